@@ -1,0 +1,189 @@
+//! The table of the 23 operations. Everything that is the same for all of them is driven by it.
+
+use std::fmt;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use crate::types::RequestId;
+use crate::types::SetRequestId;
+
+/// An operation of the service: a name, what it takes and what it answers.
+pub trait Operation: Send + Sync + 'static {
+    /// Which of the 23 it is.
+    const ACTION: Action;
+    /// What it takes.
+    type Input: Input<Operation = Self>;
+    /// What it answers.
+    type Output: fmt::Debug
+        + Clone
+        + Default
+        + PartialEq
+        + Serialize
+        + DeserializeOwned
+        + RequestId
+        + SetRequestId
+        + Send
+        + Sync
+        + 'static;
+}
+
+/// What an operation takes.
+pub trait Input:
+    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The operation that takes it.
+    type Operation: Operation<Input = Self>;
+
+    /// The queue that the request is about, when it names one by URL.
+    fn queue_url(&self) -> Option<&str>;
+}
+
+/// A builder of an input, as fluent builders hold it.
+pub trait InputBuilder: Send {
+    /// What it builds.
+    type Input: Input;
+
+    /// The finished input.
+    ///
+    /// # Errors
+    /// A required member was not set.
+    fn build(self) -> Result<Self::Input, aws_smithy_types::error::operation::BuildError>;
+}
+
+/// Calls `$callback!` with the table, one row an operation: marker, module, family, how the queue is named,
+/// whether the answer has members, and what it is for.
+macro_rules! for_each_operation {
+    ($callback:ident) => {
+        $callback! {
+            AddPermission, add_permission, permission, url, void, "Allows accounts to use actions of a queue.";
+            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, "Stops a move task.";
+            ChangeMessageVisibility, change_message_visibility, message, url, void, "Sets how long a received message stays hidden, from now.";
+            ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, "Sets how long up to ten received messages stay hidden.";
+            CreateQueue, create_queue, queue, none, members, "Creates a queue, or finds the one that has this name and these attributes.";
+            DeleteMessage, delete_message, message, url, void, "Deletes a received message.";
+            DeleteMessageBatch, delete_message_batch, batch, url, members, "Deletes up to ten received messages.";
+            DeleteQueue, delete_queue, queue, url, void, "Deletes a queue with all its messages.";
+            GetQueueAttributes, get_queue_attributes, queue, url, members, "Reads attributes of a queue.";
+            GetQueueUrl, get_queue_url, queue, none, members, "Finds the URL of a queue by its name.";
+            ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, "Lists the queues whose dead letters come to a queue.";
+            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, "Lists the latest move tasks of a dead-letter queue.";
+            ListQueueTags, list_queue_tags, tags, url, members, "Lists the tags of a queue.";
+            ListQueues, list_queues, queue, none, members, "Lists queues.";
+            PurgeQueue, purge_queue, queue, url, void, "Deletes all messages of a queue.";
+            ReceiveMessage, receive_message, message, url, members, "Receives up to ten messages and hides them from other receivers.";
+            RemovePermission, remove_permission, permission, url, void, "Removes a permission by its label.";
+            SendMessage, send_message, message, url, members, "Sends a message.";
+            SendMessageBatch, send_message_batch, batch, url, members, "Sends up to ten messages of together at most 1 MiB.";
+            SetQueueAttributes, set_queue_attributes, queue, url, void, "Changes attributes of a queue.";
+            StartMessageMoveTask, start_message_move_task, move_task, none, members, "Starts to move dead letters back, or to another queue.";
+            TagQueue, tag_queue, tags, url, void, "Adds tags to a queue.";
+            UntagQueue, untag_queue, tags, url, void, "Removes tags from a queue.";
+        }
+    };
+}
+pub(crate) use for_each_operation;
+
+macro_rules! queue_url {
+    ($input:ident url) => {
+        $input.queue_url.as_deref()
+    };
+    ($input:ident none) => {{
+        let _ = $input;
+        None
+    }};
+}
+
+macro_rules! is_void {
+    (void) => {
+        true
+    };
+    (members) => {
+        false
+    };
+}
+
+macro_rules! declare {
+    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $doc:literal; )*) => { pastey::paste! {
+        /// The name of an operation.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Action {
+            $( #[doc = $doc] $op, )*
+        }
+
+        impl Action {
+            /// All 23, in alphabetical order.
+            pub const ALL: [Self; 23] = [ $( Self::$op, )* ];
+
+            /// The name on the wire, such as `SendMessage`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$op => stringify!($op), )* }
+            }
+
+            /// The action of a wire name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $( stringify!($op) => Some(Self::$op), )*
+                    _ => None,
+                }
+            }
+
+            /// Whether the answer has no members. AWS JSON then answers with zero bytes, and the Query
+            /// protocol leaves the `Result` element out.
+            pub const fn is_void(self) -> bool {
+                match self { $( Self::$op => is_void!($answer), )* }
+            }
+        }
+
+        $(
+            #[doc = concat!("Shapes and builders of `", stringify!($op), "`. ", $doc)]
+            pub mod $module {
+                pub use crate::types::$family::{[<$op Input>], [<$op Output>]};
+
+                #[doc = concat!("The operation `", stringify!($op), "`. ", $doc)]
+                #[derive(Clone, Copy, Debug, Default)]
+                #[non_exhaustive]
+                pub struct $op;
+
+                impl super::Operation for $op {
+                    const ACTION: super::Action = super::Action::$op;
+                    type Input = [<$op Input>];
+                    type Output = [<$op Output>];
+                }
+
+                impl super::Input for [<$op Input>] {
+                    type Operation = $op;
+
+                    fn queue_url(&self) -> Option<&str> {
+                        let input = self;
+                        queue_url!(input $url)
+                    }
+                }
+
+                impl super::InputBuilder for builders::[<$op InputBuilder>] {
+                    type Input = [<$op Input>];
+
+                    fn build(self) -> Result<[<$op Input>], aws_smithy_types::error::operation::BuildError> {
+                        self.build()
+                    }
+                }
+
+                #[doc = concat!("Builders of `", stringify!($op), "`.")]
+                pub mod builders {
+                    pub use crate::types::$family::{[<$op InputBuilder>], [<$op OutputBuilder>]};
+
+                    #[doc = concat!("Builds a `", stringify!($op), "` request and sends it.")]
+                    pub type [<$op FluentBuilder>]<H = crate::Client> =
+                        crate::types::FluentBuilder<[<$op InputBuilder>], H>;
+                }
+            }
+        )*
+    }};
+}
+
+for_each_operation!(declare);
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

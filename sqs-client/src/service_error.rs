@@ -1,0 +1,338 @@
+//! What a service answers when it refuses: the table of error codes and the error itself.
+//!
+//! A code has two names. The *shape* is what AWS JSON puts into `__type`; the *query code* is what the
+//! Query protocol puts into `<Code>`, and AWS JSON into the header `x-amzn-query-error`. Sources: the
+//! `awsQueryError` traits of the public service model, and
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/CommonErrors.html>.
+
+use std::fmt;
+
+/// Who caused an error.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    /// The request is wrong; repeating it unchanged gives the same answer.
+    Sender,
+    /// The service failed.
+    Receiver,
+}
+
+impl Fault {
+    /// The name on the wire: `Sender` or `Receiver`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sender => "Sender",
+            Self::Receiver => "Receiver",
+        }
+    }
+}
+
+/// What a client should do about an error.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RetryClass {
+    /// Repeating cannot help.
+    Never,
+    /// Too many requests: repeat, later.
+    Throttle,
+    /// The service stumbled: repeat.
+    Transient,
+    /// The signature was refused, perhaps for the clock: repeat once with the server's time.
+    ClockSkew,
+}
+
+/// The columns of the table for one code.
+struct Row {
+    shape: &'static str,
+    query: &'static str,
+    status: u16,
+    fault: Fault,
+    retry: RetryClass,
+    modelled: bool,
+}
+
+macro_rules! codes {
+    (
+        modelled { $( $(#[$mm:meta])* $m:ident, $mquery:literal, $mstatus:literal, $mretry:ident; )* }
+        generic { $( $(#[$gm:meta])* $g:ident, $gshape:literal, $gquery:literal, $gstatus:literal, $gfault:ident, $gretry:ident; )* }
+    ) => {
+        /// A code that a service answers with.
+        ///
+        /// Equality is by code; unknown codes are kept as text.
+        #[derive(Clone, Debug, Eq, Hash, PartialEq)]
+        #[non_exhaustive]
+        pub enum ErrorCode {
+            $( $(#[$mm])* $m, )*
+            $( $(#[$gm])* $g, )*
+            /// A code that this version does not know.
+            Other(String),
+        }
+
+        impl ErrorCode {
+            /// Every code of the table.
+            pub const ALL: &'static [Self] = &[ $( Self::$m, )* $( Self::$g, )* ];
+
+            const fn row(&self) -> Option<Row> {
+                Some(match self {
+                    $( Self::$m => Row {
+                        shape: stringify!($m), query: $mquery, status: $mstatus,
+                        fault: Fault::Sender, retry: RetryClass::$mretry, modelled: true,
+                    }, )*
+                    $( Self::$g => Row {
+                        shape: $gshape, query: $gquery, status: $gstatus,
+                        fault: Fault::$gfault, retry: RetryClass::$gretry, modelled: false,
+                    }, )*
+                    Self::Other(_) => return None,
+                })
+            }
+
+            /// The code of a shape name or a query code; the two sets do not clash.
+            pub fn from_name(name: &str) -> Self {
+                match name {
+                    $( stringify!($m) => Self::$m, )*
+                    $( $gshape => Self::$g, )*
+                    other => match other {
+                        $( $mquery => Self::$m, )*
+                        $( $gquery => Self::$g, )*
+                        other => Self::Other(other.to_owned()),
+                    },
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    modelled {
+        /// Two entries of a batch have the same id.
+        BatchEntryIdsNotDistinct, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct", 400, Never;
+        /// The messages of a batch are together too long.
+        BatchRequestTooLong, "AWS.SimpleQueueService.BatchRequestTooLong", 400, Never;
+        /// A batch has no entries.
+        EmptyBatchRequest, "AWS.SimpleQueueService.EmptyBatchRequest", 400, Never;
+        /// The specified id is invalid.
+        InvalidAddress, "InvalidAddress", 404, Never;
+        /// An attribute is unknown or not allowed here.
+        InvalidAttributeName, "InvalidAttributeName", 400, Never;
+        /// The value of an attribute is out of range.
+        InvalidAttributeValue, "InvalidAttributeValue", 400, Never;
+        /// The id of a batch entry has forbidden characters or length.
+        InvalidBatchEntryId, "AWS.SimpleQueueService.InvalidBatchEntryId", 400, Never;
+        /// Deprecated by AWS for `ReceiptHandleIsInvalid`.
+        InvalidIdFormat, "InvalidIdFormat", 400, Never;
+        /// A message contains characters that XML does not allow.
+        InvalidMessageContents, "InvalidMessageContents", 400, Never;
+        /// The request was not made over HTTPS or not signed with SigV4.
+        InvalidSecurity, "InvalidSecurity", 403, Never;
+        /// The caller may not use the KMS key.
+        KmsAccessDenied, "KMS.AccessDeniedException", 400, Never;
+        /// The KMS key is disabled.
+        KmsDisabled, "KMS.DisabledException", 400, Never;
+        /// The KMS key has the wrong usage.
+        KmsInvalidKeyUsage, "KMS.InvalidKeyUsageException", 400, Never;
+        /// The KMS key is in the wrong state.
+        KmsInvalidState, "KMS.InvalidStateException", 400, Never;
+        /// The KMS key does not exist.
+        KmsNotFound, "KMS.NotFoundException", 400, Never;
+        /// The account has not opted in to KMS.
+        KmsOptInRequired, "KMS.OptInRequired", 403, Never;
+        /// KMS throttles the service.
+        KmsThrottled, "KMS.ThrottlingException", 400, Throttle;
+        /// The message is not in flight.
+        MessageNotInflight, "AWS.SimpleQueueService.MessageNotInflight", 400, Never;
+        /// Too many messages in flight, or too many actions in a permission.
+        OverLimit, "OverLimit", 403, Never;
+        /// A purge ran less than 60 seconds ago.
+        PurgeQueueInProgress, "AWS.SimpleQueueService.PurgeQueueInProgress", 403, Never;
+        /// A queue of this name was deleted less than 60 seconds ago.
+        QueueDeletedRecently, "AWS.SimpleQueueService.QueueDeletedRecently", 400, Never;
+        /// The queue does not exist.
+        QueueDoesNotExist, "AWS.SimpleQueueService.NonExistentQueue", 400, Never;
+        /// A queue of this name exists with other attributes.
+        QueueNameExists, "QueueAlreadyExists", 400, Never;
+        /// The receipt handle cannot be read.
+        ReceiptHandleIsInvalid, "ReceiptHandleIsInvalid", 404, Never;
+        /// Too many requests.
+        RequestThrottled, "RequestThrottled", 403, Throttle;
+        /// A resource named in the request does not exist.
+        ResourceNotFoundException, "ResourceNotFoundException", 404, Never;
+        /// The operation is not supported.
+        UnsupportedOperation, "AWS.SimpleQueueService.UnsupportedOperation", 400, Never;
+    }
+    generic {
+        /// A parameter has a forbidden value.
+        InvalidParameterValue, "InvalidParameterValueException", "InvalidParameterValue", 400, Sender, Never;
+        /// A required parameter is missing.
+        MissingParameter, "MissingRequiredParameterException", "MissingParameter", 400, Sender, Never;
+        /// The action is unknown.
+        UnknownOperation, "UnknownOperationException", "InvalidAction", 400, Sender, Never;
+        /// The request cannot be parsed.
+        MalformedInput, "SerializationException", "MalformedInput", 400, Sender, Never;
+        /// The caller may not do this.
+        AccessDenied, "AccessDeniedException", "AccessDenied", 403, Sender, Never;
+        /// The access key is unknown.
+        InvalidClientTokenId, "UnrecognizedClientException", "InvalidClientTokenId", 403, Sender, Never;
+        /// The signature is wrong, or the clock of the caller is.
+        SignatureDoesNotMatch, "InvalidSignatureException", "SignatureDoesNotMatch", 403, Sender, ClockSkew;
+        /// The signature header is malformed.
+        IncompleteSignature, "IncompleteSignatureException", "IncompleteSignature", 400, Sender, Never;
+        /// The request is not signed.
+        MissingAuthenticationToken, "MissingAuthenticationTokenException", "MissingAuthenticationToken", 403, Sender, Never;
+        /// The request is too old.
+        RequestExpired, "RequestExpiredException", "RequestExpired", 400, Sender, ClockSkew;
+        /// The clock of the caller is too far off.
+        RequestTimeTooSkewed, "RequestTimeTooSkewedException", "RequestTimeTooSkewed", 403, Sender, ClockSkew;
+        /// The session token has expired.
+        ExpiredToken, "ExpiredTokenException", "ExpiredToken", 403, Sender, Never;
+        /// Too many requests.
+        Throttling, "ThrottlingException", "Throttling", 400, Sender, Throttle;
+        /// The service failed.
+        InternalFailure, "InternalFailureException", "InternalFailure", 500, Receiver, Transient;
+        /// The service failed.
+        InternalError, "InternalErrorException", "InternalError", 500, Receiver, Transient;
+        /// The service is overloaded or down.
+        ServiceUnavailable, "ServiceUnavailableException", "ServiceUnavailable", 503, Receiver, Transient;
+        /// The service took too long to read the request.
+        RequestTimeout, "RequestTimeoutException", "RequestTimeout", 400, Sender, Transient;
+    }
+}
+
+impl ErrorCode {
+    /// The name in AWS JSON, such as `QueueDoesNotExist`.
+    pub fn shape(&self) -> &str {
+        match (self, self.row()) {
+            (Self::Other(name), _) => name,
+            (_, row) => row.map_or("", |row| row.shape),
+        }
+    }
+
+    /// The name in the Query protocol, such as `AWS.SimpleQueueService.NonExistentQueue`.
+    pub fn query_code(&self) -> &str {
+        match (self, self.row()) {
+            (Self::Other(name), _) => name,
+            (_, row) => row.map_or("", |row| row.query),
+        }
+    }
+
+    /// The whole `__type` of AWS JSON: modelled errors are in the namespace of the service.
+    pub fn type_name(&self) -> String {
+        let namespace = match self.row() {
+            Some(row) if !row.modelled => "com.amazon.coral.service",
+            _ => "com.amazonaws.sqs",
+        };
+        format!("{namespace}#{}", self.shape())
+    }
+
+    /// HTTP status of the answer; 400 for codes that this version does not know.
+    pub fn status(&self) -> u16 {
+        self.row().map_or(400, |row| row.status)
+    }
+
+    /// Who is at fault; the sender for codes that this version does not know.
+    pub fn fault(&self) -> Fault {
+        self.row().map_or(Fault::Sender, |row| row.fault)
+    }
+
+    /// What to do about it. The code decides, not the HTTP status: `RequestThrottled` is a 403 and
+    /// `ThrottlingException` a 400. Codes that this version does not know say `None`.
+    pub fn retry_class(&self) -> Option<RetryClass> {
+        match self {
+            Self::Other(name) => class_of_foreign(name),
+            known => known.row().map(|row| row.retry),
+        }
+    }
+}
+
+/// Names that other AWS services and clones use for throttling.
+fn class_of_foreign(name: &str) -> Option<RetryClass> {
+    const THROTTLES: [&str; 9] = [
+        "ThrottledException",
+        "RequestThrottledException",
+        "TooManyRequestsException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "BandwidthLimitExceeded",
+        "LimitExceededException",
+        "SlowDown",
+        "EC2ThrottledException",
+    ];
+    THROTTLES.contains(&name).then_some(RetryClass::Throttle)
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.query_code())
+    }
+}
+
+/// A refusal: code and text.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ServiceError {
+    /// The code.
+    pub code: ErrorCode,
+    /// The text, when there is one. AWS may change texts at any time.
+    pub message: Option<String>,
+}
+
+impl ServiceError {
+    /// A refusal with a text.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: Some(message.into()),
+        }
+    }
+
+    /// A refusal without a text.
+    pub const fn bare(code: ErrorCode) -> Self {
+        Self { code, message: None }
+    }
+}
+
+impl fmt::Display for ServiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.message {
+            Some(message) => write!(f, "{}: {message}", self.code),
+            None => write!(f, "{}", self.code),
+        }
+    }
+}
+
+impl std::error::Error for ServiceError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_names_lead_to_the_same_code() {
+        for code in ErrorCode::ALL {
+            assert_eq!(&ErrorCode::from_name(code.shape()), code);
+            assert_eq!(&ErrorCode::from_name(code.query_code()), code);
+        }
+    }
+
+    #[test]
+    fn statuses_follow_the_model_and_not_the_prose() {
+        assert_eq!(ErrorCode::ReceiptHandleIsInvalid.status(), 404);
+        assert_eq!(ErrorCode::PurgeQueueInProgress.status(), 403);
+        assert_eq!(ErrorCode::RequestThrottled.status(), 403);
+        assert_eq!(ErrorCode::Throttling.status(), 400);
+    }
+
+    #[test]
+    fn throttling_is_known_by_code() {
+        for name in [
+            "RequestThrottled",
+            "ThrottlingException",
+            "KMS.ThrottlingException",
+            "SlowDown",
+        ] {
+            assert_eq!(
+                ErrorCode::from_name(name).retry_class(),
+                Some(RetryClass::Throttle),
+                "{name}"
+            );
+        }
+        assert_eq!(ErrorCode::OverLimit.retry_class(), Some(RetryClass::Never));
+        assert_eq!(ErrorCode::from_name("NeverHeardOf").retry_class(), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! The shapes of the service, by family. Names, getters and builders are those of aws-sdk-sqs.
+//!
+//! Source of every shape: the public service model of Amazon SQS, API version 2012-11-05
+//! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Operations.html>).
+
+#[macro_use]
+pub(crate) mod shape;
+#[macro_use]
+mod name;
+
+mod attribute;
+pub(crate) mod batch;
+mod blob;
+mod fluent;
+pub(crate) mod message;
+pub(crate) mod move_task;
+pub(crate) mod permission;
+pub(crate) mod queue;
+pub(crate) mod tags;
+
+pub use attribute::{
+    MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
+    MessageSystemAttributeValue, QueueAttributeName,
+};
+pub use batch::{
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, ChangeMessageVisibilityBatchResultEntry,
+    DeleteMessageBatchRequestEntry, DeleteMessageBatchResultEntry, SendMessageBatchRequestEntry,
+    SendMessageBatchResultEntry,
+};
+pub use fluent::FluentBuilder;
+pub use message::Message;
+pub use move_task::ListMessageMoveTasksResultEntry;
+pub use name::{UnknownVariantError, UnknownVariantValue};
+
+/// The builders of the shared shapes.
+pub mod builders {
+    pub use super::attribute::{MessageAttributeValueBuilder, MessageSystemAttributeValueBuilder};
+    pub use super::batch::{
+        BatchResultErrorEntryBuilder, ChangeMessageVisibilityBatchRequestEntryBuilder,
+        ChangeMessageVisibilityBatchResultEntryBuilder, DeleteMessageBatchRequestEntryBuilder,
+        DeleteMessageBatchResultEntryBuilder, SendMessageBatchRequestEntryBuilder,
+        SendMessageBatchResultEntryBuilder,
+    };
+    pub use super::message::MessageBuilder;
+    pub use super::move_task::ListMessageMoveTasksResultEntryBuilder;
+}
+
+/// The id that the service gave to a request; quote it to AWS support.
+pub trait RequestId {
+    /// The id, when the service sent one.
+    fn request_id(&self) -> Option<&str>;
+}
+
+/// Lets the call pipeline put the id of the answer into an output.
+pub trait SetRequestId {
+    /// Stores the id of the answer.
+    fn set_request_id(&mut self, request_id: Option<String>);
+}

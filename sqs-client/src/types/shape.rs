@@ -1,0 +1,304 @@
+//! The one macro that declares a shape: struct, getters, builder and, for inputs, the fluent builder.
+//!
+//! A field reads `name: <opt|req> <type> => "WireName"`, where the type is `str`, a scalar, `blob`,
+//! `[Element]` for a list or `{Key: Value}` for a map. JSON member names are the serde names; the
+//! names of the Query and XML forms are in [`crate::protocol`], keyed by the serde names.
+
+use std::collections::HashMap;
+
+/// Says whether a member is left out of the encoded form.
+///
+/// Services omit absent members and empty required lists alike (a batch answer has `Successful` or
+/// `Failed` or both), so encoders do the same.
+pub(crate) trait Absent {
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl<T> Absent for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Absent for Vec<T> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Absent for String {}
+impl Absent for bool {}
+impl Absent for i32 {}
+impl Absent for i64 {}
+
+/// Appends to an optional list, creating it.
+pub(crate) fn push<T>(list: &mut Option<Vec<T>>, item: T) {
+    list.get_or_insert_default().push(item);
+}
+
+/// Inserts into an optional map, creating it.
+pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>, key: K, value: V) {
+    map.get_or_insert_default().insert(key, value);
+}
+
+/// Type of a member in the struct.
+macro_rules! member_type {
+    (opt [$t:ident]) => { Option<Vec<$t>> };
+    (req [$t:ident]) => { Vec<$t> };
+    (opt {$k:ident : $v:ident}) => { Option<std::collections::HashMap<$k, $v>> };
+    (opt str) => { Option<String> };
+    (req str) => { String };
+    (opt blob) => { Option<Blob> };
+    (opt $t:ident) => { Option<$t> };
+    (req $t:ident) => { $t };
+}
+
+/// Type of a member in the builder: everything is optional until `build`.
+macro_rules! stored_type {
+    (req [$t:ident]) => { Option<Vec<$t>> };
+    (req str) => { Option<String> };
+    (req $t:ident) => { Option<$t> };
+    ($card:ident $t:tt) => { member_type!($card $t) };
+}
+
+/// Getter of a member, as aws-sdk-sqs gives it.
+macro_rules! getter {
+    ([$($m:tt)*] $f:ident opt [$t:ident]) => {
+        $($m)*
+        /// Empty when absent.
+        pub fn $f(&self) -> &[$t] { self.$f.as_deref().unwrap_or_default() }
+    };
+    ([$($m:tt)*] $f:ident req [$t:ident]) => { $($m)* pub fn $f(&self) -> &[$t] { &self.$f } };
+    ([$($m:tt)*] $f:ident opt {$k:ident : $v:ident}) => {
+        $($m)* pub fn $f(&self) -> Option<&std::collections::HashMap<$k, $v>> { self.$f.as_ref() }
+    };
+    ([$($m:tt)*] $f:ident opt str) => { $($m)* pub fn $f(&self) -> Option<&str> { self.$f.as_deref() } };
+    ([$($m:tt)*] $f:ident req str) => { $($m)* pub fn $f(&self) -> &str { &self.$f } };
+    ([$($m:tt)*] $f:ident opt blob) => { $($m)* pub fn $f(&self) -> Option<&Blob> { self.$f.as_ref() } };
+    ([$($m:tt)*] $f:ident opt $t:ident) => { $($m)* pub fn $f(&self) -> Option<$t> { self.$f } };
+    ([$($m:tt)*] $f:ident req $t:ident) => { $($m)* pub fn $f(&self) -> $t { self.$f } };
+}
+
+/// Parameter type of a single value: text takes anything that turns into a `String`.
+macro_rules! param {
+    (String) => { impl Into<String> };
+    (str) => { impl Into<String> };
+    (blob) => { Blob };
+    ($t:ident) => { $t };
+}
+
+macro_rules! convert {
+    ($value:ident String) => {
+        $value.into()
+    };
+    ($value:ident str) => {
+        $value.into()
+    };
+    ($value:ident $t:ident) => {
+        $value
+    };
+}
+
+/// The setter that takes a value, an element, or a key and a value; `$place` is where the builder's field lives.
+macro_rules! setter {
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident [$t:ident]) => {
+        $($m)*
+        /// Appends one element; call again for more, or replace all with the `set_` form.
+        pub fn $f(mut $self, input: param!($t)) -> Self {
+            crate::types::shape::push(&mut $($place)*.$f, convert!(input $t));
+            $self
+        }
+    };
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident {$k:ident : $v:ident}) => {
+        $($m)*
+        /// Adds one entry; call again for more, or replace all with the `set_` form.
+        pub fn $f(mut $self, k: param!($k), v: param!($v)) -> Self {
+            crate::types::shape::insert(&mut $($place)*.$f, convert!(k $k), convert!(v $v));
+            $self
+        }
+    };
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:ident) => {
+        $($m)* pub fn $f(mut $self, input: param!($t)) -> Self {
+            $($place)*.$f = Some(convert!(input $t));
+            $self
+        }
+    };
+}
+
+/// The three methods of a member on a builder: `x`, `set_x`, `get_x`.
+macro_rules! builder_methods {
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:tt) => {
+        setter!([$($m)*] ($self $($place)*) $f $card $t);
+        pastey::paste! {
+            #[doc = concat!("Sets or clears `", stringify!($f), "`.")]
+            pub fn [<set_ $f>](mut $self, input: stored_type!($card $t)) -> Self {
+                $($place)*.$f = input;
+                $self
+            }
+            #[doc = concat!("What `", stringify!($f), "` has been set to so far.")]
+            pub fn [<get_ $f>](&$self) -> &stored_type!($card $t) {
+                &$($place)*.$f
+            }
+        }
+    };
+}
+
+/// A member's value at `build` time, where a missing required text or list is an error.
+macro_rules! require {
+    ($value:expr, $f:ident, $name:ident, req [$t:ident]) => { require!(@missing $value, $f, $name) };
+    ($value:expr, $f:ident, $name:ident, req str) => { require!(@missing $value, $f, $name) };
+    ($value:expr, $f:ident, $name:ident, $card:ident $t:tt) => { relax!($value, $card $t) };
+    (@missing $value:expr, $f:ident, $name:ident) => {
+        $value.ok_or_else(|| aws_smithy_types::error::operation::BuildError::missing_field(
+            stringify!($f),
+            concat!(stringify!($f), " was not specified but it is required when building ", stringify!($name)),
+        ))?
+    };
+}
+
+/// A member's value at `build` time, where a missing required one takes its default.
+macro_rules! relax {
+    ($value:expr, req $t:tt) => {
+        $value.unwrap_or_default()
+    };
+    ($value:expr, opt $t:tt) => {
+        $value
+    };
+}
+
+/// Declares a shape. The first word says what is generated beside the struct and its builder:
+/// `input` (a fluent builder), `output` (a request id), `data` (nothing); `try_output` and `try_data`
+/// have required members, so that their `build` can fail.
+macro_rules! shape {
+    (@struct [$($extra:tt)*] [$($unset:tt)*] [$($meta:tt)*] $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
+    }) => { pastey::paste! {
+        $($meta)*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[non_exhaustive]
+        pub struct $name {
+            $(
+                $(#[$fm])*
+                #[serde(rename = $wire, default, skip_serializing_if = "crate::types::shape::Absent::is_absent")]
+                $(#[serde(with = $with)])?
+                pub $f: member_type!($card $t),
+            )*
+            $($extra)*
+        }
+
+        impl $name {
+            $( getter!([$(#[$fm])*] $f $card $t); )*
+
+            #[doc = concat!("A builder of [`", stringify!($name), "`].")]
+            pub fn builder() -> [<$name Builder>] {
+                [<$name Builder>]::default()
+            }
+        }
+
+        #[doc = concat!("Builds a [`", stringify!($name), "`].")]
+        #[derive(Clone, Debug, Default, PartialEq)]
+        #[non_exhaustive]
+        pub struct [<$name Builder>] {
+            $( pub(crate) $f: stored_type!($card $t), )*
+            $($unset)*
+        }
+
+        impl [<$name Builder>] {
+            $( builder_methods!([$(#[$fm])*] (self self) $f $card $t); )*
+        }
+    }};
+
+    ($(#[$meta:meta])* data $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
+    }) => { pastey::paste! {
+        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        impl [<$name Builder>] {
+            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            pub fn build(self) -> $name {
+                $name { $( $f: relax!(self.$f, $card $t), )* }
+            }
+        }
+    }};
+
+    ($(#[$meta:meta])* try_data $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
+    }) => { pastey::paste! {
+        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        impl [<$name Builder>] {
+            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// A required member was not set; the error names it.
+            pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
+                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* })
+            }
+        }
+    }};
+
+    ($(#[$meta:meta])* input $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+    }) => { pastey::paste! {
+        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
+        impl [<$name Builder>] {
+            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// None today: what a service requires is checked by the service, or before sending when the
+            /// client is configured to validate. The `Result` is the one of aws-sdk-sqs.
+            pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
+                Ok($name { $( $f: self.$f, )* })
+            }
+        }
+        impl<H> crate::types::FluentBuilder<[<$name Builder>], H> {
+            $( builder_methods!([$(#[$fm])*] (self self.inner) $f $card $t); )*
+        }
+    }};
+
+    ($(#[$meta:meta])* output $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+    }) => { pastey::paste! {
+        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$(#[$meta])*] $name {
+            $( $(#[$fm])* $f : $card $t => $wire ;)*
+        });
+        impl [<$name Builder>] {
+            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            pub fn build(self) -> $name {
+                $name { $( $f: relax!(self.$f, $card $t), )* _request_id: self._request_id }
+            }
+        }
+        shape!(@request_id $name);
+    }};
+
+    ($(#[$meta:meta])* try_output $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+    }) => { pastey::paste! {
+        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$(#[$meta])*] $name {
+            $( $(#[$fm])* $f : $card $t => $wire ;)*
+        });
+        impl [<$name Builder>] {
+            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// A required member was not set; the error names it.
+            pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
+                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _request_id: self._request_id })
+            }
+        }
+        shape!(@request_id $name);
+    }};
+
+    (@request_id $name:ident) => {
+        impl crate::types::RequestId for $name {
+            fn request_id(&self) -> Option<&str> {
+                self._request_id.as_deref()
+            }
+        }
+        impl crate::types::SetRequestId for $name {
+            fn set_request_id(&mut self, request_id: Option<String>) {
+                self._request_id = request_id;
+            }
+        }
+    };
+}
