@@ -1,5 +1,6 @@
 //! x
 pub mod checksum;
+pub mod protocol;
 pub mod limits;
 pub mod operation;
 pub mod service_error;

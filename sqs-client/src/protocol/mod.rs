@@ -1,0 +1,300 @@
+//! The two protocols of the service, each in both directions.
+//!
+//! ```text
+//! client  Input  -> encode_request  -> bytes -> decode_request  -> Input   server
+//! client  Output <- decode_response <- bytes <- encode_response <- Output  server
+//! ```
+//!
+//! A shape is declared once, in [`types`](crate::types). AWS JSON comes from its serde impls. The form and the
+//! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
+//! deserializer (`tree`), with the table in `names` for what is called differently there.
+
+mod json;
+mod names;
+mod query;
+mod tree;
+mod walk;
+mod xml;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use crate::operation::{Action, Input, Operation};
+use crate::service_error::ServiceError;
+use crate::types::SetRequestId as _;
+
+pub use query::Form;
+
+const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+const X_AMZN_QUERY_MODE: HeaderName = HeaderName::from_static("x-amzn-query-mode");
+const X_AMZN_QUERY_ERROR: HeaderName = HeaderName::from_static("x-amzn-query-error");
+const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
+
+/// How requests and answers are written.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Protocol {
+    /// AWS JSON 1.0, which all current SDKs speak.
+    #[default]
+    AwsJson,
+    /// The older Query protocol: forms in, XML out. Some compatible services speak only this one.
+    Query,
+}
+
+/// An encoded request: what is not yet there are host, date and signature.
+#[derive(Clone, Debug)]
+pub struct EncodedRequest {
+    /// Content type and, for AWS JSON, the action.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// An encoded answer.
+#[derive(Clone, Debug)]
+pub struct EncodedResponse {
+    /// HTTP status.
+    pub status: u16,
+    /// Content type, request id and, for refusals in AWS JSON, the code of the Query protocol.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Protocol {
+    /// Encodes a request.
+    ///
+    /// # Errors
+    /// None for the shapes of this crate.
+    pub fn encode_request<I: Input>(self, input: &I) -> Result<EncodedRequest, EncodeError> {
+        let mut headers = HeaderMap::with_capacity(8);
+        let body = match self {
+            Self::AwsJson => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(json::CONTENT_TYPE));
+                headers.insert(X_AMZ_TARGET, ascii(json::target(<I::Operation as Operation>::ACTION)));
+                headers.insert(X_AMZN_QUERY_MODE, HeaderValue::from_static("true"));
+                json::encode(input)?
+            }
+            Self::Query => {
+                headers.insert(CONTENT_TYPE, FORM);
+                query::encode(input)?
+            }
+        };
+        Ok(EncodedRequest { headers, body: body.into() })
+    }
+
+    /// Decodes a request in AWS JSON, or in the Query protocol when the form is in the body. For forms that are
+    /// (also) in the URL, use [`Form`].
+    ///
+    /// # Errors
+    /// The body cannot be parsed, or a member has the wrong type.
+    pub fn decode_request<I: Input>(self, body: &[u8]) -> Result<I, DecodeError> {
+        match self {
+            Self::AwsJson => json::read(body),
+            Self::Query => Form::parse(body)?.read(),
+        }
+    }
+
+    /// Encodes an answer.
+    ///
+    /// # Errors
+    /// None for the shapes of this crate.
+    pub fn encode_response<O: Operation>(
+        self,
+        output: &O::Output,
+        request_id: &str,
+    ) -> Result<EncodedResponse, EncodeError> {
+        let body = match self {
+            Self::AwsJson => json::encode_output::<O>(output)?,
+            Self::Query => xml::encode::<O>(output, request_id)?,
+        };
+        Ok(EncodedResponse { status: 200, headers: self.response_headers(request_id), body: body.into() })
+    }
+
+    /// Encodes a refusal.
+    pub fn encode_error(self, error: &ServiceError, request_id: &str) -> EncodedResponse {
+        let mut headers = self.response_headers(request_id);
+        let body = match self {
+            Self::AwsJson => {
+                headers.insert(X_AMZN_QUERY_ERROR, ascii(json::query_error(&error.code)));
+                json::encode_error(error)
+            }
+            Self::Query => xml::encode_error(error, request_id),
+        };
+        EncodedResponse { status: error.code.status(), headers, body: body.into() }
+    }
+
+    fn response_headers(self, request_id: &str) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(8);
+        let content_type = match self {
+            Self::AwsJson => json::CONTENT_TYPE,
+            Self::Query => "text/xml",
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(X_AMZN_REQUEST_ID, ascii(request_id.to_owned()));
+        headers
+    }
+
+    /// Decodes the answer to a request of this protocol.
+    ///
+    /// # Errors
+    /// [`ResponseError::Service`] for a refusal, [`ResponseError::Unreadable`] for anything that is not an
+    /// answer of the service: a page of a proxy, a cut body.
+    pub fn decode_response<O: Operation>(
+        self,
+        status: u16,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<O::Output, ResponseError> {
+        if let Some(missing) = missing_bytes(headers, body) {
+            return Err(ResponseError::unreadable(DecodeError::new(missing), request_id(headers)));
+        }
+        match self {
+            Self::AwsJson => decode_json::<O>(status, headers, body),
+            Self::Query => decode_xml::<O>(status, headers, body),
+        }
+    }
+}
+
+fn decode_json<O: Operation>(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<O::Output, ResponseError> {
+    let request_id = request_id(headers);
+    if is_success(status) {
+        let mut output = json::read_output::<O>(body).map_err(|e| ResponseError::unreadable(e, request_id.clone()))?;
+        output.set_request_id(request_id);
+        return Ok(output);
+    }
+    match json::read_error(text_of(headers, &X_AMZN_QUERY_ERROR), body) {
+        Some(error) => Err(ResponseError::Service { error, request_id }),
+        None => Err(ResponseError::unreadable(DecodeError::new("the refusal is not one of the service"), request_id)),
+    }
+}
+
+fn decode_xml<O: Operation>(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<O::Output, ResponseError> {
+    let in_header = request_id(headers);
+    let document =
+        xml::Document::parse(body).map_err(|e| ResponseError::unreadable(e, in_header.clone()))?;
+    let request_id = in_header.or_else(|| document.request_id().map(str::to_owned));
+    if is_success(status) {
+        let mut output = document.read::<O>().map_err(|e| ResponseError::unreadable(e, request_id.clone()))?;
+        output.set_request_id(request_id);
+        return Ok(output);
+    }
+    match document.error() {
+        Some(error) => Err(ResponseError::Service { error, request_id }),
+        None => Err(ResponseError::unreadable(DecodeError::new("the refusal is not one of the service"), request_id)),
+    }
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// Transports of HTTP notice a cut body by themselves; this is for those that do not.
+fn missing_bytes(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    let announced: usize = text_of(headers, &CONTENT_LENGTH)?.parse().ok()?;
+    (body.len() < announced).then(|| format!("the answer ends after {} of {announced} bytes", body.len()))
+}
+
+fn request_id(headers: &HeaderMap) -> Option<String> {
+    text_of(headers, &X_AMZN_REQUEST_ID).map(str::to_owned)
+}
+
+fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Header text from our own tables and ids; anything else shows as `?`.
+fn ascii(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("?"))
+}
+
+/// Which protocol a request speaks, and which action it asks for.
+///
+/// AWS JSON is known by its header or media type; everything else is the Query protocol.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Detected {
+    /// AWS JSON; the error is the unknown target.
+    AwsJson(Result<Action, String>),
+    /// The Query protocol; the action is in the form.
+    Query,
+}
+
+impl Detected {
+    /// Looks at the headers of a request.
+    pub fn from_headers(headers: &HeaderMap) -> Self {
+        if let Some(target) = headers.get(X_AMZ_TARGET) {
+            let target = String::from_utf8_lossy(target.as_bytes());
+            return Self::AwsJson(json::action(&target).ok_or_else(|| target.into_owned()));
+        }
+        match text_of(headers, &CONTENT_TYPE) {
+            Some(media) if media.trim_start().starts_with("application/x-amz-json-") => {
+                Self::AwsJson(Err(String::new()))
+            }
+            _ => Self::Query,
+        }
+    }
+}
+
+/// A shape could not be encoded.
+#[derive(Clone, Debug)]
+pub struct EncodeError(Arc<str>);
+
+impl EncodeError {
+    fn new(cause: impl ToString) -> Self {
+        Self(cause.to_string().into())
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot encode: {}", self.0)
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// Bytes could not be decoded.
+#[derive(Clone, Debug)]
+pub struct DecodeError(Arc<str>);
+
+impl DecodeError {
+    fn new(cause: impl ToString) -> Self {
+        Self(cause.to_string().into())
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why an answer has no output.
+#[derive(Clone, Debug)]
+pub enum ResponseError {
+    /// The service refused.
+    Service {
+        /// Code and text.
+        error: ServiceError,
+        /// The id of the request.
+        request_id: Option<String>,
+    },
+    /// The answer is not one of the service.
+    Unreadable {
+        /// What is wrong with it.
+        error: DecodeError,
+        /// The id of the request, when there is one.
+        request_id: Option<String>,
+    },
+}
+
+impl ResponseError {
+    fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {
+        Self::Unreadable { error, request_id }
+    }
+}

@@ -1,0 +1,184 @@
+//! The XML answers of the Query protocol.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-making-api-requests-xml.html>
+
+use std::borrow::Cow;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, Event};
+
+use super::tree::Node;
+use super::walk::{Sink, walk};
+use super::{DecodeError, EncodeError};
+use crate::operation::{Action, Operation};
+use crate::service_error::{ErrorCode, ServiceError};
+
+const NAMESPACE: &str = "http://queue.amazonaws.com/doc/2012-11-05/";
+/// Elements within elements; the deepest legal answer has seven.
+const MAX_DEPTH: usize = 32;
+
+/// Encodes an answer.
+pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
+    let action = O::ACTION;
+    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><{action}Response xmlns=\"{NAMESPACE}\">"));
+    if !action.is_void() {
+        let before = sink.0.len();
+        walk(output, &mut sink).map_err(EncodeError::new)?;
+        if sink.0.len() == before {
+            sink.0.push_str(&format!("<{action}Result/>"));
+        } else {
+            sink.0.insert_str(before, &format!("<{action}Result>"));
+            sink.0.push_str(&format!("</{action}Result>"));
+        }
+    }
+    sink.0.push_str("<ResponseMetadata><RequestId>");
+    sink.text(request_id);
+    sink.0.push_str(&format!("</RequestId></ResponseMetadata></{action}Response>"));
+    Ok(sink.0.into_bytes())
+}
+
+/// Encodes a refusal.
+pub(super) fn encode_error(error: &ServiceError, request_id: &str) -> Vec<u8> {
+    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"));
+    let mut member = |name: &str, text: &str| {
+        sink.enter(name, None);
+        sink.text(text);
+        sink.leave(name);
+    };
+    member("Type", error.code.fault().as_str());
+    member("Code", error.code.query_code());
+    if let Some(message) = &error.message {
+        member("Message", message);
+    }
+    sink.0.push_str("<Detail/></Error>");
+    sink.enter("RequestId", None);
+    sink.text(request_id);
+    sink.leave("RequestId");
+    sink.0.push_str("</ErrorResponse>");
+    sink.0.into_bytes()
+}
+
+struct XmlSink(String);
+
+impl Sink for XmlSink {
+    fn enter(&mut self, name: &str, _: Option<usize>) {
+        self.0.push('<');
+        self.0.push_str(name);
+        self.0.push('>');
+    }
+
+    fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['&', '<', '>', '"', '\r']) {
+            let (plain, special) = rest.split_at(at);
+            self.0.push_str(plain);
+            self.0.push_str(match special.as_bytes().first() {
+                Some(b'&') => "&amp;",
+                Some(b'<') => "&lt;",
+                Some(b'>') => "&gt;",
+                Some(b'"') => "&quot;",
+                // Parsers fold a bare CR into LF; a character reference survives.
+                _ => "&#xD;",
+            });
+            rest = special.get(1..).unwrap_or_default();
+        }
+        self.0.push_str(rest);
+    }
+
+    fn leave(&mut self, name: &str) {
+        self.0.push_str("</");
+        self.0.push_str(name);
+        self.0.push('>');
+    }
+}
+
+/// A parsed answer: the name of the outermost element and what is in it.
+pub(super) struct Document<'a> {
+    name: Cow<'a, str>,
+    root: Node<'a>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses an answer of any kind.
+    pub(super) fn parse(body: &'a [u8]) -> Result<Self, DecodeError> {
+        let text = std::str::from_utf8(body).map_err(DecodeError::new)?;
+        let mut reader = Reader::from_str(text);
+        reader.config_mut().expand_empty_elements = true;
+        let mut open: Vec<(Cow<'a, str>, Node<'a>)> = vec![(Cow::Borrowed(""), Node::default())];
+        loop {
+            match reader.read_event().map_err(DecodeError::new)? {
+                Event::Start(start) => {
+                    if open.len() > MAX_DEPTH {
+                        return Err(DecodeError::new(format!("elements are nested deeper than {MAX_DEPTH}")));
+                    }
+                    let name = start.local_name().as_ref().to_owned();
+                    open.push((Cow::Owned(name), Node::default()));
+                }
+                Event::End(_) => {
+                    let closed = open.pop();
+                    if let (Some(closed), Some((_, parent))) = (closed, open.last_mut()) {
+                        parent.children.push(closed);
+                    }
+                }
+                Event::Text(text) => append(&mut open, text.into_inner()),
+                Event::CData(text) => append(&mut open, text.into_inner()),
+                Event::GeneralRef(reference) => append(&mut open, resolve(&reference)?),
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        let [(_, document)] = open.as_mut_slice() else {
+            return Err(DecodeError::new("the XML ends within an element"));
+        };
+        let (name, root) = document.children.pop().ok_or_else(|| DecodeError::new("there is no XML element"))?;
+        Ok(Self { name, root })
+    }
+
+    /// Reads the output of an operation.
+    pub(super) fn read<O: Operation>(&self) -> Result<O::Output, DecodeError> {
+        self.expect(O::ACTION)?;
+        match self.root.child(&format!("{}Result", O::ACTION)) {
+            Some(result) => result.read().map_err(DecodeError::new),
+            None => Ok(O::Output::default()),
+        }
+    }
+
+    fn expect(&self, action: Action) -> Result<(), DecodeError> {
+        if self.name == format!("{action}Response") {
+            return Ok(());
+        }
+        Err(DecodeError::new(format!("expected the element {action}Response, found {}", self.name)))
+    }
+
+    /// Reads a refusal, when the document is one.
+    pub(super) fn error(&self) -> Option<ServiceError> {
+        let error = self.root.child("Error")?;
+        let code = error.child("Code")?;
+        let message = error.child("Message").map(|node| node.text.clone().into_owned());
+        Some(ServiceError { code: ErrorCode::from_name(code.text.trim()), message })
+    }
+
+    /// The request id, which answers and refusals keep in different places.
+    pub(super) fn request_id(&self) -> Option<&str> {
+        let place = self.root.child("ResponseMetadata").unwrap_or(&self.root);
+        place.child("RequestId").or_else(|| self.root.child("RequestID")).map(|node| node.text.trim())
+    }
+}
+
+fn resolve<'a>(reference: &BytesRef<'_>) -> Result<Cow<'a, str>, DecodeError> {
+    if let Some(character) = reference.resolve_char_ref().map_err(DecodeError::new)? {
+        return Ok(Cow::Owned(character.to_string()));
+    }
+    let text = quick_xml::escape::resolve_predefined_entity(reference);
+    text.map(Cow::Borrowed).ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
+}
+
+fn append<'a>(open: &mut [(Cow<'a, str>, Node<'a>)], text: Cow<'a, str>) {
+    if let Some((_, node)) = open.last_mut() {
+        if node.text.is_empty() {
+            node.text = text;
+        } else {
+            node.text.to_mut().push_str(&text);
+        }
+    }
+}
