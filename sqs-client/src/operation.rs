@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::checksum::{ChecksumMismatch, ChecksumPolicy};
 pub use crate::types::RequestId;
 use crate::types::SetRequestId;
 
@@ -14,7 +15,37 @@ pub trait Operation: Send + Sync + 'static {
     /// What it takes.
     type Input: Input<Operation = Self>;
     /// What it answers.
-    type Output: fmt::Debug
+    type Output: Output;
+
+    /// Verifies the checksums of an answer; operations without checksums always agree.
+    ///
+    /// # Errors
+    /// The first checksum that is wrong or missing, as the policy demands.
+    fn verify(
+        policy: ChecksumPolicy,
+        input: &Self::Input,
+        output: &Self::Output,
+    ) -> Result<(), ChecksumMismatch>;
+}
+
+/// What an operation answers.
+pub trait Output:
+    fmt::Debug
+    + Clone
+    + Default
+    + PartialEq
+    + Serialize
+    + DeserializeOwned
+    + RequestId
+    + SetRequestId
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<T> Output for T where
+    T: fmt::Debug
         + Clone
         + Default
         + PartialEq
@@ -24,7 +55,8 @@ pub trait Operation: Send + Sync + 'static {
         + SetRequestId
         + Send
         + Sync
-        + 'static;
+        + 'static
+{
 }
 
 /// What an operation takes.
@@ -51,33 +83,33 @@ pub trait InputBuilder: Send {
 }
 
 /// Calls `$callback!` with the table, one row an operation: marker, module, family, how the queue is named,
-/// whether the answer has members, and what it is for.
+/// whether the answer has members and checksums, and what it is for.
 macro_rules! for_each_operation {
     ($callback:ident) => {
         $callback! {
-            AddPermission, add_permission, permission, url, void, "Allows accounts to use actions of a queue.";
-            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, "Stops a move task.";
-            ChangeMessageVisibility, change_message_visibility, message, url, void, "Sets how long a received message stays hidden, from now.";
-            ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, "Sets how long up to ten received messages stay hidden.";
-            CreateQueue, create_queue, queue, none, members, "Creates a queue, or finds the one that has this name and these attributes.";
-            DeleteMessage, delete_message, message, url, void, "Deletes a received message.";
-            DeleteMessageBatch, delete_message_batch, batch, url, members, "Deletes up to ten received messages.";
-            DeleteQueue, delete_queue, queue, url, void, "Deletes a queue with all its messages.";
-            GetQueueAttributes, get_queue_attributes, queue, url, members, "Reads attributes of a queue.";
-            GetQueueUrl, get_queue_url, queue, none, members, "Finds the URL of a queue by its name.";
-            ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, "Lists the queues whose dead letters come to a queue.";
-            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, "Lists the latest move tasks of a dead-letter queue.";
-            ListQueueTags, list_queue_tags, tags, url, members, "Lists the tags of a queue.";
-            ListQueues, list_queues, queue, none, members, "Lists queues.";
-            PurgeQueue, purge_queue, queue, url, void, "Deletes all messages of a queue.";
-            ReceiveMessage, receive_message, message, url, members, "Receives up to ten messages and hides them from other receivers.";
-            RemovePermission, remove_permission, permission, url, void, "Removes a permission by its label.";
-            SendMessage, send_message, message, url, members, "Sends a message.";
-            SendMessageBatch, send_message_batch, batch, url, members, "Sends up to ten messages of together at most 1 MiB.";
-            SetQueueAttributes, set_queue_attributes, queue, url, void, "Changes attributes of a queue.";
-            StartMessageMoveTask, start_message_move_task, move_task, none, members, "Starts to move dead letters back, or to another queue.";
-            TagQueue, tag_queue, tags, url, void, "Adds tags to a queue.";
-            UntagQueue, untag_queue, tags, url, void, "Removes tags from a queue.";
+            AddPermission, add_permission, permission, url, void, plain, "Allows accounts to use actions of a queue.";
+            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, plain, "Stops a move task.";
+            ChangeMessageVisibility, change_message_visibility, message, url, void, plain, "Sets how long a received message stays hidden, from now.";
+            ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, plain, "Sets how long up to ten received messages stay hidden.";
+            CreateQueue, create_queue, queue, none, members, plain, "Creates a queue, or finds the one that has this name and these attributes.";
+            DeleteMessage, delete_message, message, url, void, plain, "Deletes a received message.";
+            DeleteMessageBatch, delete_message_batch, batch, url, members, plain, "Deletes up to ten received messages.";
+            DeleteQueue, delete_queue, queue, url, void, plain, "Deletes a queue with all its messages.";
+            GetQueueAttributes, get_queue_attributes, queue, url, members, plain, "Reads attributes of a queue.";
+            GetQueueUrl, get_queue_url, queue, none, members, plain, "Finds the URL of a queue by its name.";
+            ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, plain, "Lists the queues whose dead letters come to a queue.";
+            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, plain, "Lists the latest move tasks of a dead-letter queue.";
+            ListQueueTags, list_queue_tags, tags, url, members, plain, "Lists the tags of a queue.";
+            ListQueues, list_queues, queue, none, members, plain, "Lists queues.";
+            PurgeQueue, purge_queue, queue, url, void, plain, "Deletes all messages of a queue.";
+            ReceiveMessage, receive_message, message, url, members, md5, "Receives up to ten messages and hides them from other receivers.";
+            RemovePermission, remove_permission, permission, url, void, plain, "Removes a permission by its label.";
+            SendMessage, send_message, message, url, members, md5, "Sends a message.";
+            SendMessageBatch, send_message_batch, batch, url, members, md5, "Sends up to ten messages of together at most 1 MiB.";
+            SetQueueAttributes, set_queue_attributes, queue, url, void, plain, "Changes attributes of a queue.";
+            StartMessageMoveTask, start_message_move_task, move_task, none, members, plain, "Starts to move dead letters back, or to another queue.";
+            TagQueue, tag_queue, tags, url, void, plain, "Adds tags to a queue.";
+            UntagQueue, untag_queue, tags, url, void, plain, "Removes tags from a queue.";
         }
     };
 }
@@ -102,8 +134,18 @@ macro_rules! is_void {
     };
 }
 
+macro_rules! verify {
+    (md5 $module:ident, $policy:ident, $input:ident, $output:ident) => {
+        crate::checksum::$module($policy, $input, $output)
+    };
+    (plain $module:ident, $policy:ident, $input:ident, $output:ident) => {{
+        let _ = ($policy, $input, $output);
+        Ok(())
+    }};
+}
+
 macro_rules! declare {
-    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $doc:literal; )*) => { pastey::paste! {
+    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $sums:tt, $doc:literal; )*) => { pastey::paste! {
         /// The name of an operation.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Action {
@@ -148,6 +190,14 @@ macro_rules! declare {
                     const ACTION: super::Action = super::Action::$op;
                     type Input = [<$op Input>];
                     type Output = [<$op Output>];
+
+                    fn verify(
+                        policy: crate::checksum::ChecksumPolicy,
+                        input: &Self::Input,
+                        output: &Self::Output,
+                    ) -> Result<(), crate::checksum::ChecksumMismatch> {
+                        verify!($sums $module, policy, input, output)
+                    }
                 }
 
                 impl super::Input for [<$op Input>] {

@@ -154,6 +154,8 @@ codes! {
         RequestThrottled, "RequestThrottled", 403, Throttle;
         /// A resource named in the request does not exist.
         ResourceNotFoundException, "ResourceNotFoundException", 404, Never;
+        /// A batch has more than ten entries.
+        TooManyEntriesInBatchRequest, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest", 400, Never;
         /// The operation is not supported.
         UnsupportedOperation, "AWS.SimpleQueueService.UnsupportedOperation", 400, Never;
     }

@@ -2,7 +2,9 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-making-api-requests-json.html>
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::{DecodeError, EncodeError};
 use crate::operation::{Action, Input, Operation};
@@ -22,6 +24,15 @@ pub(super) fn action(target: &str) -> Option<Action> {
     Action::from_name(target.strip_prefix(TARGET_PREFIX)?)
 }
 
+/// Whether a `Content-Type` is one of AWS JSON, of any version.
+pub(super) fn is_media_type(content_type: &str) -> bool {
+    const PREFIX: &str = "application/x-amz-json-";
+    content_type
+        .trim_start()
+        .get(..PREFIX.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+}
+
 /// Encodes a request body.
 pub(super) fn encode<I: Input>(input: &I) -> Result<Vec<u8>, EncodeError> {
     serde_json::to_vec(input).map_err(EncodeError::new)
@@ -32,11 +43,7 @@ pub(super) fn read<I: Input>(body: &[u8]) -> Result<I, DecodeError> {
     if body.is_empty() {
         return Ok(I::default());
     }
-    // A struct of serde can also be read from a JSON array, which no service takes.
-    if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(DecodeError::new("the body is not a JSON object"));
-    }
-    serde_json::from_slice(body).map_err(DecodeError::new)
+    parse(body)
 }
 
 /// Encodes an answer: zero bytes for the void actions.
@@ -47,25 +54,44 @@ pub(super) fn encode_output<O: Operation>(output: &O::Output) -> Result<Vec<u8>,
     serde_json::to_vec(output).map_err(EncodeError::new)
 }
 
-/// Reads an answer. The body of a void action is not looked at: AWS sends zero bytes, clones send anything.
+/// Reads an answer. AWS answers a void action with zero bytes and clones with anything, so its body only must
+/// not be the page of a proxy: taking that for a yes would lose the request.
 pub(super) fn read_output<O: Operation>(body: &[u8]) -> Result<O::Output, DecodeError> {
-    if O::ACTION.is_void() {
-        return Ok(O::Output::default());
+    if !O::ACTION.is_void() {
+        return parse(body);
     }
-    if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(DecodeError::new("the answer is not a JSON object"));
+    if body.trim_ascii_start().starts_with(b"<") {
+        return Err(DecodeError::new("the answer is a page, not one of the service"));
     }
-    serde_json::from_slice(body).map_err(DecodeError::new)
+    Ok(O::Output::default())
 }
 
-#[derive(Deserialize)]
-struct ErrorBody {
-    #[serde(rename = "__type")]
-    type_name: Option<String>,
-    message: Option<String>,
-    /// Some services write it with a capital letter.
-    #[serde(rename = "Message")]
-    capital_message: Option<String>,
+/// Parses one JSON object.
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
+    // A struct of serde can also be read from a JSON array, which no service takes.
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err(DecodeError::new("the body is not a JSON object"));
+    }
+    serde_json::from_slice(body).or_else(|error| without_nulls(body).ok_or(DecodeError::new(error)))
+}
+
+/// Parses again with the members left out that are `null`, which services written in Go send for empty lists.
+///
+/// Optional members take `null` by themselves; this is for required ones, and only after the fast way failed.
+fn without_nulls<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.retain(|_, member| !member.is_null());
+                members.values_mut().for_each(strip);
+            }
+            Value::Array(elements) => elements.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::from_slice(body).ok()?;
+    strip(&mut value);
+    serde_json::from_value(value).ok()
 }
 
 #[derive(Serialize)]
@@ -83,7 +109,10 @@ pub(super) fn query_error(code: &ErrorCode) -> String {
 
 /// Encodes the body of a refusal.
 pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
-    let body = ErrorBodyRef { type_name: error.code.type_name(), message: error.message.as_deref() };
+    let body = ErrorBodyRef {
+        type_name: error.code.type_name(),
+        message: error.message.as_deref(),
+    };
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
@@ -91,16 +120,24 @@ pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
 ///
 /// The header's code counts first; where it is not known, the shape in `__type` may be.
 pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceError> {
-    let body: Option<ErrorBody> = serde_json::from_slice(body).ok();
-    let of_header = header.map(|value| value.split(';').next().unwrap_or(value).trim());
-    let of_body = body.as_ref().and_then(|body| body.type_name.as_deref());
-    // Also `Shape:http://..`, which AWS documents for `__type`.
-    let of_body = of_body.map(|name| name.rsplit('#').next().unwrap_or(name).split(':').next().unwrap_or(name));
-    let mut codes = of_header.into_iter().chain(of_body).filter(|name| !name.is_empty()).map(ErrorCode::from_name);
-    let first = codes.next()?;
-    let code = match first {
-        ErrorCode::Other(_) => codes.next().filter(|code| !matches!(code, ErrorCode::Other(_))).unwrap_or(first),
-        known => known,
-    };
-    Some(ServiceError { code, message: body.and_then(|body| body.message.or(body.capital_message)) })
+    let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+    let text = |member| body.get(member).and_then(Value::as_str);
+
+    let of_header = header.map(|value| before(value, ';'));
+    // `com.amazonaws.sqs#Shape`, and also `Shape:http://..`, which AWS documents for `__type`.
+    let of_body = text("__type").map(|name| before(name.rsplit('#').next().unwrap_or(name), ':'));
+    let names = of_header
+        .into_iter()
+        .chain(of_body)
+        .filter(|name| !name.is_empty());
+    let codes: Vec<_> = names.map(ErrorCode::from_name).collect();
+    let known = codes.iter().find(|code| !matches!(code, ErrorCode::Other(_)));
+    let code = known.or(codes.first())?.clone();
+    // Some services write it with a capital letter.
+    let message = text("message").or_else(|| text("Message")).map(str::to_owned);
+    Some(ServiceError { code, message })
+}
+
+fn before(text: &str, separator: char) -> &str {
+    text.split(separator).next().unwrap_or(text).trim()
 }

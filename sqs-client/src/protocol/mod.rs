@@ -7,25 +7,28 @@
 //!
 //! A shape is declared once, in [`types`](crate::types). AWS JSON comes from its serde impls. The form and the
 //! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
-//! deserializer (`tree`), with the table in `names` for what is called differently there.
+//! deserializer (`read`), with the table in `names` for what is called differently there.
 
+mod compound;
+mod detect;
+mod error;
 mod json;
 mod names;
 mod query;
+mod read;
 mod tree;
 mod walk;
 mod xml;
 
-use std::fmt;
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use crate::operation::{Action, Input, Operation};
+use crate::operation::{Input, Operation};
 use crate::service_error::ServiceError;
-use crate::types::SetRequestId as _;
+use crate::types::SetRequestId;
 
+pub use detect::Detected;
+pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
 
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
@@ -74,7 +77,10 @@ impl Protocol {
         let body = match self {
             Self::AwsJson => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(json::CONTENT_TYPE));
-                headers.insert(X_AMZ_TARGET, ascii(json::target(<I::Operation as Operation>::ACTION)));
+                headers.insert(
+                    X_AMZ_TARGET,
+                    ascii(json::target(<I::Operation as Operation>::ACTION)),
+                );
                 headers.insert(X_AMZN_QUERY_MODE, HeaderValue::from_static("true"));
                 json::encode(input)?
             }
@@ -83,7 +89,10 @@ impl Protocol {
                 query::encode(input)?
             }
         };
-        Ok(EncodedRequest { headers, body: body.into() })
+        Ok(EncodedRequest {
+            headers,
+            body: body.into(),
+        })
     }
 
     /// Decodes a request in AWS JSON, or in the Query protocol when the form is in the body. For forms that are
@@ -111,7 +120,11 @@ impl Protocol {
             Self::AwsJson => json::encode_output::<O>(output)?,
             Self::Query => xml::encode::<O>(output, request_id)?,
         };
-        Ok(EncodedResponse { status: 200, headers: self.response_headers(request_id), body: body.into() })
+        Ok(EncodedResponse {
+            status: 200,
+            headers: self.response_headers(request_id),
+            body: body.into(),
+        })
     }
 
     /// Encodes a refusal.
@@ -124,7 +137,11 @@ impl Protocol {
             }
             Self::Query => xml::encode_error(error, request_id),
         };
-        EncodedResponse { status: error.code.status(), headers, body: body.into() }
+        EncodedResponse {
+            status: error.code.status(),
+            headers,
+            body: body.into(),
+        }
     }
 
     fn response_headers(self, request_id: &str) -> HeaderMap {
@@ -150,7 +167,10 @@ impl Protocol {
         body: &[u8],
     ) -> Result<O::Output, ResponseError> {
         if let Some(missing) = missing_bytes(headers, body) {
-            return Err(ResponseError::unreadable(DecodeError::new(missing), request_id(headers)));
+            return Err(ResponseError::unreadable(
+                DecodeError::new(missing),
+                request_id(headers),
+            ));
         }
         match self {
             Self::AwsJson => decode_json::<O>(status, headers, body),
@@ -159,32 +179,44 @@ impl Protocol {
     }
 }
 
-fn decode_json<O: Operation>(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<O::Output, ResponseError> {
+fn decode_json<O: Operation>(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<O::Output, ResponseError> {
     let request_id = request_id(headers);
-    if is_success(status) {
-        let mut output = json::read_output::<O>(body).map_err(|e| ResponseError::unreadable(e, request_id.clone()))?;
-        output.set_request_id(request_id);
-        return Ok(output);
+    if !is_success(status) {
+        let error = json::read_error(text_of(headers, &X_AMZN_QUERY_ERROR), body);
+        return Err(ResponseError::refusal(error, request_id));
     }
-    match json::read_error(text_of(headers, &X_AMZN_QUERY_ERROR), body) {
-        Some(error) => Err(ResponseError::Service { error, request_id }),
-        None => Err(ResponseError::unreadable(DecodeError::new("the refusal is not one of the service"), request_id)),
-    }
+    with_request_id(json::read_output::<O>(body), request_id)
 }
 
-fn decode_xml<O: Operation>(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<O::Output, ResponseError> {
+fn decode_xml<O: Operation>(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<O::Output, ResponseError> {
     let in_header = request_id(headers);
     let document =
-        xml::Document::parse(body).map_err(|e| ResponseError::unreadable(e, in_header.clone()))?;
+        xml::Document::parse(body).map_err(|error| ResponseError::unreadable(error, in_header.clone()))?;
     let request_id = in_header.or_else(|| document.request_id().map(str::to_owned));
-    if is_success(status) {
-        let mut output = document.read::<O>().map_err(|e| ResponseError::unreadable(e, request_id.clone()))?;
-        output.set_request_id(request_id);
-        return Ok(output);
+    if !is_success(status) {
+        return Err(ResponseError::refusal(document.error(), request_id));
     }
-    match document.error() {
-        Some(error) => Err(ResponseError::Service { error, request_id }),
-        None => Err(ResponseError::unreadable(DecodeError::new("the refusal is not one of the service"), request_id)),
+    with_request_id(document.read::<O>(), request_id)
+}
+
+fn with_request_id<T: SetRequestId>(
+    output: Result<T, DecodeError>,
+    request_id: Option<String>,
+) -> Result<T, ResponseError> {
+    match output {
+        Ok(mut output) => {
+            output.set_request_id(request_id);
+            Ok(output)
+        }
+        Err(error) => Err(ResponseError::unreadable(error, request_id)),
     }
 }
 
@@ -209,92 +241,4 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 /// Header text from our own tables and ids; anything else shows as `?`.
 fn ascii(text: String) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("?"))
-}
-
-/// Which protocol a request speaks, and which action it asks for.
-///
-/// AWS JSON is known by its header or media type; everything else is the Query protocol.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Detected {
-    /// AWS JSON; the error is the unknown target.
-    AwsJson(Result<Action, String>),
-    /// The Query protocol; the action is in the form.
-    Query,
-}
-
-impl Detected {
-    /// Looks at the headers of a request.
-    pub fn from_headers(headers: &HeaderMap) -> Self {
-        if let Some(target) = headers.get(X_AMZ_TARGET) {
-            let target = String::from_utf8_lossy(target.as_bytes());
-            return Self::AwsJson(json::action(&target).ok_or_else(|| target.into_owned()));
-        }
-        match text_of(headers, &CONTENT_TYPE) {
-            Some(media) if media.trim_start().starts_with("application/x-amz-json-") => {
-                Self::AwsJson(Err(String::new()))
-            }
-            _ => Self::Query,
-        }
-    }
-}
-
-/// A shape could not be encoded.
-#[derive(Clone, Debug)]
-pub struct EncodeError(Arc<str>);
-
-impl EncodeError {
-    fn new(cause: impl ToString) -> Self {
-        Self(cause.to_string().into())
-    }
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot encode: {}", self.0)
-    }
-}
-
-impl std::error::Error for EncodeError {}
-
-/// Bytes could not be decoded.
-#[derive(Clone, Debug)]
-pub struct DecodeError(Arc<str>);
-
-impl DecodeError {
-    fn new(cause: impl ToString) -> Self {
-        Self(cause.to_string().into())
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
-/// Why an answer has no output.
-#[derive(Clone, Debug)]
-pub enum ResponseError {
-    /// The service refused.
-    Service {
-        /// Code and text.
-        error: ServiceError,
-        /// The id of the request.
-        request_id: Option<String>,
-    },
-    /// The answer is not one of the service.
-    Unreadable {
-        /// What is wrong with it.
-        error: DecodeError,
-        /// The id of the request, when there is one.
-        request_id: Option<String>,
-    },
-}
-
-impl ResponseError {
-    fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {
-        Self::Unreadable { error, request_id }
-    }
 }

@@ -4,7 +4,7 @@
 //! such a list of key and value pairs. The model defines the 36 rows below; every other member has its own name.
 
 /// What a member looks like in the Query and XML forms.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct WireName {
     pub(super) name: &'static str,
     /// Names of key and value, for maps.
@@ -17,10 +17,13 @@ const KEY_VALUE: (&str, &str) = ("Key", "Value");
 /// The wire form of `member` of `shape`.
 pub(super) fn wire_name(shape: &str, member: &'static str) -> WireName {
     let (name, pair) = match (shape, member) {
-        ("CreateQueueInput" | "SetQueueAttributesInput" | "GetQueueAttributesOutput" | "Message", "Attributes") => {
-            ("Attribute", NAME_VALUE)
+        (
+            "CreateQueueInput" | "SetQueueAttributesInput" | "GetQueueAttributesOutput" | "Message",
+            "Attributes",
+        ) => ("Attribute", NAME_VALUE),
+        ("CreateQueueInput", "tags") | ("TagQueueInput" | "ListQueueTagsOutput", "Tags") => {
+            ("Tag", KEY_VALUE)
         }
-        ("CreateQueueInput", "tags") | ("TagQueueInput" | "ListQueueTagsOutput", "Tags") => ("Tag", KEY_VALUE),
         ("UntagQueueInput", "TagKeys") => ("TagKey", KEY_VALUE),
         ("GetQueueAttributesInput" | "ReceiveMessageInput", "AttributeNames")
         | ("ReceiveMessageInput", "MessageSystemAttributeNames") => ("AttributeName", NAME_VALUE),

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
-use super::names::{WireName, wire_name};
+use super::compound::{List, Map, Struct};
+use super::names::WireName;
 
 /// Writes members of a flattened form: a form sink keeps a path, an XML sink opens elements.
 pub(super) trait Sink {
@@ -18,7 +19,13 @@ pub(super) trait Sink {
 
 /// Serializes `shape`, a struct of the model, into `sink`.
 pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), NotAShape> {
-    shape.serialize(Place { walk: &mut Walk { sink, last_list: ("", 0) }, at: None })
+    shape.serialize(Place {
+        walk: &mut Walk {
+            sink,
+            last_list: ("", 0),
+        },
+        at: None,
+    })
 }
 
 /// A type was serialized that no shape of the model has.
@@ -39,24 +46,26 @@ impl ser::Error for NotAShape {
     }
 }
 
-struct Walk<'s, S> {
-    sink: &'s mut S,
+/// What all places of one shape share.
+pub(super) struct Walk<'s, S> {
+    pub(super) sink: &'s mut S,
     /// Name of the latest list and how many elements it has: two members of a receive share one name, and
     /// the second goes on counting where the first stopped.
-    last_list: (&'static str, usize),
+    pub(super) last_list: (&'static str, usize),
 }
 
 /// Where the next value goes.
 #[derive(Clone, Copy)]
-struct At {
-    wire: WireName,
-    index: Option<usize>,
+pub(super) struct At {
+    pub(super) wire: WireName,
+    pub(super) index: Option<usize>,
 }
 
-struct Place<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
+/// A serializer of one value.
+pub(super) struct Place<'w, 's, S> {
+    pub(super) walk: &'w mut Walk<'s, S>,
     /// `None` for the outermost struct, which has no name of its own.
-    at: Option<At>,
+    pub(super) at: Option<At>,
 }
 
 impl<S: Sink> Place<'_, '_, S> {
@@ -113,27 +122,45 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<List<'w, 's, S>, NotAShape> {
-        let wire = self.at.map_or(WireName { name: "", pair: ("", "") }, |at| at.wire);
+        let wire = self.at.map(|at| at.wire).unwrap_or_default();
         if self.walk.last_list.0 != wire.name {
             self.walk.last_list = (wire.name, 0);
         }
         let count = self.walk.last_list.1;
-        Ok(List { walk: self.walk, wire, count })
+        Ok(List {
+            walk: self.walk,
+            wire,
+            count,
+        })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Map<'w, 's, S>, NotAShape> {
-        let wire = self.at.map_or(WireName { name: "", pair: ("", "") }, |at| at.wire);
-        Ok(Map { walk: self.walk, wire, count: 0 })
+        let wire = self.at.map(|at| at.wire).unwrap_or_default();
+        Ok(Map {
+            walk: self.walk,
+            wire,
+            count: 0,
+        })
     }
 
     fn serialize_struct(self, shape: &'static str, _: usize) -> Result<Struct<'w, 's, S>, NotAShape> {
         if let Some(At { wire, index }) = self.at {
             self.walk.sink.enter(wire.name, index);
         }
-        Ok(Struct { walk: self.walk, at: self.at, shape })
+        // Lists of two structs of one shape have the same name and nothing else in common.
+        self.walk.last_list = ("", 0);
+        Ok(Struct {
+            walk: self.walk,
+            at: self.at,
+            shape,
+        })
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), NotAShape> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), NotAShape> {
         value.serialize(self)
     }
 
@@ -165,83 +192,5 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
         serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
         serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
         serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
-    }
-}
-
-struct List<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
-    wire: WireName,
-    count: usize,
-}
-
-impl<S: Sink> ser::SerializeSeq for List<'_, '_, S> {
-    type Ok = ();
-    type Error = NotAShape;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
-        self.count += 1;
-        value.serialize(Place { walk: self.walk, at: Some(At { wire: self.wire, index: Some(self.count) }) })
-    }
-
-    fn end(self) -> Result<(), NotAShape> {
-        self.walk.last_list = (self.wire.name, self.count);
-        Ok(())
-    }
-}
-
-struct Map<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
-    wire: WireName,
-    count: usize,
-}
-
-impl<S: Sink> Map<'_, '_, S> {
-    fn half<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NotAShape> {
-        let at = At { wire: WireName { name, pair: ("", "") }, index: None };
-        value.serialize(Place { walk: self.walk, at: Some(at) })
-    }
-}
-
-impl<S: Sink> ser::SerializeMap for Map<'_, '_, S> {
-    type Ok = ();
-    type Error = NotAShape;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotAShape> {
-        self.count += 1;
-        self.walk.sink.enter(self.wire.name, Some(self.count));
-        self.half(self.wire.pair.0, key)
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
-        self.half(self.wire.pair.1, value)?;
-        self.walk.sink.leave(self.wire.name);
-        Ok(())
-    }
-
-    fn end(self) -> Result<(), NotAShape> {
-        Ok(())
-    }
-}
-
-struct Struct<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
-    at: Option<At>,
-    shape: &'static str,
-}
-
-impl<S: Sink> ser::SerializeStruct for Struct<'_, '_, S> {
-    type Ok = ();
-    type Error = NotAShape;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, member: &'static str, value: &T) -> Result<(), NotAShape> {
-        let wire = wire_name(self.shape, member);
-        value.serialize(Place { walk: self.walk, at: Some(At { wire, index: None }) })
-    }
-
-    fn end(self) -> Result<(), NotAShape> {
-        if let Some(At { wire, .. }) = self.at {
-            self.walk.sink.leave(wire.name);
-        }
-        Ok(())
     }
 }

@@ -20,45 +20,53 @@ const MAX_DEPTH: usize = 32;
 /// Encodes an answer.
 pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
     let action = O::ACTION;
-    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><{action}Response xmlns=\"{NAMESPACE}\">"));
+    let (response, result) = (format!("{action}Response"), format!("{action}Result"));
+    let mut sink = XmlSink(format!(
+        "<?xml version=\"1.0\"?><{response} xmlns=\"{NAMESPACE}\">"
+    ));
     if !action.is_void() {
-        let before = sink.0.len();
+        sink.enter(&result, None);
+        let empty = sink.0.len();
         walk(output, &mut sink).map_err(EncodeError::new)?;
-        if sink.0.len() == before {
-            sink.0.push_str(&format!("<{action}Result/>"));
+        if sink.0.len() == empty {
+            sink.0.truncate(empty - 1);
+            sink.0.push_str("/>");
         } else {
-            sink.0.insert_str(before, &format!("<{action}Result>"));
-            sink.0.push_str(&format!("</{action}Result>"));
+            sink.leave(&result);
         }
     }
-    sink.0.push_str("<ResponseMetadata><RequestId>");
-    sink.text(request_id);
-    sink.0.push_str(&format!("</RequestId></ResponseMetadata></{action}Response>"));
+    sink.enter("ResponseMetadata", None);
+    sink.member("RequestId", request_id);
+    sink.leave("ResponseMetadata");
+    sink.leave(&response);
     Ok(sink.0.into_bytes())
 }
 
 /// Encodes a refusal.
 pub(super) fn encode_error(error: &ServiceError, request_id: &str) -> Vec<u8> {
-    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"));
-    let mut member = |name: &str, text: &str| {
-        sink.enter(name, None);
-        sink.text(text);
-        sink.leave(name);
-    };
-    member("Type", error.code.fault().as_str());
-    member("Code", error.code.query_code());
+    let mut sink = XmlSink(format!(
+        "<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"
+    ));
+    sink.member("Type", error.code.fault().as_str());
+    sink.member("Code", error.code.query_code());
     if let Some(message) = &error.message {
-        member("Message", message);
+        sink.member("Message", message);
     }
     sink.0.push_str("<Detail/></Error>");
-    sink.enter("RequestId", None);
-    sink.text(request_id);
-    sink.leave("RequestId");
+    sink.member("RequestId", request_id);
     sink.0.push_str("</ErrorResponse>");
     sink.0.into_bytes()
 }
 
 struct XmlSink(String);
+
+impl XmlSink {
+    fn member(&mut self, name: &str, text: &str) {
+        self.enter(name, None);
+        self.text(text);
+        self.leave(name);
+    }
+}
 
 impl Sink for XmlSink {
     fn enter(&mut self, name: &str, _: Option<usize>) {
@@ -109,7 +117,9 @@ impl<'a> Document<'a> {
             match reader.read_event().map_err(DecodeError::new)? {
                 Event::Start(start) => {
                     if open.len() > MAX_DEPTH {
-                        return Err(DecodeError::new(format!("elements are nested deeper than {MAX_DEPTH}")));
+                        return Err(DecodeError::new(format!(
+                            "elements are nested deeper than {MAX_DEPTH}"
+                        )));
                     }
                     let name = start.local_name().as_ref().to_owned();
                     open.push((Cow::Owned(name), Node::default()));
@@ -117,7 +127,7 @@ impl<'a> Document<'a> {
                 Event::End(_) => {
                     let closed = open.pop();
                     if let (Some(closed), Some((_, parent))) = (closed, open.last_mut()) {
-                        parent.children.push(closed);
+                        parent.members.push(closed);
                     }
                 }
                 Event::Text(text) => append(&mut open, text.into_inner()),
@@ -127,10 +137,12 @@ impl<'a> Document<'a> {
                 _ => {}
             }
         }
-        let [(_, document)] = open.as_mut_slice() else {
+        let Some((_, document)) = open.pop().filter(|_| open.is_empty()) else {
             return Err(DecodeError::new("the XML ends within an element"));
         };
-        let (name, root) = document.children.pop().ok_or_else(|| DecodeError::new("there is no XML element"))?;
+        let Ok([(name, root)]) = <[_; 1]>::try_from(document.members) else {
+            return Err(DecodeError::new("the body is not one XML element"));
+        };
         Ok(Self { name, root })
     }
 
@@ -147,21 +159,38 @@ impl<'a> Document<'a> {
         if self.name == format!("{action}Response") {
             return Ok(());
         }
-        Err(DecodeError::new(format!("expected the element {action}Response, found {}", self.name)))
+        Err(DecodeError::new(format!(
+            "expected the element {action}Response, found {}",
+            self.name
+        )))
     }
 
     /// Reads a refusal, when the document is one.
     pub(super) fn error(&self) -> Option<ServiceError> {
-        let error = self.root.child("Error")?;
+        let Some(error) = self.root.child("Error") else {
+            return self.bare_error();
+        };
         let code = error.child("Code")?;
         let message = error.child("Message").map(|node| node.text.clone().into_owned());
-        Some(ServiceError { code: ErrorCode::from_name(code.text.trim()), message })
+        Some(ServiceError {
+            code: ErrorCode::from_name(code.text.trim()),
+            message,
+        })
+    }
+
+    /// The queue URL of a request without an action answers with the code as the only element.
+    fn bare_error(&self) -> Option<ServiceError> {
+        let code = ErrorCode::from_name(&self.name);
+        (!matches!(code, ErrorCode::Other(_))).then_some(ServiceError::bare(code))
     }
 
     /// The request id, which answers and refusals keep in different places.
     pub(super) fn request_id(&self) -> Option<&str> {
         let place = self.root.child("ResponseMetadata").unwrap_or(&self.root);
-        place.child("RequestId").or_else(|| self.root.child("RequestID")).map(|node| node.text.trim())
+        let node = place
+            .child("RequestId")
+            .or_else(|| self.root.child("RequestID"))?;
+        Some(node.text.trim()).filter(|id| !id.is_empty())
     }
 }
 
@@ -170,7 +199,8 @@ fn resolve<'a>(reference: &BytesRef<'_>) -> Result<Cow<'a, str>, DecodeError> {
         return Ok(Cow::Owned(character.to_string()));
     }
     let text = quick_xml::escape::resolve_predefined_entity(reference);
-    text.map(Cow::Borrowed).ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
+    text.map(Cow::Borrowed)
+        .ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
 }
 
 fn append<'a>(open: &mut [(Cow<'a, str>, Node<'a>)], text: Cow<'a, str>) {

@@ -61,7 +61,10 @@ pub struct TransportError {
 impl TransportError {
     /// An error of that kind.
     pub fn new(kind: TransportErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self { kind, cause: cause.into().into() }
+        Self {
+            kind,
+            cause: cause.into().into(),
+        }
     }
 
     /// How the exchange failed.

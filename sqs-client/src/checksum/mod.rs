@@ -1,0 +1,148 @@
+//! MD5 of bodies, message attributes and system attributes, as the service computes them.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html>
+//! ("Calculating the MD5 message digest for message attributes"). MD5 guards against corruption in
+//! transit only; it is no protection against an attacker.
+
+mod verify;
+
+use std::collections::HashMap;
+
+use aws_smithy_types::Blob;
+use md5::{Digest, Md5};
+use sha2::Sha256;
+
+use crate::hex;
+use crate::types::{MessageAttributeValue, MessageSystemAttributeValue};
+
+pub use verify::{ChecksumMismatch, ChecksumPolicy};
+pub(crate) use verify::{receive_message, send_message, send_message_batch};
+
+/// MD5 as 32 lower-case hex digits, kept inline.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+pub struct Md5Hex([u8; 32]);
+
+impl Md5Hex {
+    fn of(hash: &[u8]) -> Self {
+        let mut digits = [0; 32];
+        hex::encode(hash, &mut digits);
+        Self(digits)
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Md5Hex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::fmt::Debug for Md5Hex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Md5Hex> for String {
+    fn from(hex: Md5Hex) -> Self {
+        hex.as_str().to_owned()
+    }
+}
+
+/// MD5 of a message body.
+pub fn md5_of_body(body: &str) -> Md5Hex {
+    Md5Hex::of(&Md5::digest(body))
+}
+
+/// SHA-256 of a message body, 64 lower-case hex digits: the deduplication id of a FIFO queue with
+/// content-based deduplication. Attributes are not part of it.
+pub fn content_deduplication_id(body: &str) -> String {
+    hex::of_sha256(&Sha256::digest(body))
+}
+
+/// A value of a message attribute or a system attribute, which hash alike.
+pub trait AttributeValue {
+    /// The data type, label included.
+    fn data_type(&self) -> &str;
+    /// The text, for `String` and `Number`.
+    fn text(&self) -> Option<&str>;
+    /// The bytes, for `Binary`.
+    fn bytes(&self) -> Option<&Blob>;
+
+    /// The value as it is hashed and counted: the bytes when there are any, else the text.
+    fn value(&self) -> &[u8] {
+        match self.bytes() {
+            Some(blob) => blob.as_ref(),
+            None => self.text().unwrap_or_default().as_bytes(),
+        }
+    }
+}
+
+macro_rules! attribute_value {
+    ($type:ty) => {
+        impl AttributeValue for $type {
+            fn data_type(&self) -> &str {
+                &self.data_type
+            }
+            fn text(&self) -> Option<&str> {
+                self.string_value.as_deref()
+            }
+            fn bytes(&self) -> Option<&Blob> {
+                self.binary_value.as_ref()
+            }
+        }
+    };
+}
+attribute_value!(MessageAttributeValue);
+attribute_value!(MessageSystemAttributeValue);
+
+/// MD5 of attributes, or `None` when there are none.
+///
+/// Names are taken in byte order. Each of name, data type and value goes in after its length as a 32-bit
+/// big-endian number; between data type and value stands one byte, 1 for text and 2 for bytes.
+pub fn md5_of_attributes<'a, N, V, I>(attributes: I) -> Option<Md5Hex>
+where
+    N: AsRef<str> + 'a,
+    V: AttributeValue + 'a,
+    I: IntoIterator<Item = (&'a N, &'a V)>,
+{
+    let mut sorted: Vec<(&str, &V)> = attributes
+        .into_iter()
+        .map(|(name, value)| (name.as_ref(), value))
+        .collect();
+    if sorted.is_empty() {
+        return None;
+    }
+    sorted.sort_unstable_by_key(|(name, _)| *name);
+    let mut hash = Md5::new();
+    for (name, value) in sorted {
+        update_with_length(&mut hash, name.as_bytes());
+        update_with_length(&mut hash, value.data_type().as_bytes());
+        hash.update([if value.bytes().is_some() { 2 } else { 1 }]);
+        update_with_length(&mut hash, value.value());
+    }
+    Some(Md5Hex::of(&hash.finalize()))
+}
+
+fn update_with_length(hash: &mut Md5, bytes: &[u8]) {
+    // Nothing of 4 GiB gets here: a message has at most 1 MiB.
+    hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+    hash.update(bytes);
+}
+
+/// Size of a message as the service counts it, in bytes: the body plus, for each message attribute, name,
+/// data type and value (binary values decoded). System attributes do not count.
+pub fn message_size(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> usize {
+    let attributes = attributes.into_iter().flatten();
+    body.len()
+        + attributes
+            .map(|(name, value)| name.len() + value.data_type.len() + AttributeValue::value(value).len())
+            .sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests;

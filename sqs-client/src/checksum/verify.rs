@@ -1,0 +1,270 @@
+//! Compares the checksums of an answer with what was sent, or with what it carries.
+
+use std::fmt;
+
+use super::{Md5Hex, md5_of_attributes, md5_of_body};
+use crate::types::batch::{SendMessageBatchInput, SendMessageBatchOutput};
+use crate::types::message::{ReceiveMessageInput, ReceiveMessageOutput, SendMessageInput, SendMessageOutput};
+
+/// How strictly checksums are verified.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ChecksumPolicy {
+    /// Every checksum must be there and right, as AWS sends them.
+    #[default]
+    Verify,
+    /// A checksum that is there must be right: for services that leave some out.
+    VerifyIfPresent,
+    /// Nothing is verified.
+    Off,
+}
+
+/// A message was damaged on its way, or the service computes checksums in another way.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ChecksumMismatch {
+    /// Which part: `body`, `message attributes` or `message system attributes`.
+    part: &'static str,
+    /// The id of the batch entry, or of the received message.
+    id: Option<String>,
+    expected: String,
+    /// `None` when the service sent no checksum.
+    found: Option<String>,
+}
+
+impl ChecksumMismatch {
+    /// The id of the batch entry, or of the received message, that is damaged.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+}
+
+impl fmt::Display for ChecksumMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the MD5 of the {}", self.part)?;
+        if let Some(id) = &self.id {
+            write!(f, " of {id}")?;
+        }
+        match &self.found {
+            Some(found) => write!(f, " is {found} by the service and {} here", self.expected),
+            None => write!(
+                f,
+                " is missing in the answer (ChecksumPolicy::VerifyIfPresent accepts that)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ChecksumMismatch {}
+
+impl ChecksumPolicy {
+    /// Compares one checksum. Nothing to hash and no checksum agree.
+    fn compare(
+        self,
+        part: &'static str,
+        id: Option<&str>,
+        expected: Option<Md5Hex>,
+        found: Option<&str>,
+    ) -> Result<(), ChecksumMismatch> {
+        let Some(expected) = expected else { return Ok(()) };
+        let agrees = match found {
+            Some(found) => found.eq_ignore_ascii_case(expected.as_str()),
+            None => self == Self::VerifyIfPresent,
+        };
+        if agrees {
+            return Ok(());
+        }
+        Err(ChecksumMismatch {
+            part,
+            id: id.map(str::to_owned),
+            expected: expected.into(),
+            found: found.map(str::to_owned),
+        })
+    }
+}
+
+/// The three checksums of an accepted message.
+struct Sums<'a> {
+    body: Option<&'a str>,
+    attributes: Option<&'a str>,
+    system_attributes: Option<&'a str>,
+}
+
+macro_rules! compare_sent {
+    ($policy:ident, $id:expr, $body:expr, $message:expr, $sums:expr) => {{
+        let sums: Sums<'_> = $sums;
+        let attributes = md5_of_attributes($message.message_attributes.iter().flatten());
+        let system = md5_of_attributes($message.message_system_attributes.iter().flatten());
+        $policy.compare("body", $id, Some(md5_of_body($body)), sums.body)?;
+        $policy.compare("message attributes", $id, attributes, sums.attributes)?;
+        $policy.compare("message system attributes", $id, system, sums.system_attributes)
+    }};
+}
+
+pub(crate) fn send_message(
+    policy: ChecksumPolicy,
+    input: &SendMessageInput,
+    output: &SendMessageOutput,
+) -> Result<(), ChecksumMismatch> {
+    if policy == ChecksumPolicy::Off {
+        return Ok(());
+    }
+    let sums = Sums {
+        body: output.md5_of_message_body(),
+        attributes: output.md5_of_message_attributes(),
+        system_attributes: output.md5_of_message_system_attributes(),
+    };
+    compare_sent!(
+        policy,
+        None,
+        input.message_body().unwrap_or_default(),
+        input,
+        sums
+    )
+}
+
+pub(crate) fn send_message_batch(
+    policy: ChecksumPolicy,
+    input: &SendMessageBatchInput,
+    output: &SendMessageBatchOutput,
+) -> Result<(), ChecksumMismatch> {
+    if policy == ChecksumPolicy::Off {
+        return Ok(());
+    }
+    for accepted in output.successful() {
+        // An id that was not asked for is no checksum's business.
+        let Some(entry) = input.entries().iter().find(|entry| entry.id == accepted.id) else {
+            continue;
+        };
+        let sums = Sums {
+            body: Some(accepted.md5_of_message_body()).filter(|sum| !sum.is_empty()),
+            attributes: accepted.md5_of_message_attributes(),
+            system_attributes: accepted.md5_of_message_system_attributes(),
+        };
+        compare_sent!(policy, Some(accepted.id()), entry.message_body(), entry, sums)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn receive_message(
+    policy: ChecksumPolicy,
+    _: &ReceiveMessageInput,
+    output: &ReceiveMessageOutput,
+) -> Result<(), ChecksumMismatch> {
+    if policy == ChecksumPolicy::Off {
+        return Ok(());
+    }
+    for message in output.messages() {
+        let id = message.message_id();
+        let body = message.body().map(md5_of_body);
+        policy.compare("body", id, body, message.md5_of_body())?;
+        let attributes = md5_of_attributes(message.message_attributes.iter().flatten());
+        policy.compare(
+            "message attributes",
+            id,
+            attributes,
+            message.md5_of_message_attributes(),
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{
+        Message, MessageAttributeValue, SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
+    };
+
+    fn sent() -> SendMessageInput {
+        let input = SendMessageInput::builder().message_body("hello");
+        input
+            .message_attributes("k", MessageAttributeValue::string("x"))
+            .build()
+            .expect("complete")
+    }
+
+    fn answer(body: Option<&str>, attributes: Option<&str>) -> SendMessageOutput {
+        SendMessageOutput::builder()
+            .set_md5_of_message_body(body.map(Into::into))
+            .set_md5_of_message_attributes(attributes.map(Into::into))
+            .build()
+    }
+
+    const BODY: Option<&str> = Some("5d41402abc4b2a76b9719d911017c592");
+    const ATTRIBUTES: Option<&str> = Some("a45daa70926828a2f0a1db3418e6feb4");
+    const WRONG: Option<&str> = Some("00000000000000000000000000000000");
+
+    #[test]
+    fn each_part_of_a_sent_message_is_compared() {
+        let verify =
+            |body, attributes| send_message(ChecksumPolicy::Verify, &sent(), &answer(body, attributes));
+        assert_eq!(verify(BODY, ATTRIBUTES), Ok(()));
+        assert!(verify(WRONG, ATTRIBUTES).is_err_and(|e| e.to_string().contains("body")));
+        assert!(verify(BODY, WRONG).is_err_and(|e| e.to_string().contains("message attributes")));
+        assert!(verify(BODY, None).is_err_and(|e| e.to_string().contains("missing")));
+    }
+
+    #[test]
+    fn the_policy_says_what_is_an_error() {
+        let with =
+            |policy, body, attributes| send_message(policy, &sent(), &answer(body, attributes)).is_ok();
+        assert!(with(ChecksumPolicy::VerifyIfPresent, BODY, None));
+        assert!(!with(ChecksumPolicy::VerifyIfPresent, WRONG, None));
+        assert!(with(ChecksumPolicy::Off, WRONG, WRONG));
+    }
+
+    #[test]
+    fn a_damaged_entry_of_a_batch_is_named() {
+        let entry = |id: &str| {
+            SendMessageBatchRequestEntry::builder()
+                .id(id)
+                .message_body("hello")
+                .build()
+        };
+        let input = SendMessageBatchInput::builder()
+            .entries(entry("a").expect("complete"))
+            .entries(entry("b").expect("complete"))
+            .build()
+            .expect("complete");
+        let result = |id: &str, sum: Option<&str>| {
+            let result = SendMessageBatchResultEntry::builder().id(id).message_id("m");
+            result
+                .md5_of_message_body(sum.unwrap_or_default())
+                .build()
+                .expect("complete")
+        };
+        let output = |sum| {
+            let output = SendMessageBatchOutput::builder()
+                .successful(result("b", sum))
+                .successful(result("a", BODY));
+            output.set_failed(Some(Vec::new())).build().expect("complete")
+        };
+        assert_eq!(
+            send_message_batch(ChecksumPolicy::Verify, &input, &output(BODY)),
+            Ok(())
+        );
+        let error = send_message_batch(ChecksumPolicy::Verify, &input, &output(WRONG)).expect_err("damaged");
+        assert_eq!(error.id(), Some("b"));
+    }
+
+    #[test]
+    fn a_received_message_must_match_its_own_checksums() {
+        let message = |body: &str| {
+            Message::builder()
+                .message_id("m1")
+                .body(body)
+                .set_md5_of_body(BODY.map(Into::into))
+        };
+        let output = |body| {
+            ReceiveMessageOutput::builder()
+                .messages(message(body).build())
+                .build()
+        };
+        let input = ReceiveMessageInput::default();
+        assert_eq!(
+            receive_message(ChecksumPolicy::Verify, &input, &output("hello")),
+            Ok(())
+        );
+        let error = receive_message(ChecksumPolicy::Verify, &input, &output("hellO")).expect_err("damaged");
+        assert_eq!(error.id(), Some("m1"));
+    }
+}

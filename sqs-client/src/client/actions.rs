@@ -1,0 +1,38 @@
+//! One method for each action.
+
+use super::Client;
+use crate::operation::for_each_operation;
+use crate::types::FluentBuilder;
+
+macro_rules! actions {
+    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $sums:tt, $doc:literal; )*) => {
+        pastey::paste! {
+            /// The 23 actions.
+            impl Client {
+                $(
+                    #[doc = $doc]
+                    pub fn $module(&self) -> crate::operation::$module::builders::[<$op FluentBuilder>] {
+                        FluentBuilder::new(self.clone())
+                    }
+                )*
+            }
+
+            $(
+                impl crate::operation::$module::builders::[<$op InputBuilder>] {
+                    /// Sends what is built so far with `client`.
+                    ///
+                    /// # Errors
+                    /// See the error type of the client.
+                    pub async fn send_with<H: super::Execute>(
+                        self,
+                        client: &H,
+                    ) -> Result<crate::operation::$module::[<$op Output>], H::Error> {
+                        FluentBuilder::from_parts(self, client.clone()).send().await
+                    }
+                }
+            )*
+        }
+    };
+}
+
+for_each_operation!(actions);

@@ -1,0 +1,48 @@
+//! What every client of this workspace can do: run an operation.
+
+use crate::error::Error;
+use crate::operation::{Input, InputBuilder, Operation};
+use crate::types::FluentBuilder;
+
+use super::Client;
+
+/// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
+pub trait Execute: Clone + Send + Sync + 'static {
+    /// Why an operation fails.
+    type Error: From<Error> + Send;
+
+    /// Runs one operation.
+    ///
+    /// # Errors
+    /// The implementation's error type says.
+    fn execute<O: Operation>(
+        &self,
+        input: O::Input,
+    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+}
+
+impl Execute for Client {
+    type Error = Error;
+
+    async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
+        self.shared.call::<O>(input).await
+    }
+}
+
+/// What the operation of a builder answers.
+type OutputOf<B> = <<<B as InputBuilder>::Input as Input>::Operation as Operation>::Output;
+
+impl<B: InputBuilder, H: Execute> FluentBuilder<B, H> {
+    /// Makes the call.
+    ///
+    /// # Errors
+    /// See the error type of the client.
+    ///
+    /// # Cancel safety
+    /// See the client.
+    pub async fn send(self) -> Result<OutputOf<B>, H::Error> {
+        let (builder, handle) = self.into_parts();
+        let input = builder.build().map_err(Error::from)?;
+        handle.execute::<<B::Input as Input>::Operation>(input).await
+    }
+}

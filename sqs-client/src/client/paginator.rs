@@ -1,0 +1,171 @@
+//! Pages of the two list actions.
+
+use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, fn_stream::FnStream};
+
+use super::Execute;
+use crate::error::Error;
+use crate::operation::{Input, InputBuilder, Operation};
+use crate::operation::{
+    list_dead_letter_source_queues::{ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput},
+    list_queues::{ListQueuesInput, ListQueuesOutput},
+};
+use crate::types::FluentBuilder;
+
+/// An input that asks for a page.
+pub trait PagedInput: Input {
+    /// Sets where to go on.
+    fn set_next_token(&mut self, token: Option<String>);
+    /// Sets the page size, when none is set.
+    fn page_size_or(&mut self, size: i32);
+}
+
+/// An answer that is a page.
+pub trait PagedOutput {
+    /// Where to go on; `None` or empty on the last page.
+    fn next_token(&self) -> Option<&str>;
+    /// The URLs on the page.
+    fn into_urls(self) -> Vec<String>;
+}
+
+macro_rules! paged {
+    ($input:ty, $output:ty, $urls:expr) => {
+        impl PagedInput for $input {
+            fn set_next_token(&mut self, token: Option<String>) {
+                self.next_token = token;
+            }
+            fn page_size_or(&mut self, size: i32) {
+                self.max_results.get_or_insert(size);
+            }
+        }
+
+        impl PagedOutput for $output {
+            fn next_token(&self) -> Option<&str> {
+                self.next_token.as_deref()
+            }
+            fn into_urls(self) -> Vec<String> {
+                let urls: fn($output) -> Vec<String> = $urls;
+                urls(self)
+            }
+        }
+    };
+}
+
+paged!(ListQueuesInput, ListQueuesOutput, |page| page
+    .queue_urls
+    .unwrap_or_default());
+paged!(
+    ListDeadLetterSourceQueuesInput,
+    ListDeadLetterSourceQueuesOutput,
+    |page| page.queue_urls
+);
+
+/// The service returns a token only when a page size was asked for; this one is its maximum.
+const DEFAULT_PAGE: i32 = 1_000;
+
+/// All pages of a list, one request each.
+#[derive(Clone, Debug)]
+pub struct Paginator<B, H> {
+    request: FluentBuilder<B, H>,
+    page_size: Option<i32>,
+    stop_on_duplicate_token: bool,
+}
+
+/// All URLs of a list, whatever page they are on.
+#[derive(Clone, Debug)]
+pub struct PaginatorItems<B, H>(Paginator<B, H>);
+
+type OutputOf<B> = <<<B as InputBuilder>::Input as Input>::Operation as Operation>::Output;
+
+impl<B, H> FluentBuilder<B, H>
+where
+    B: InputBuilder + 'static,
+    B::Input: PagedInput,
+{
+    /// Goes through all pages instead of one.
+    pub fn into_paginator(self) -> Paginator<B, H> {
+        Paginator {
+            request: self,
+            page_size: None,
+            stop_on_duplicate_token: true,
+        }
+    }
+}
+
+impl<B, H> Paginator<B, H>
+where
+    B: InputBuilder + 'static,
+    B::Input: PagedInput,
+    OutputOf<B>: PagedOutput,
+    H: Execute,
+{
+    /// URLs per page, 1 to 1,000; 1,000 by default.
+    pub fn page_size(mut self, limit: i32) -> Self {
+        self.page_size = Some(limit);
+        self
+    }
+
+    /// Whether to stop, rather than go round in circles, when a service repeats a token; on by default.
+    pub fn stop_on_duplicate_token(mut self, stop: bool) -> Self {
+        self.stop_on_duplicate_token = stop;
+        self
+    }
+
+    /// The URLs instead of the pages.
+    pub fn items(self) -> PaginatorItems<B, H> {
+        PaginatorItems(self)
+    }
+
+    /// The stream of pages. It ends after the first error. A page is asked for when it is wanted.
+    pub fn send(self) -> PaginationStream<Result<OutputOf<B>, H::Error>> {
+        let Self {
+            request,
+            page_size,
+            stop_on_duplicate_token,
+        } = self;
+        PaginationStream::new(FnStream::new(move |pages| {
+            Box::pin(async move {
+                let (builder, handle) = request.into_parts();
+                let mut input = match builder.build().map_err(Error::from) {
+                    Ok(input) => input,
+                    Err(error) => {
+                        let _ = pages.send(Err(error.into())).await;
+                        return;
+                    }
+                };
+                input.page_size_or(page_size.unwrap_or(DEFAULT_PAGE));
+                let mut token: Option<String> = None;
+                loop {
+                    let page = handle
+                        .execute::<<B::Input as Input>::Operation>(input.clone())
+                        .await;
+                    let next = page
+                        .as_ref()
+                        .ok()
+                        .and_then(PagedOutput::next_token)
+                        .map(str::to_owned);
+                    let next = next.filter(|next| !next.is_empty());
+                    let repeated = stop_on_duplicate_token && next == token;
+                    // The other side is gone when nobody wants more pages.
+                    if pages.send(page).await.is_err() || next.is_none() || repeated {
+                        return;
+                    }
+                    input.set_next_token(next.clone());
+                    token = next;
+                }
+            })
+        }))
+    }
+}
+
+impl<B, H> PaginatorItems<B, H>
+where
+    B: InputBuilder + 'static,
+    B::Input: PagedInput,
+    OutputOf<B>: PagedOutput,
+    H: Execute,
+{
+    /// The stream of URLs. It ends after the first error.
+    pub fn send(self) -> PaginationStream<Result<String, H::Error>> {
+        TryFlatMap::new(self.0.send()).flat_map(PagedOutput::into_urls)
+    }
+}

@@ -1,0 +1,81 @@
+//! A handle of one queue.
+
+use std::time::Duration;
+
+use super::Execute;
+use crate::operation::change_message_visibility::builders::ChangeMessageVisibilityFluentBuilder;
+use crate::operation::delete_message::builders::DeleteMessageFluentBuilder;
+use crate::operation::receive_message::builders::ReceiveMessageFluentBuilder;
+use crate::operation::send_message::builders::SendMessageFluentBuilder;
+use crate::types::{Message, MessageSystemAttributeName};
+
+/// One queue and the client that reaches it.
+///
+/// The methods return the builders of the actions with what is already known filled in, so that everything else
+/// can still be set: `orders.send("..").delay_seconds(5).send().await?`.
+#[derive(Clone, Debug)]
+pub struct Queue<H> {
+    handle: H,
+    url: String,
+}
+
+impl<H: Execute> Queue<H> {
+    /// A handle of the queue with this URL.
+    pub fn new(handle: H, url: impl Into<String>) -> Self {
+        Self {
+            handle,
+            url: url.into(),
+        }
+    }
+
+    /// The URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The name, which is the last part of the URL.
+    pub fn name(&self) -> &str {
+        self.url.rsplit('/').next().unwrap_or(&self.url)
+    }
+
+    /// Whether it is a FIFO queue, which is in the name.
+    pub fn is_fifo(&self) -> bool {
+        self.url.ends_with(".fifo")
+    }
+
+    /// Sends a message. On a FIFO queue, set its group with `message_group_id`.
+    pub fn send(&self, body: impl Into<String>) -> SendMessageFluentBuilder<H> {
+        SendMessageFluentBuilder::<H>::new(self.handle.clone())
+            .queue_url(&self.url)
+            .message_body(body)
+    }
+
+    /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
+    pub fn receive(&self) -> ReceiveMessageFluentBuilder<H> {
+        ReceiveMessageFluentBuilder::<H>::new(self.handle.clone())
+            .queue_url(&self.url)
+            .max_number_of_messages(10)
+            .wait_time_seconds(20)
+            .message_attribute_names("All")
+            .message_system_attribute_names(MessageSystemAttributeName::All)
+    }
+
+    /// Deletes a received message.
+    pub fn delete(&self, message: &Message) -> DeleteMessageFluentBuilder<H> {
+        DeleteMessageFluentBuilder::<H>::new(self.handle.clone())
+            .queue_url(&self.url)
+            .set_receipt_handle(message.receipt_handle.clone())
+    }
+
+    /// Keeps a received message hidden for this long from now: whole seconds, at most 12 hours after its receive.
+    pub fn change_visibility(
+        &self,
+        message: &Message,
+        timeout: Duration,
+    ) -> ChangeMessageVisibilityFluentBuilder<H> {
+        ChangeMessageVisibilityFluentBuilder::<H>::new(self.handle.clone())
+            .queue_url(&self.url)
+            .set_receipt_handle(message.receipt_handle.clone())
+            .visibility_timeout(i32::try_from(timeout.as_secs()).unwrap_or(i32::MAX))
+    }
+}

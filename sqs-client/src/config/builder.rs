@@ -1,0 +1,209 @@
+//! Builds a configuration, with the method names of aws-sdk-sqs.
+
+use std::sync::Arc;
+
+use super::{
+    AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
+    SharedCredentialsProvider, retry::RetryConfig, timeout::TimeoutConfig,
+};
+use crate::checksum::ChecksumPolicy;
+use crate::observe::Observe;
+use crate::protocol::Protocol;
+use crate::time::{SharedTimeSource, SystemClock, TimeSource};
+use crate::transport::Transport;
+
+/// Builds a [`Config`].
+#[derive(Clone, Debug)]
+pub struct Builder(Config);
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self(Config {
+            region: None,
+            endpoint_url: None,
+            use_fips: false,
+            use_dual_stack: false,
+            credentials_provider: None,
+            allow_no_auth: false,
+            protocol: Protocol::default(),
+            retry_config: RetryConfig::standard(),
+            timeout_config: TimeoutConfig::builder().build(),
+            checksum_policy: ChecksumPolicy::default(),
+            deduplication_ids: DeduplicationIds::default(),
+            validate_input: false,
+            correct_clock_skew: true,
+            app_name: None,
+            time_source: SharedTimeSource::new(SystemClock),
+            transport: None,
+            #[cfg(feature = "reqwest")]
+            pool: crate::transport::PoolConfig::default(),
+            observer: None,
+        })
+    }
+}
+
+impl Builder {
+    /// A builder with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn from_config(config: Config) -> Self {
+        Self(config)
+    }
+
+    /// The region that requests are signed for and, without an endpoint URL, sent to.
+    pub fn region(mut self, region: impl IntoRegion) -> Self {
+        self.0.region = region.into_region();
+        self
+    }
+
+    /// Sets or clears the region.
+    pub fn set_region(&mut self, region: Option<Region>) -> &mut Self {
+        self.0.region = region;
+        self
+    }
+
+    /// Sends requests to this absolute `http` or `https` URL instead of the region's endpoint.
+    pub fn endpoint_url(mut self, url: impl Into<String>) -> Self {
+        self.0.endpoint_url = Some(url.into());
+        self
+    }
+
+    /// Sets or clears the endpoint URL.
+    pub fn set_endpoint_url(&mut self, url: Option<String>) -> &mut Self {
+        self.0.endpoint_url = url;
+        self
+    }
+
+    /// Whether to use the region's endpoint with FIPS 140 validated cryptography.
+    pub fn use_fips(mut self, use_fips: impl Into<bool>) -> Self {
+        self.0.use_fips = use_fips.into();
+        self
+    }
+
+    /// Whether to use the region's endpoint that has IPv4 and IPv6 addresses.
+    pub fn use_dual_stack(mut self, use_dual_stack: impl Into<bool>) -> Self {
+        self.0.use_dual_stack = use_dual_stack.into();
+        self
+    }
+
+    /// Where credentials come from. They are kept until shortly before they expire.
+    pub fn credentials_provider(mut self, provider: impl ProvideCredentials + 'static) -> Self {
+        self.0.credentials_provider = Some(SharedCredentialsProvider::new(provider));
+        self
+    }
+
+    /// Sets or clears the provider of credentials.
+    pub fn set_credentials_provider(&mut self, provider: Option<SharedCredentialsProvider>) -> &mut Self {
+        self.0.credentials_provider = provider;
+        self
+    }
+
+    /// Sends unsigned requests when there is no provider of credentials; some local servers take them.
+    pub fn allow_no_auth(mut self) -> Self {
+        self.0.allow_no_auth = true;
+        self
+    }
+
+    /// The protocol: AWS JSON by default, or Query for services that speak only that one.
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.0.protocol = protocol;
+        self
+    }
+
+    /// How often and how patiently to retry.
+    pub fn retry_config(mut self, config: RetryConfig) -> Self {
+        self.0.retry_config = config;
+        self
+    }
+
+    /// Sets the retry settings, or the defaults.
+    pub fn set_retry_config(&mut self, config: Option<RetryConfig>) -> &mut Self {
+        self.0.retry_config = config.unwrap_or_else(RetryConfig::standard);
+        self
+    }
+
+    /// How long operations and attempts may take; see [`timeout`](super::timeout).
+    pub fn timeout_config(mut self, config: TimeoutConfig) -> Self {
+        self.0.timeout_config = config;
+        self
+    }
+
+    /// Sets the timeout settings, or the defaults.
+    pub fn set_timeout_config(&mut self, config: Option<TimeoutConfig>) -> &mut Self {
+        self.0.timeout_config = config.unwrap_or_else(|| TimeoutConfig::builder().build());
+        self
+    }
+
+    /// How strictly the MD5s of messages are verified.
+    pub fn checksum_policy(mut self, policy: ChecksumPolicy) -> Self {
+        self.0.checksum_policy = policy;
+        self
+    }
+
+    /// Who chooses deduplication ids for messages to FIFO queues.
+    pub fn deduplication_ids(mut self, policy: DeduplicationIds) -> Self {
+        self.0.deduplication_ids = policy;
+        self
+    }
+
+    /// Checks inputs against the documented rules before sending, off by default: errors come sooner and cost no
+    /// request, while rules that the service has since relaxed would still be enforced here.
+    pub fn validate_input(mut self, validate: bool) -> Self {
+        self.0.validate_input = validate;
+        self
+    }
+
+    /// Whether a clock that the service finds wrong is corrected by the service's own; on by default.
+    pub fn disable_clock_skew_correction(mut self, disable: impl Into<Option<bool>>) -> Self {
+        self.0.correct_clock_skew = !disable.into().unwrap_or(false);
+        self
+    }
+
+    /// Names the application in the user agent.
+    pub fn app_name(mut self, name: AppName) -> Self {
+        self.0.app_name = Some(name);
+        self
+    }
+
+    /// Where the time of day comes from, for signatures and the expiry of credentials.
+    pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
+        self.0.time_source = SharedTimeSource::new(time_source);
+        self
+    }
+
+    /// How requests reach the service; reqwest by default.
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.0.transport = Some(Arc::new(transport));
+        self
+    }
+
+    /// How the default transport makes and keeps connections.
+    #[cfg(feature = "reqwest")]
+    pub fn pool_config(mut self, pool: crate::transport::PoolConfig) -> Self {
+        self.0.pool = pool;
+        self
+    }
+
+    /// Is told about every call, for metrics.
+    pub fn observer(mut self, observer: impl Observe) -> Self {
+        self.0.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Accepted for compatibility with the AWS SDK; this crate has one behaviour per release.
+    pub fn behavior_version(self, _: BehaviorVersion) -> Self {
+        self
+    }
+
+    /// Accepted for compatibility with the AWS SDK; this crate has one behaviour per release.
+    pub fn behavior_version_latest(self) -> Self {
+        self
+    }
+
+    /// The finished configuration. What it lacks shows as an error of the first call.
+    pub fn build(self) -> Config {
+        self.0
+    }
+}

@@ -1,0 +1,154 @@
+//! How a client is configured.
+
+mod app_name;
+mod builder;
+mod environment;
+mod region;
+#[cfg(feature = "aws-config")]
+mod sdk_config;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::checksum::ChecksumPolicy;
+use crate::observe::Observe;
+use crate::protocol::Protocol;
+use crate::time::SharedTimeSource;
+use crate::transport::Transport;
+
+pub use crate::credentials::EnvironmentCredentials;
+pub use app_name::{AppName, InvalidAppName};
+pub use aws_credential_types::Credentials;
+pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
+pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
+pub use builder::Builder;
+pub use environment::EnvironmentError;
+pub use region::{IntoRegion, Region};
+
+/// Retry settings, the types of the AWS SDK.
+///
+/// `standard` makes 3 attempts by default. The first pause is up to `initial_backoff` (1 s) when the service
+/// throttles and up to a twentieth of it (50 ms) otherwise; it doubles each time up to `max_backoff` (20 s).
+pub mod retry {
+    pub use aws_smithy_types::retry::{RetryConfig, RetryConfigBuilder, RetryMode};
+}
+
+/// Timeout settings, the types of the AWS SDK.
+///
+/// `operation_attempt_timeout` (30 s by default; `read_timeout` where only that is set) bounds one attempt and
+/// `operation_timeout` (none by default) all of them. Both grow by the wait time of a `ReceiveMessage`, so that a
+/// long poll is never cut and never hangs.
+pub mod timeout {
+    pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
+}
+
+/// Who chooses deduplication ids for messages to FIFO queues.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DeduplicationIds {
+    /// The caller, or the queue by content-based deduplication. A message that has neither is refused by the
+    /// service, with a text that says so.
+    #[default]
+    AsGiven,
+    /// A message to a queue whose URL ends in `.fifo` gets a random id when it has none, before the first
+    /// attempt. Retries then cannot duplicate it; equal bodies are different messages, also on queues with
+    /// content-based deduplication.
+    Generate,
+}
+
+/// The configuration of a [`Client`](crate::Client).
+#[derive(Clone)]
+pub struct Config {
+    pub(crate) region: Option<Region>,
+    pub(crate) endpoint_url: Option<String>,
+    pub(crate) use_fips: bool,
+    pub(crate) use_dual_stack: bool,
+    pub(crate) credentials_provider: Option<SharedCredentialsProvider>,
+    pub(crate) allow_no_auth: bool,
+    pub(crate) protocol: Protocol,
+    pub(crate) retry_config: retry::RetryConfig,
+    pub(crate) timeout_config: timeout::TimeoutConfig,
+    pub(crate) checksum_policy: ChecksumPolicy,
+    pub(crate) deduplication_ids: DeduplicationIds,
+    pub(crate) validate_input: bool,
+    pub(crate) correct_clock_skew: bool,
+    pub(crate) app_name: Option<AppName>,
+    pub(crate) time_source: SharedTimeSource,
+    pub(crate) transport: Option<Arc<dyn Transport>>,
+    #[cfg(feature = "reqwest")]
+    pub(crate) pool: crate::transport::PoolConfig,
+    pub(crate) observer: Option<Arc<dyn Observe>>,
+}
+
+impl Config {
+    /// A builder with the defaults.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// A builder that starts from this configuration.
+    pub fn to_builder(&self) -> Builder {
+        Builder::from_config(self.clone())
+    }
+
+    /// The region that requests are signed for and, without an endpoint URL, sent to.
+    pub fn region(&self) -> Option<&Region> {
+        self.region.as_ref()
+    }
+
+    /// The endpoint URL, when one is set.
+    pub fn endpoint_url(&self) -> Option<&str> {
+        self.endpoint_url.as_deref()
+    }
+
+    /// The protocol.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// The retry settings.
+    pub fn retry_config(&self) -> Option<&retry::RetryConfig> {
+        Some(&self.retry_config)
+    }
+
+    /// The timeout settings.
+    pub fn timeout_config(&self) -> Option<&timeout::TimeoutConfig> {
+        Some(&self.timeout_config)
+    }
+
+    /// The provider of credentials, when one is set.
+    pub fn credentials_provider(&self) -> Option<SharedCredentialsProvider> {
+        self.credentials_provider.clone()
+    }
+
+    /// How strictly checksums are verified.
+    pub fn checksum_policy(&self) -> ChecksumPolicy {
+        self.checksum_policy
+    }
+
+    /// The name of the application, when one is set.
+    pub fn app_name(&self) -> Option<&AppName> {
+        self.app_name.as_ref()
+    }
+
+    /// The name of the service in signatures.
+    pub fn signing_name(&self) -> &'static str {
+        crate::sign::SERVICE
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("region", &self.region)
+            .field("endpoint_url", &self.endpoint_url)
+            .field("use_fips", &self.use_fips)
+            .field("use_dual_stack", &self.use_dual_stack)
+            .field("has_credentials", &self.credentials_provider.is_some())
+            .field("protocol", &self.protocol)
+            .field("retry_config", &self.retry_config)
+            .field("timeout_config", &self.timeout_config)
+            .field("checksum_policy", &self.checksum_policy)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,64 @@
+//! The name of a region.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A region, such as `eu-west-1`.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Region(Cow<'static, str>);
+
+impl Region {
+    /// A region of that name. Whether it can be a host name is checked when the client is built.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// A region whose name is known at compile time.
+    pub const fn from_static(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl AsRef<str> for Region {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What can be given as a region: a [`Region`], or an `Option` of one, of this crate or of the AWS SDK.
+pub trait IntoRegion {
+    /// The region, if it is one.
+    fn into_region(self) -> Option<Region>;
+}
+
+impl IntoRegion for Region {
+    fn into_region(self) -> Option<Region> {
+        Some(self)
+    }
+}
+
+impl IntoRegion for Option<Region> {
+    fn into_region(self) -> Option<Region> {
+        self
+    }
+}
+
+#[cfg(feature = "aws-config")]
+impl IntoRegion for aws_types::region::Region {
+    fn into_region(self) -> Option<Region> {
+        Some(Region(Cow::Owned(self.as_ref().to_owned())))
+    }
+}
+
+#[cfg(feature = "aws-config")]
+impl IntoRegion for Option<aws_types::region::Region> {
+    fn into_region(self) -> Option<Region> {
+        self?.into_region()
+    }
+}

@@ -1,0 +1,75 @@
+//! Configuration from the AWS SDK's own loader: its credential sources, profiles and endpoints.
+
+use aws_types::SdkConfig;
+use aws_types::service_config::ServiceConfigKey;
+
+use super::{AppName, Builder, Config, IntoRegion as _};
+
+impl From<&SdkConfig> for Builder {
+    fn from(sdk: &SdkConfig) -> Self {
+        let mut builder = Self::default()
+            .use_fips(sdk.use_fips().unwrap_or_default())
+            .use_dual_stack(sdk.use_dual_stack().unwrap_or_default())
+            .disable_clock_skew_correction(sdk.disable_clock_skew_correction());
+        builder
+            .set_region(sdk.region().cloned().into_region())
+            .set_endpoint_url(endpoint_url(sdk))
+            .set_credentials_provider(sdk.credentials_provider())
+            .set_retry_config(sdk.retry_config().cloned())
+            .set_timeout_config(sdk.timeout_config().cloned());
+        if let Some(time_source) = sdk.time_source() {
+            builder = builder.time_source(time_source);
+        }
+        if let Some(Ok(name)) = sdk.app_name().map(|name| AppName::new(name.as_ref().to_owned())) {
+            builder = builder.app_name(name);
+        }
+        builder
+    }
+}
+
+/// The endpoint that the environment or the profile has for SQS alone, else the one for all services.
+fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
+    let key = ServiceConfigKey::builder()
+        .service_id("SQS")
+        .env("AWS_ENDPOINT_URL")
+        .profile("endpoint_url")
+        .build();
+    let of_service = key.ok().and_then(|key| sdk.service_config()?.load_config(key));
+    of_service.or_else(|| sdk.endpoint_url().map(str::to_owned))
+}
+
+impl From<&SdkConfig> for Config {
+    fn from(sdk: &SdkConfig) -> Self {
+        Builder::from(sdk).build()
+    }
+}
+
+impl Config {
+    /// Takes region, endpoints, credentials, retries and timeouts from the AWS SDK's configuration.
+    pub fn new(sdk: &SdkConfig) -> Self {
+        sdk.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_types::region::Region;
+
+    use super::*;
+
+    #[test]
+    fn what_the_sdk_loaded_is_taken_over() {
+        let credentials = super::super::Credentials::new("AK", "secret", None, None, "test");
+        let sdk = SdkConfig::builder()
+            .region(Region::new("eu-west-3"))
+            .endpoint_url("http://localhost:1")
+            .credentials_provider(super::super::SharedCredentialsProvider::new(credentials))
+            .retry_config(super::super::retry::RetryConfig::standard().with_max_attempts(9))
+            .build();
+        let config = Config::new(&sdk);
+        assert_eq!(config.region().map(AsRef::as_ref), Some("eu-west-3"));
+        assert_eq!(config.endpoint_url(), Some("http://localhost:1"));
+        assert_eq!(config.retry_config().map(|retry| retry.max_attempts()), Some(9));
+        assert!(config.credentials_provider().is_some());
+    }
+}

@@ -1,0 +1,260 @@
+//! Where requests go: the endpoints of AWS by region, or one that the user names.
+//!
+//! Source: <https://docs.aws.amazon.com/general/latest/gr/sqs-service.html>
+
+use std::fmt;
+
+use http::Uri;
+
+/// The resolved endpoint.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Endpoint {
+    uri: Uri,
+    host: String,
+}
+
+/// What an endpoint is resolved from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndpointParameters<'a> {
+    /// The region.
+    pub region: Option<&'a str>,
+    /// A URL that overrides all of the others.
+    pub endpoint_url: Option<&'a str>,
+    /// Whether to use an endpoint with FIPS 140 validated cryptography.
+    pub use_fips: bool,
+    /// Whether to use an endpoint that has IPv4 and IPv6 addresses.
+    pub use_dual_stack: bool,
+}
+
+/// An endpoint cannot be resolved.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// Neither region nor endpoint URL are known.
+    NoRegion,
+    /// The region is not one host name label.
+    InvalidRegion(String),
+    /// The endpoint URL is not an absolute `http` or `https` URL without query.
+    InvalidUrl(String),
+    /// The partition of the region has no such endpoint.
+    Unsupported {
+        /// The region.
+        region: String,
+        /// What its partition does not have.
+        variant: &'static str,
+    },
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRegion => f.write_str(
+                "no region is known: set AWS_REGION, or call region(..) or endpoint_url(..) on the config builder",
+            ),
+            Self::InvalidRegion(region) => {
+                write!(f, "{region:?} is not a region: letters, digits and hyphens are allowed, such as eu-west-1")
+            }
+            Self::InvalidUrl(url) => write!(
+                f,
+                "{url:?} is not an endpoint URL: an absolute http or https URL without query is needed, such as \
+                 http://localhost:9324"
+            ),
+            Self::Unsupported { region, variant } => write!(f, "there is no {variant} endpoint in {region}"),
+        }
+    }
+}
+
+impl std::error::Error for EndpointError {}
+
+impl Endpoint {
+    /// Resolves the endpoint.
+    ///
+    /// # Errors
+    /// See [`EndpointError`].
+    pub fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+        match parameters.endpoint_url {
+            Some(url) => Self::from_url(url),
+            None => Self::of_region(parameters),
+        }
+    }
+
+    /// Where a request is posted to.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The value of the `Host` header: without the port where it is the scheme's own.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn from_url(url: &str) -> Result<Self, EndpointError> {
+        let invalid = || EndpointError::InvalidUrl(url.to_owned());
+        let uri: Uri = url.trim().parse().map_err(|_| invalid())?;
+        let default_port = match uri.scheme_str() {
+            Some("http") => 80,
+            Some("https") => 443,
+            _ => return Err(invalid()),
+        };
+        let authority = uri.authority().ok_or_else(invalid)?;
+        if uri.query().is_some() || authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err(invalid());
+        }
+        let host = match authority.port_u16() {
+            Some(port) if port != default_port => authority.as_str().to_owned(),
+            _ => authority.host().to_owned(),
+        };
+        Ok(Self { host, uri })
+    }
+
+    fn of_region(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+        let region = parameters.region.ok_or(EndpointError::NoRegion)?;
+        let is_label = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if region.is_empty() || region.len() > 63 || !region.chars().all(is_label) {
+            return Err(EndpointError::InvalidRegion(region.to_owned()));
+        }
+        let partition = Partition::of(region);
+        let suffix = if parameters.use_dual_stack {
+            partition.dual_stack
+        } else {
+            partition.suffix
+        };
+        // In GovCloud the ordinary endpoint has validated cryptography.
+        let same_for_fips = region.starts_with("us-gov-") && !parameters.use_dual_stack;
+        let service = if parameters.use_fips && !same_for_fips {
+            "sqs-fips"
+        } else {
+            "sqs"
+        };
+        if suffix.is_empty() {
+            return Err(EndpointError::Unsupported {
+                region: region.to_owned(),
+                variant: "dual-stack",
+            });
+        }
+        Self::from_url(&format!("https://{service}.{region}.{suffix}"))
+    }
+}
+
+/// A group of regions under one domain.
+struct Partition {
+    suffix: &'static str,
+    dual_stack: &'static str,
+}
+
+impl Partition {
+    fn of(region: &str) -> Self {
+        const PARTITIONS: [(&str, &str, &str); 8] = [
+            ("cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"),
+            ("us-gov-", "amazonaws.com", "api.aws"),
+            ("us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"),
+            ("eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"),
+            ("us-isob-", "sc2s.sgov.gov", "api.aws.scloud"),
+            ("us-iso-", "c2s.ic.gov", "api.aws.ic.gov"),
+            ("eusc-", "amazonaws.eu", "api.amazonwebservices.eu"),
+            ("", "amazonaws.com", "api.aws"),
+        ];
+        let found = PARTITIONS.iter().find(|(prefix, ..)| region.starts_with(prefix));
+        let (_, suffix, dual_stack) = found.copied().unwrap_or_default();
+        Self { suffix, dual_stack }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(region: &str, use_fips: bool, use_dual_stack: bool) -> String {
+        let parameters = EndpointParameters {
+            region: Some(region),
+            endpoint_url: None,
+            use_fips,
+            use_dual_stack,
+        };
+        Endpoint::resolve(parameters).expect("resolves").uri().to_string()
+    }
+
+    fn url(url: &str) -> Result<Endpoint, EndpointError> {
+        Endpoint::resolve(EndpointParameters {
+            endpoint_url: Some(url),
+            ..EndpointParameters::default()
+        })
+    }
+
+    #[test]
+    fn regions_resolve_as_the_published_rules_say() {
+        assert_eq!(
+            of("eu-west-1", false, false),
+            "https://sqs.eu-west-1.amazonaws.com/"
+        );
+        assert_eq!(
+            of("us-east-1", true, false),
+            "https://sqs-fips.us-east-1.amazonaws.com/"
+        );
+        assert_eq!(of("us-east-1", false, true), "https://sqs.us-east-1.api.aws/");
+        assert_eq!(of("us-east-1", true, true), "https://sqs-fips.us-east-1.api.aws/");
+        assert_eq!(
+            of("cn-north-1", false, false),
+            "https://sqs.cn-north-1.amazonaws.com.cn/"
+        );
+        assert_eq!(
+            of("cn-north-1", true, true),
+            "https://sqs-fips.cn-north-1.api.amazonwebservices.com.cn/"
+        );
+        assert_eq!(
+            of("us-gov-west-1", true, false),
+            "https://sqs.us-gov-west-1.amazonaws.com/"
+        );
+        assert_eq!(
+            of("us-gov-east-1", true, true),
+            "https://sqs-fips.us-gov-east-1.api.aws/"
+        );
+        assert_eq!(
+            of("us-iso-east-1", true, false),
+            "https://sqs-fips.us-iso-east-1.c2s.ic.gov/"
+        );
+        assert_eq!(
+            of("us-isob-east-1", false, false),
+            "https://sqs.us-isob-east-1.sc2s.sgov.gov/"
+        );
+    }
+
+    #[test]
+    fn a_url_overrides_the_region() {
+        let endpoint = url("http://localhost:9324").expect("resolves");
+        assert_eq!(endpoint.uri(), "http://localhost:9324/");
+        assert_eq!(endpoint.host(), "localhost:9324");
+        assert_eq!(
+            url("https://example.com:443/sqs").expect("resolves").host(),
+            "example.com"
+        );
+        assert_eq!(url("http://[::1]:80").expect("resolves").host(), "[::1]");
+    }
+
+    #[test]
+    fn bad_urls_and_regions_are_named() {
+        for bad in [
+            "localhost:9324",
+            "ftp://x",
+            "/path",
+            "http://u:p@h/",
+            "http://h/?q",
+            "",
+            "http://",
+        ] {
+            assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
+        }
+        let parameters = EndpointParameters {
+            region: Some("evil.com/"),
+            ..EndpointParameters::default()
+        };
+        assert_eq!(
+            Endpoint::resolve(parameters),
+            Err(EndpointError::InvalidRegion("evil.com/".into()))
+        );
+        assert_eq!(
+            Endpoint::resolve(EndpointParameters::default()),
+            Err(EndpointError::NoRegion)
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! The one error of this crate: one word wide, cheap to clone.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_smithy_types::error::operation::BuildError;
+
+use crate::checksum::ChecksumMismatch;
+use crate::endpoint::EndpointError;
+use crate::operation::Action;
+use crate::protocol::{DecodeError, EncodeError};
+use crate::retry::{Failure, classify};
+use crate::service_error::{ErrorCode, RetryClass, ServiceError};
+use crate::sign::SignError;
+use crate::transport::{TransportError, TransportErrorKind};
+
+/// Why an operation failed.
+///
+/// It shows operation, code, text, request id and number of attempts; the cause is in
+/// [`source`](StdError::source). Cloning is cheap, since one failed batch reports to many callers.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+struct Inner {
+    cause: Cause,
+    context: Context,
+}
+
+/// What is known about the call beside the cause.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    pub(crate) action: Option<Action>,
+    pub(crate) attempts: u32,
+    pub(crate) request_id: Option<String>,
+    pub(crate) status: Option<u16>,
+}
+
+/// What went wrong, with its source.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    Build(Arc<BuildError>),
+    Invalid(ServiceError),
+    Endpoint(EndpointError),
+    #[cfg_attr(
+        feature = "reqwest",
+        expect(dead_code, reason = "with reqwest there always is one")
+    )]
+    NoTransport,
+    Encode(EncodeError),
+    Sign(SignError),
+    Credentials(Arc<CredentialsError>),
+    NoCredentials,
+    Transport(TransportError),
+    Timeout(std::time::Duration),
+    Service(ServiceError),
+    Unreadable(DecodeError),
+    Checksum(ChecksumMismatch),
+}
+
+/// What went wrong, in broad terms.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input is incomplete or invalid; nothing was sent.
+    Input,
+    /// The client is configured in a way that no request can be made with; nothing was sent.
+    Config,
+    /// There are no credentials, or getting them failed; nothing was sent.
+    Credentials,
+    /// No whole answer came. Whether the service acted on the request is unknown, unless no connection was made.
+    Transport,
+    /// The answer took too long. Whether the service acted on the request is unknown.
+    Timeout,
+    /// The service refused.
+    Service,
+    /// Something answered that is not the service: a proxy, perhaps.
+    Unreadable,
+    /// A checksum is wrong: a message was damaged on its way. Of a send, the service *has* stored the message.
+    Checksum,
+}
+
+impl Error {
+    pub(crate) fn new(cause: Cause, context: Context) -> Self {
+        Self(Arc::new(Inner { cause, context }))
+    }
+
+    /// What went wrong, in broad terms.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0.cause {
+            Cause::Build(_) | Cause::Invalid(_) | Cause::Encode(_) => ErrorKind::Input,
+            Cause::Endpoint(_) | Cause::NoTransport => ErrorKind::Config,
+            Cause::Credentials(_) | Cause::NoCredentials | Cause::Sign(_) => ErrorKind::Credentials,
+            Cause::Transport(_) => ErrorKind::Transport,
+            Cause::Timeout(_) => ErrorKind::Timeout,
+            Cause::Service(_) => ErrorKind::Service,
+            Cause::Unreadable(_) => ErrorKind::Unreadable,
+            Cause::Checksum(_) => ErrorKind::Checksum,
+        }
+    }
+
+    /// The operation that failed.
+    pub fn action(&self) -> Option<Action> {
+        self.0.context.action
+    }
+
+    /// The refusal, also when it was this client that checked the rule before sending.
+    pub fn service_error(&self) -> Option<&ServiceError> {
+        match &self.0.cause {
+            Cause::Service(error) | Cause::Invalid(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The code of the refusal, typed.
+    pub fn error_code(&self) -> Option<&ErrorCode> {
+        self.service_error().map(|error| &error.code)
+    }
+
+    /// The code of the refusal as the Query protocol writes it, such as
+    /// `AWS.SimpleQueueService.NonExistentQueue`; the same through both protocols.
+    pub fn code(&self) -> Option<&str> {
+        self.error_code().map(ErrorCode::query_code)
+    }
+
+    /// The text of the refusal.
+    pub fn message(&self) -> Option<&str> {
+        self.service_error()?.message.as_deref()
+    }
+
+    /// The id that the service gave to the last attempt; quote it to AWS support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.context.request_id.as_deref()
+    }
+
+    /// The HTTP status of the last attempt.
+    pub fn status(&self) -> Option<u16> {
+        self.0.context.status
+    }
+
+    /// How many requests were sent.
+    pub fn attempts(&self) -> u32 {
+        self.0.context.attempts
+    }
+
+    /// Whether the same call may succeed later. The client has repeated it as often as it is configured to.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self.failure(),
+            Failure::Throttle | Failure::Transient | Failure::Timeout
+        )
+    }
+
+    /// Whether the service asked for fewer requests.
+    pub fn is_throttle(&self) -> bool {
+        self.failure() == Failure::Throttle
+    }
+
+    /// Whether an attempt, or the whole operation, took too long.
+    pub fn is_timeout(&self) -> bool {
+        self.kind() == ErrorKind::Timeout
+    }
+
+    /// Whether the service may have acted on the request although no answer says so.
+    pub fn is_outcome_unknown(&self) -> bool {
+        match &self.0.cause {
+            Cause::Transport(error) => error.kind() == TransportErrorKind::Broken,
+            Cause::Timeout(_) | Cause::Unreadable(_) => self.attempts() > 0,
+            Cause::Service(error) => error.code.retry_class() == Some(RetryClass::Transient) || self.is_5xx(),
+            _ => false,
+        }
+    }
+
+    fn is_5xx(&self) -> bool {
+        self.status().is_some_and(|status| status >= 500)
+    }
+
+    pub(crate) fn failure(&self) -> Failure {
+        classify(&self.0.cause, self.0.context.status)
+    }
+}
+
+macro_rules! shape_checks {
+    ($($variant:ident)*) => { pastey::paste! {
+        /// One check for each error of the service model, as in the AWS SDK.
+        impl Error {
+            $(
+                #[doc = concat!("Whether the service answered `", stringify!($variant), "`.")]
+                pub fn [<is_ $variant:snake>](&self) -> bool {
+                    self.error_code() == Some(&ErrorCode::$variant)
+                }
+            )*
+        }
+    }};
+}
+
+shape_checks! {
+    BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidAddress InvalidAttributeName
+    InvalidAttributeValue InvalidBatchEntryId InvalidIdFormat InvalidMessageContents InvalidSecurity
+    KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled
+    MessageNotInflight OverLimit PurgeQueueInProgress QueueDeletedRecently QueueDoesNotExist QueueNameExists
+    ReceiptHandleIsInvalid RequestThrottled ResourceNotFoundException TooManyEntriesInBatchRequest
+    UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Context {
+            action,
+            attempts,
+            request_id,
+            status,
+        } = &self.0.context;
+        if let Some(action) = action {
+            write!(f, "{action}: ")?;
+        }
+        match &self.0.cause {
+            Cause::Build(_) | Cause::Encode(_) => f.write_str("the input cannot be built")?,
+            Cause::Invalid(error) => write!(f, "{error} (checked before sending)")?,
+            Cause::Service(error) => write!(f, "{error}")?,
+            Cause::Endpoint(error) => write!(f, "{error}")?,
+            Cause::NoTransport => f.write_str(
+                "no transport: enable the feature `reqwest`, or call transport(..) on the config builder",
+            )?,
+            Cause::Sign(_) => f.write_str("the request cannot be signed")?,
+            Cause::Credentials(_) => f.write_str("getting credentials failed")?,
+            Cause::NoCredentials => f.write_str(
+                "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or call \
+                 credentials_provider(..) on the config builder",
+            )?,
+            Cause::Transport(error) => write!(f, "{error}")?,
+            Cause::Timeout(after) => write!(f, "no answer within {after:?}")?,
+            Cause::Unreadable(error) => write!(f, "the answer is not one of SQS: {error}")?,
+            Cause::Checksum(mismatch) => write!(f, "{mismatch}")?,
+        }
+        let mut separator = " (";
+        let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
+            let result = write!(f, "{separator}{text}");
+            separator = ", ";
+            result
+        };
+        if let Some(status) = status {
+            note(f, format_args!("status {status}"))?;
+        }
+        if let Some(request_id) = request_id {
+            note(f, format_args!("request id {request_id}"))?;
+        }
+        if *attempts > 0 {
+            note(f, format_args!("attempts {attempts}"))?;
+        }
+        if separator == ", " {
+            f.write_str(")")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("cause", &self.0.cause)
+            .field("context", &self.0.context)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.0.cause {
+            Cause::Build(error) => Some(&**error),
+            Cause::Encode(error) => Some(error),
+            Cause::Sign(error) => Some(error),
+            Cause::Credentials(error) => Some(&**error),
+            // Its own text is shown already; what is new is why.
+            Cause::Transport(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        Self::new(Cause::Build(Arc::new(error)), Context::default())
+    }
+}

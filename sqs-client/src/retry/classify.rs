@@ -1,0 +1,92 @@
+//! What a failure means for the next attempt.
+
+use crate::error::Cause;
+use crate::service_error::{RetryClass, ServiceError};
+use crate::transport::TransportErrorKind;
+
+/// A failed attempt, as the retry decision sees it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Failure {
+    /// The service asked for fewer requests.
+    Throttle,
+    /// The service or the network stumbled.
+    Transient,
+    /// No answer in time.
+    Timeout,
+    /// The signature was refused, perhaps for the clock.
+    ClockSkew,
+    /// The session token has expired.
+    ExpiredToken,
+    /// Repeating cannot help.
+    Fatal,
+}
+
+/// Codes decide, not statuses: `RequestThrottled` is a 403, `ThrottlingException` a 400, `OverLimit` a 403 that
+/// asks for deletes rather than for patience. The status decides only about codes that nobody knows.
+pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
+    match cause {
+        Cause::Service(error) => classify_refusal(error, status),
+        Cause::Unreadable(_) => by_status(status, Failure::Transient),
+        Cause::Timeout(_) => Failure::Timeout,
+        Cause::Transport(error) => match error.kind() {
+            TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
+            TransportErrorKind::Invalid => Failure::Fatal,
+        },
+        _ => Failure::Fatal,
+    }
+}
+
+fn classify_refusal(error: &ServiceError, status: Option<u16>) -> Failure {
+    if error.code == crate::service_error::ErrorCode::ExpiredToken {
+        return Failure::ExpiredToken;
+    }
+    match error.code.retry_class() {
+        Some(RetryClass::Throttle) => Failure::Throttle,
+        Some(RetryClass::Transient) => Failure::Transient,
+        Some(RetryClass::ClockSkew) => Failure::ClockSkew,
+        Some(RetryClass::Never) => Failure::Fatal,
+        None => by_status(status, Failure::Fatal),
+    }
+}
+
+/// `otherwise` is for a success whose body cannot be read, and for unknown codes with an ordinary status.
+fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
+    match status {
+        Some(429) => Failure::Throttle,
+        Some(408 | 500..) => Failure::Transient,
+        Some(300..) => Failure::Fatal,
+        _ => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service_error::ErrorCode;
+
+    fn of(code: &str, status: u16) -> Failure {
+        classify(
+            &Cause::Service(ServiceError::bare(ErrorCode::from_name(code))),
+            Some(status),
+        )
+    }
+
+    #[test]
+    fn codes_decide_and_not_statuses() {
+        assert_eq!(of("RequestThrottled", 403), Failure::Throttle);
+        assert_eq!(of("ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("KMS.ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("OverLimit", 403), Failure::Fatal);
+        assert_eq!(of("InternalFailure", 500), Failure::Transient);
+        assert_eq!(of("AWS.SimpleQueueService.NonExistentQueue", 400), Failure::Fatal);
+        assert_eq!(of("SignatureDoesNotMatch", 403), Failure::ClockSkew);
+        assert_eq!(of("ExpiredToken", 403), Failure::ExpiredToken);
+    }
+
+    #[test]
+    fn unknown_codes_fall_back_to_the_status() {
+        assert_eq!(of("BrandNew", 503), Failure::Transient);
+        assert_eq!(of("BrandNew", 429), Failure::Throttle);
+        assert_eq!(of("BrandNew", 400), Failure::Fatal);
+    }
+}

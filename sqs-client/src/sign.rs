@@ -1,0 +1,210 @@
+//! Signature Version 4 of requests to the service: a pure function, with the time as a parameter.
+//!
+//! Key derivation and the signature itself are those of the aws-sigv4 crate. The canonical request is built
+//! here, since a request to SQS needs little of what a general signer does: a fixed set of headers and no query.
+//! The derived key is kept: it changes once a day.
+//!
+//! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
+
+use std::fmt::Write as _;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+
+use crate::hex::of_sha256;
+
+/// The name of the service in a credential scope.
+pub const SERVICE: &str = "sqs";
+const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+const X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
+const X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
+const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+/// What stays as it is in a segment of a canonical path (RFC 3986, unreserved, and the separator).
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/');
+
+/// Signs requests for one region, keeping the derived key.
+#[derive(Debug, Default)]
+pub struct Signer {
+    /// Written once per key and day; a reader that finds the lock taken waits for one derivation (2 us).
+    key: RwLock<Option<Arc<SigningKey>>>,
+}
+
+struct SigningKey {
+    access_key_id: String,
+    secret_access_key: String,
+    region: String,
+    date: String,
+    key: Vec<u8>,
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("region", &self.region)
+            .field("date", &self.date)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is signed beside the headers.
+#[derive(Clone, Copy, Debug)]
+pub struct Signable<'a> {
+    /// The value of the `Host` header.
+    pub host: &'a str,
+    /// The path of the URI, percent-encoded as it is sent.
+    pub path: &'a str,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+/// The headers could not be signed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SignError {
+    /// A credential has characters that no header can carry.
+    Credentials,
+    /// The time is before the year 0 or after the year 9999.
+    Time,
+}
+
+impl std::fmt::Display for SignError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Credentials => "the access key or session token has characters that a header cannot carry",
+            Self::Time => "the time is out of the range that a date can be written for",
+        })
+    }
+}
+
+impl std::error::Error for SignError {}
+
+impl Signer {
+    /// Adds date, session token and signature to `headers`, replacing those of an earlier attempt.
+    ///
+    /// # Errors
+    /// See [`SignError`].
+    pub fn sign(
+        &self,
+        request: Signable<'_>,
+        headers: &mut HeaderMap,
+        credentials: &Credentials,
+        region: &str,
+        time: SystemTime,
+    ) -> Result<(), SignError> {
+        let stamp = timestamp(time).ok_or(SignError::Time)?;
+        headers.insert(X_AMZ_DATE, header(&stamp)?);
+        match credentials.session_token() {
+            Some(token) => headers.insert(X_AMZ_SECURITY_TOKEN, secret_header(token)?),
+            None => headers.remove(X_AMZ_SECURITY_TOKEN),
+        };
+        let date = stamp.get(..8).unwrap_or_default();
+        let key = self.key(credentials, region, date, time);
+        let (canonical, signed_headers) = canonical_request(request, headers);
+        let scope = format!("{date}/{region}/{SERVICE}/aws4_request");
+        let to_sign = format!(
+            "{ALGORITHM}\n{stamp}\n{scope}\n{}",
+            of_sha256(&Sha256::digest(canonical))
+        );
+        let signature = calculate_signature(&key.key, to_sign.as_bytes());
+        let authorization = format!(
+            "{ALGORITHM} Credential={}/{scope}, SignedHeaders={signed_headers}, Signature={signature}",
+            credentials.access_key_id()
+        );
+        headers.insert(AUTHORIZATION, secret_header(&authorization)?);
+        Ok(())
+    }
+
+    fn key(&self, credentials: &Credentials, region: &str, date: &str, time: SystemTime) -> Arc<SigningKey> {
+        let fits = |key: &SigningKey| {
+            key.date == date
+                && key.region == region
+                && key.access_key_id == credentials.access_key_id()
+                && key.secret_access_key == credentials.secret_access_key()
+        };
+        if let Some(key) = &*self.key.read().unwrap_or_else(PoisonError::into_inner)
+            && fits(key)
+        {
+            return Arc::clone(key);
+        }
+        let derived = generate_signing_key(credentials.secret_access_key(), time, region, SERVICE);
+        let key = Arc::new(SigningKey {
+            access_key_id: credentials.access_key_id().to_owned(),
+            secret_access_key: credentials.secret_access_key().to_owned(),
+            region: region.to_owned(),
+            date: date.to_owned(),
+            key: derived.as_ref().to_vec(),
+        });
+        *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&key));
+        key
+    }
+}
+
+/// The canonical request, and the names of the headers in it.
+fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, String) {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let lines = [
+        ("content-type", text(&CONTENT_TYPE)),
+        ("host", Some(request.host)),
+        ("x-amz-date", text(&X_AMZ_DATE)),
+        ("x-amz-security-token", text(&X_AMZ_SECURITY_TOKEN)),
+        ("x-amz-target", text(&X_AMZ_TARGET)),
+    ];
+    let mut canonical = String::with_capacity(512);
+    let mut names = String::with_capacity(80);
+    canonical.push_str("POST\n");
+    // The path is encoded once more on top of the encoding that it is sent with (all services but S3).
+    canonical.extend(utf8_percent_encode(request.path, PATH));
+    canonical.push_str("\n\n");
+    for (name, value) in lines {
+        let Some(value) = value else { continue };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(canonical, "{name}:{}", value.trim());
+        if !names.is_empty() {
+            names.push(';');
+        }
+        names.push_str(name);
+    }
+    let _ = write!(
+        canonical,
+        "\n{names}\n{}",
+        of_sha256(&Sha256::digest(request.body))
+    );
+    (canonical, names)
+}
+
+/// `20261121T013000Z`.
+fn timestamp(time: SystemTime) -> Option<String> {
+    let time = OffsetDateTime::from(time);
+    let (year, month, day) = time.to_calendar_date();
+    let (hour, minute, second) = time.to_hms();
+    (0..=9999).contains(&year).then(|| {
+        format!(
+            "{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z",
+            u8::from(month)
+        )
+    })
+}
+
+fn header(text: &str) -> Result<HeaderValue, SignError> {
+    HeaderValue::from_str(text).map_err(|_| SignError::Credentials)
+}
+
+fn secret_header(text: &str) -> Result<HeaderValue, SignError> {
+    let mut value = header(text)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+#[path = "sign_tests.rs"]
+mod tests;
