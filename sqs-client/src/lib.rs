@@ -18,6 +18,7 @@ pub mod sign;
 pub mod time;
 pub mod transport;
 pub mod types;
+pub mod validate;
 
 pub use client::Client;
 pub use config::Config;

@@ -7,6 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::checksum::{ChecksumMismatch, ChecksumPolicy};
 pub use crate::types::RequestId;
 use crate::types::SetRequestId;
+use crate::validate::Validate;
 
 /// An operation of the service: a name, what it takes and what it answers.
 pub trait Operation: Send + Sync + 'static {
@@ -61,7 +62,7 @@ impl<T> Output for T where
 
 /// What an operation takes.
 pub trait Input:
-    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Validate + Send + Sync + 'static
 {
     /// The operation that takes it.
     type Operation: Operation<Input = Self>;

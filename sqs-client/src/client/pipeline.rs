@@ -26,6 +26,7 @@ use crate::protocol::{EncodedRequest, ResponseError};
 use crate::retry::{Decision, Failure};
 use crate::sign::Signable;
 use crate::time::{corrected, skew};
+use crate::validate::Validate as _;
 
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -73,7 +74,9 @@ impl Shared {
             special::deduplicate(input, crate::random::uuid);
         }
         if self.config.validate_input {
-            // VALIDATE
+            input
+                .validate()
+                .map_err(|error| Error::new(Cause::Invalid(error), context.clone()))?;
         }
         let protocol = self.config.protocol;
         let encoded = protocol

@@ -179,6 +179,12 @@ impl Builder {
         self
     }
 
+    /// Sets the transport, or the default one.
+    pub fn set_transport(&mut self, transport: Option<Arc<dyn Transport>>) -> &mut Self {
+        self.0.transport = transport;
+        self
+    }
+
     /// How the default transport makes and keeps connections.
     #[cfg(feature = "reqwest")]
     pub fn pool_config(mut self, pool: crate::transport::PoolConfig) -> Self {

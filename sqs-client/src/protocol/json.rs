@@ -89,6 +89,9 @@ fn without_nulls<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
             _ => {}
         }
     }
+    if !body.windows(4).any(|bytes| bytes == b"null") {
+        return None;
+    }
     let mut value = serde_json::from_slice(body).ok()?;
     strip(&mut value);
     serde_json::from_value(value).ok()

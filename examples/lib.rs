@@ -1,0 +1,27 @@
+//! What all examples begin with: a client, and a server for it unless there is one already.
+
+use sqs_client::Client;
+use sqs_mock_server::MockSqs;
+
+/// A client of the server that `AWS_ENDPOINT_URL_SQS` names, or of one that runs within this process.
+///
+/// Keep the second value: the embedded server stops when it is dropped.
+///
+/// # Errors
+/// An environment variable has a value that it cannot have.
+pub async fn connect() -> Result<(Client, Option<MockSqs>), sqs_client::config::EnvironmentError> {
+    let builder = sqs_client::config::Builder::from_env()?;
+    if let Ok(url) = std::env::var("AWS_ENDPOINT_URL_SQS") {
+        println!("server     {url} (from AWS_ENDPOINT_URL_SQS)");
+        return Ok((Client::from_conf(builder.build()), None));
+    }
+    let server = MockSqs::start().await;
+    println!(
+        "server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)",
+        server.endpoint_url()
+    );
+    // Over HTTP, as in real life; without this line it would be the server's shortcut within the process.
+    let mut config = server.client_config();
+    config.set_transport(None);
+    Ok((Client::from_conf(config.build()), Some(server)))
+}

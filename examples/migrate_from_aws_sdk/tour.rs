@@ -1,0 +1,114 @@
+// Written for aws-sdk-sqs; compiled with both crates as `sqs`.
+
+use sqs::config::retry::RetryConfig;
+use sqs::config::timeout::TimeoutConfig;
+use sqs::config::{BehaviorVersion, Credentials, Region};
+use sqs::operation::RequestId as _;
+use sqs::operation::receive_message::ReceiveMessageOutput;
+use sqs::operation::send_message::builders::SendMessageFluentBuilder;
+use sqs::primitives::Blob;
+use sqs::types::builders::MessageAttributeValueBuilder;
+use sqs::types::{
+    ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message, MessageAttributeValue,
+    MessageSystemAttributeName, QueueAttributeName, SendMessageBatchRequestEntry,
+};
+
+pub(super) fn config(endpoint: &str) -> sqs::config::Builder {
+    sqs::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("test", "test", None, None, "example"))
+        .endpoint_url(endpoint)
+        .retry_config(RetryConfig::standard().with_max_attempts(5))
+        .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(std::time::Duration::from_secs(30)).build())
+}
+
+/// Every step, with what came out of it, ids left out.
+pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let mut steps = Vec::new();
+    let mut note = |step: String| {
+        println!("  {step}");
+        steps.push(step);
+    };
+
+    let created = client
+        .create_queue()
+        .queue_name(name)
+        .attributes(QueueAttributeName::VisibilityTimeout, "45")
+        .tags("team", "blue")
+        .send()
+        .await?;
+    let url = created.queue_url().ok_or("has a URL")?.to_owned();
+    note(format!("created, request id {}", created.request_id().is_some()));
+
+    let send: SendMessageFluentBuilder = client.send_message().queue_url(&url).message_body("hello");
+    let value: MessageAttributeValueBuilder = MessageAttributeValue::builder().data_type("Binary");
+    let sent = send
+        .message_attributes("raw", value.binary_value(Blob::new([1, 2, 3])).build()?)
+        .message_attributes(
+            "color",
+            MessageAttributeValue::builder().data_type("String").string_value("blue").build()?,
+        )
+        .set_delay_seconds(Some(0))
+        .send()
+        .await?;
+    note(format!("sent, {:?} {:?}", sent.md5_of_message_body(), sent.md5_of_message_attributes));
+
+    let received: ReceiveMessageOutput = client
+        .receive_message()
+        .queue_url(&url)
+        .max_number_of_messages(10)
+        .wait_time_seconds(1)
+        .message_attribute_names("All")
+        .message_system_attribute_names(MessageSystemAttributeName::All)
+        .send()
+        .await?;
+    let messages: &[Message] = received.messages();
+    let message = messages.first().ok_or("there is one")?;
+    let color = message.message_attributes().and_then(|all| all.get("color")).and_then(|value| value.string_value());
+    let count = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::ApproximateReceiveCount));
+    note(format!("received, {:?} {color:?} {count:?}", message.body()));
+
+    let handle = message.receipt_handle().unwrap_or_default();
+    client.change_message_visibility().queue_url(&url).receipt_handle(handle).visibility_timeout(60).send().await?;
+    client.delete_message().queue_url(&url).receipt_handle(handle).send().await?;
+    note("changed and deleted".to_owned());
+
+    let entry = |id: &str, body: &str| SendMessageBatchRequestEntry::builder().id(id).message_body(body).build();
+    let entries = vec![entry("a", "first")?, entry("b", "\u{1}")?];
+    let batch = client.send_message_batch().queue_url(&url).set_entries(Some(entries)).send().await?;
+    let failed: Vec<_> = batch.failed().iter().map(|entry| (entry.id(), entry.code(), entry.sender_fault())).collect();
+    note(format!("sent a batch, {} accepted, refused {failed:?}", batch.successful().len()));
+
+    let received = client.receive_message().queue_url(&url).max_number_of_messages(10).send().await?;
+    let handles: Vec<&str> = received.messages().iter().filter_map(|message| message.receipt_handle()).collect();
+    let mut change = client.change_message_visibility_batch().queue_url(&url);
+    let mut delete = client.delete_message_batch().queue_url(&url);
+    for (index, handle) in handles.iter().enumerate() {
+        let id = index.to_string();
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(&id).receipt_handle(*handle);
+        change = change.entries(entry.visibility_timeout(90).build()?);
+        delete = delete.entries(DeleteMessageBatchRequestEntry::builder().id(&id).receipt_handle(*handle).build()?);
+    }
+    let (changed, deleted) = (change.send().await?, delete.send().await?);
+    note(format!("changed {} and deleted {}", changed.successful().len(), deleted.successful().len()));
+
+    let attributes = client.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::All).send();
+    let attributes = attributes.await?.attributes.unwrap_or_default();
+    note(format!("attributes, {} with {:?}", attributes.len(), attributes.get(&QueueAttributeName::VisibilityTimeout)));
+    let tags = client.list_queue_tags().queue_url(&url).send().await?;
+    note(format!("tags, {:?}", tags.tags()));
+
+    let mut found = 0;
+    let mut pages = client.list_queues().queue_name_prefix(name).into_paginator().page_size(10).items().send();
+    while let Some(listed) = pages.next().await {
+        found += usize::from(listed? == url);
+    }
+    note(format!("listed {found}"));
+
+    client.purge_queue().queue_url(&url).send().await?;
+    client.delete_queue().queue_url(&url).send().await?;
+    let gone = client.get_queue_url().queue_name(name).send().await;
+    note(format!("deleted, found again: {}", gone.is_ok()));
+    Ok(steps)
+}

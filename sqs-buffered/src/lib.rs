@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+mod batch;
+
+pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};

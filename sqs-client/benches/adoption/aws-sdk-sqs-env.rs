@@ -1,0 +1,16 @@
+//! The minimal program, with credentials from code.
+
+use sqs::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_sqs as sqs;
+
+#[tokio::main]
+async fn main() {
+    let config = sqs::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(Credentials::new("key", "secret", None, None, "static"))
+        .build();
+    let client = sqs::Client::from_conf(config);
+    let sent = client.send_message().queue_url("http://localhost:9324/0/q").message_body("hello").send().await;
+    println!("{sent:?}");
+}

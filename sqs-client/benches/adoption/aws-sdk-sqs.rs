@@ -1,0 +1,10 @@
+//! The minimal program, with every credential source of the AWS SDK.
+
+use aws_sdk_sqs as sqs;
+
+#[tokio::main]
+async fn main() {
+    let client = sqs::Client::new(&aws_config::load_defaults(aws_config::BehaviorVersion::latest()).await);
+    let sent = client.send_message().queue_url("http://localhost:9324/0/q").message_body("hello").send().await;
+    println!("{sent:?}");
+}

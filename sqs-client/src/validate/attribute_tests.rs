@@ -1,0 +1,167 @@
+use aws_smithy_types::Blob;
+
+use super::*;
+use crate::types::builders::MessageAttributeValueBuilder;
+
+fn typed(data_type: &str) -> MessageAttributeValueBuilder {
+    MessageAttributeValue::builder().data_type(data_type)
+}
+
+fn check(attribute: MessageAttributeValueBuilder) -> Result<(), ServiceError> {
+    value("X", &attribute.build().expect("a value"))
+}
+
+#[test]
+fn names_follow_the_recorded_answers() {
+    for good in [
+        "a",
+        "A-z_0.9",
+        "Zürich",
+        "a..b",
+        "awsome",
+        "AWS",
+        &"x".repeat(256),
+        &"ü".repeat(256),
+    ] {
+        assert_eq!(name(good), Ok(()), "{good}");
+    }
+    let bad = [
+        "",
+        ".a",
+        "a.",
+        "a b",
+        "a/b",
+        "AWS.x",
+        "aws.x",
+        "Amazon.x",
+        "aMaZoN.x",
+        &"x".repeat(257),
+    ];
+    for bad in bad {
+        assert_eq!(name(bad).expect_err(bad).code, ErrorCode::InvalidParameterValue);
+    }
+}
+
+#[test]
+fn values_of_the_three_types_pass_with_and_without_label() {
+    for good in [
+        typed("String").string_value("x"),
+        typed("String.note").string_value("Zürich €"),
+        typed("Number").string_value("42"),
+        typed("Number.int").string_value("-4.2e10"),
+        typed("Binary").binary_value(Blob::new([0])),
+        typed("Binary.png").binary_value(Blob::new([0xFF; 10])),
+        typed(&format!("String.{}", "x".repeat(249))).string_value("x"),
+    ] {
+        assert_eq!(check(good.clone()), Ok(()), "{good:?}");
+    }
+}
+
+#[test]
+fn bad_values_are_refused_in_the_words_of_the_service() {
+    let type_text = "The type of message (user) attribute 'X' is invalid. You must use only the following \
+                     supported type prefixes: Binary, Number, String.";
+    let table = [
+        (
+            typed("").string_value("x"),
+            "The message (user) attribute 'X' must contain a non-empty attribute type.",
+        ),
+        (typed("string").string_value("x"), type_text),
+        (typed("Strings").string_value("x"), type_text),
+        (typed("Float").string_value("x"), type_text),
+        (
+            typed("String"),
+            "Message (user) attribute 'X' must contain a non-empty value of type 'String'.",
+        ),
+        (
+            typed("Number").string_value(""),
+            "Message (user) attribute 'X' must contain a non-empty value of type 'Number'.",
+        ),
+        (
+            typed("Number").string_value("x"),
+            "Can't cast the value of message (user) attribute 'X' to a number.",
+        ),
+        (
+            typed("Binary").string_value("x"),
+            "The message (user) attribute 'X' with type 'Binary' must use field 'Binary'.",
+        ),
+        (
+            typed("Binary").binary_value(Blob::new([])),
+            "Message (user) attribute 'X' must contain a non-empty value of type 'Binary'.",
+        ),
+        (
+            typed("String").binary_value(Blob::new([1])),
+            "The message (user) attribute 'X' with type 'String' must use field 'String'.",
+        ),
+        (typed("String").string_value("\u{1}"), NOT_TEXT),
+        (
+            typed(&format!("String.{}", "x".repeat(250))).string_value("x"),
+            "Message (user) attribute type must be shorter than 256 bytes",
+        ),
+    ];
+    for (attribute, text) in table {
+        let error = check(attribute.clone()).expect_err(text);
+        assert_eq!(
+            error,
+            ServiceError::new(ErrorCode::InvalidParameterValue, text),
+            "{attribute:?}"
+        );
+    }
+}
+
+#[test]
+fn list_values_are_not_supported_but_empty_lists_are_nothing() {
+    let list = typed("String").string_value("x").string_list_values("y");
+    assert_eq!(
+        check(list).expect_err("a list").code,
+        ErrorCode::UnsupportedOperation
+    );
+    let list = typed("Binary")
+        .binary_value(Blob::new([1]))
+        .binary_list_values(Blob::new([1]));
+    assert_eq!(
+        check(list).expect_err("a list").code,
+        ErrorCode::UnsupportedOperation
+    );
+    let none = typed("String")
+        .string_value("x")
+        .set_string_list_values(Some(Vec::new()));
+    assert_eq!(check(none), Ok(()));
+}
+
+#[test]
+fn ten_attributes_pass_and_eleven_do_not() {
+    let many = |count: i32| -> HashMap<_, _> {
+        (0..count)
+            .map(|n| (format!("a{n}"), MessageAttributeValue::number(n)))
+            .collect()
+    };
+    assert_eq!(message_attributes(&many(10)), Ok(()));
+    let error = message_attributes(&many(11)).expect_err("eleven");
+    let text = "Number of message attributes [11] exceeds the allowed maximum [10].";
+    assert_eq!(error.message.as_deref(), Some(text));
+}
+
+#[test]
+fn only_the_trace_header_is_a_system_attribute_and_only_as_text() {
+    let check = |name: &str, data_type: &str, text: &str| {
+        let value = MessageSystemAttributeValue::builder()
+            .data_type(data_type)
+            .string_value(text)
+            .build();
+        let value = value.expect("a value");
+        system_attributes(&HashMap::from([(
+            MessageSystemAttributeNameForSends::from(name),
+            value,
+        )]))
+    };
+    assert_eq!(check("AWSTraceHeader", "String", "Root=1-5759e988"), Ok(()));
+    for (name, data_type, text) in [
+        ("SenderId", "String", "me"),
+        ("AWSTraceHeader", "Number", "1"),
+        ("AWSTraceHeader", "String", ""),
+    ] {
+        let error = check(name, data_type, text).expect_err(name);
+        assert_eq!(error.code, ErrorCode::InvalidParameterValue);
+    }
+}

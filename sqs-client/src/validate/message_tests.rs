@@ -1,0 +1,186 @@
+use super::*;
+use crate::types::message::SendMessageInputBuilder;
+
+const STANDARD: QueueRules = QueueRules {
+    fifo: false,
+    content_based_deduplication: false,
+    maximum_message_size: 1_024,
+};
+const FIFO: QueueRules = QueueRules {
+    fifo: true,
+    ..STANDARD
+};
+
+fn send(body: &str) -> SendMessageInputBuilder {
+    SendMessageInput::builder().queue_url("q").message_body(body)
+}
+
+fn refusal(input: SendMessageInputBuilder) -> (ErrorCode, String) {
+    split(input.build().expect("an input").validate())
+}
+
+fn refusal_on(queue: QueueRules, input: SendMessageInputBuilder) -> (ErrorCode, String) {
+    split(Draft::from(&input.build().expect("an input")).validate_for(&queue))
+}
+
+fn split(result: Result<(), ServiceError>) -> (ErrorCode, String) {
+    let error = result.expect_err("a refusal");
+    (error.code, error.message.unwrap_or_default())
+}
+
+fn is_good(input: SendMessageInputBuilder) -> bool {
+    input.build().is_ok_and(|input| input.validate().is_ok())
+}
+
+#[test]
+fn empty_and_absent_bodies_are_missing() {
+    let missing = (
+        ErrorCode::MissingParameter,
+        "The request must contain the parameter MessageBody.".to_owned(),
+    );
+    assert_eq!(refusal(send("")), missing);
+    assert_eq!(refusal(send("x").set_message_body(None)), missing);
+    assert!(is_good(send(" ")));
+}
+
+#[test]
+fn forbidden_characters_in_the_body_are_invalid_contents() {
+    for bad in ["\0", "a\u{B}", "\u{FFFE}"] {
+        assert_eq!(refusal(send(bad)).0, ErrorCode::InvalidMessageContents, "{bad:?}");
+    }
+}
+
+#[test]
+fn largest_message_passes_and_one_byte_more_does_not() {
+    assert!(is_good(send(&"x".repeat(MAX_MESSAGE_BYTES))));
+    let text = "One or more parameters are invalid. Reason: Message must be shorter than 1048576 bytes.";
+    let refused = (ErrorCode::InvalidParameterValue, text.to_owned());
+    assert_eq!(refusal(send(&"x".repeat(MAX_MESSAGE_BYTES + 1))), refused);
+    // The attribute adds its name, its type and its value: 1 + 6 + 1.
+    let with_attribute =
+        |length| send(&"x".repeat(length)).message_attributes("k", MessageAttributeValue::string("v"));
+    assert!(is_good(with_attribute(MAX_MESSAGE_BYTES - 8)));
+    assert_eq!(refusal(with_attribute(MAX_MESSAGE_BYTES - 7)), refused);
+}
+
+#[test]
+fn size_limit_of_the_queue_is_inclusive_and_in_the_text() {
+    let input = send(&"x".repeat(1_024)).build().expect("an input");
+    assert_eq!(Draft::from(&input).validate_for(&STANDARD), Ok(()));
+    let text = "One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes.";
+    assert_eq!(refusal_on(STANDARD, send(&"x".repeat(1_025))).1, text);
+    let entry = SendMessageBatchRequestEntry::builder()
+        .id("a")
+        .message_body("x".repeat(1_025))
+        .build();
+    let text = "One or more parameters cannot be validated. Reason: Message must be shorter than 1024 bytes.";
+    assert_eq!(
+        split(Draft::from(&entry.expect("an entry")).validate_for(&STANDARD)).1,
+        text
+    );
+}
+
+#[test]
+fn delay_is_0_to_900_seconds() {
+    for (delay, good) in [(-1, false), (0, true), (900, true), (901, false)] {
+        assert_eq!(is_good(send("x").delay_seconds(delay)), good, "{delay}");
+    }
+    let text =
+        "Value 901 for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.";
+    assert_eq!(refusal(send("x").delay_seconds(901)).1, text);
+}
+
+#[test]
+fn ids_of_groups_and_deduplication_are_printable_ascii() {
+    for bad in ["", "a b", "ü", &"x".repeat(129)] {
+        let text = format!(
+            "Value {bad} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include \
+             alphanumeric and punctuation characters. 1 to 128 in length."
+        );
+        assert_eq!(
+            refusal(send("x").message_group_id(bad)),
+            (ErrorCode::InvalidParameterValue, text)
+        );
+        assert_eq!(
+            refusal(send("x").message_deduplication_id(bad)).0,
+            ErrorCode::InvalidParameterValue
+        );
+    }
+    assert!(is_good(
+        send("x")
+            .message_group_id("~!a")
+            .message_deduplication_id("x".repeat(128))
+    ));
+}
+
+#[test]
+fn fifo_queue_requires_group_and_deduplication_id() {
+    let missing = (
+        ErrorCode::MissingParameter,
+        "The request must contain the parameter MessageGroupId.".to_owned(),
+    );
+    assert_eq!(refusal_on(FIFO, send("x")), missing);
+    let text = "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
+                provided explicitly";
+    let grouped = || send("x").message_group_id("g");
+    assert_eq!(
+        refusal_on(FIFO, grouped()),
+        (ErrorCode::InvalidParameterValue, text.to_owned())
+    );
+    let by_content = QueueRules {
+        content_based_deduplication: true,
+        ..FIFO
+    };
+    let input = grouped().build().expect("an input");
+    assert_eq!(Draft::from(&input).validate_for(&by_content), Ok(()));
+}
+
+#[test]
+fn parameters_of_the_other_queue_type_are_refused() {
+    let reason = "is invalid. Reason: The request include parameter that is not valid for this queue type.";
+    let fifo = || send("x").message_group_id("g").message_deduplication_id("d");
+    let refused = refusal_on(FIFO, fifo().delay_seconds(2));
+    assert_eq!(
+        refused,
+        (
+            ErrorCode::InvalidParameterValue,
+            format!("Value 2 for parameter DelaySeconds {reason}")
+        )
+    );
+    let refused = refusal_on(STANDARD, fifo());
+    assert_eq!(
+        refused.1,
+        format!("Value d for parameter MessageDeduplicationId {reason}")
+    );
+    let zero = fifo().delay_seconds(0).build().expect("an input");
+    assert_eq!(Draft::from(&zero).validate_for(&FIFO), Ok(()));
+    let tenant = send("x").message_group_id("tenant").build().expect("an input");
+    assert_eq!(Draft::from(&tenant).validate_for(&STANDARD), Ok(()));
+}
+
+#[test]
+fn delete_and_change_need_their_parameters() {
+    let delete = DeleteMessageInput::builder()
+        .queue_url("q")
+        .build()
+        .expect("an input");
+    let text = "The request must contain the parameter ReceiptHandle.";
+    assert_eq!(
+        split(delete.validate()),
+        (ErrorCode::MissingParameter, text.to_owned())
+    );
+    let change = ChangeMessageVisibilityInput::builder()
+        .queue_url("q")
+        .receipt_handle("h");
+    let text = "The request must contain the parameter VisibilityTimeout.";
+    assert_eq!(
+        split(change.clone().build().expect("an input").validate()).1,
+        text
+    );
+    let far = change.visibility_timeout(43_201).build().expect("an input");
+    let text = "Value 43201 for parameter VisibilityTimeout is invalid. Reason: Must be between 0 and 43200.";
+    assert_eq!(
+        split(far.validate()),
+        (ErrorCode::InvalidParameterValue, text.to_owned())
+    );
+}

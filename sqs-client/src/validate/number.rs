@@ -1,0 +1,102 @@
+//! The syntax and the range of `Number` attributes.
+
+use crate::limits::{MAX_NUMBER_DIGITS, NUMBER_EXPONENTS};
+
+/// Decimal or exponent text: an optional sign, digits with at most one point, an optional exponent. At most 38
+/// digits, not counting the zeros at both ends, and a magnitude from 1e-128 to 1e+126, or zero.
+pub(super) fn is_number(text: &str) -> bool {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let Ok(exponent) = exponent.parse::<i64>() else {
+        return false;
+    };
+    match Digits::of(mantissa.strip_prefix(['+', '-']).unwrap_or(mantissa)) {
+        None => false,
+        Some(Digits::Zero) => true,
+        Some(Digits::From { first, count }) => {
+            count <= MAX_NUMBER_DIGITS && NUMBER_EXPONENTS.contains(&first.saturating_add(exponent))
+        }
+    }
+}
+
+/// The digits of a number between the zeros at its ends.
+#[derive(Debug, PartialEq)]
+enum Digits {
+    Zero,
+    /// The power of ten of the first digit, and how many digits there are.
+    From {
+        first: i64,
+        count: usize,
+    },
+}
+
+impl Digits {
+    fn of(unsigned: &str) -> Option<Self> {
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let digits = || whole.bytes().chain(fraction.bytes());
+        if whole.len() + fraction.len() == 0 || !digits().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let mut others = digits()
+            .enumerate()
+            .filter(|(_, digit)| *digit != b'0')
+            .map(|(position, _)| position);
+        let Some(first) = others.next() else {
+            return Some(Self::Zero);
+        };
+        let last = others.last().unwrap_or(first);
+        let before_point = i64::try_from(whole.len()).ok()?;
+        Some(Self::From {
+            first: before_point - 1 - i64::try_from(first).ok()?,
+            count: last - first + 1,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_exponent_text() {
+        for good in [
+            "0", "-0", "3", "+3", "-3.25", ".5", "5.", "1e5", "1E-5", "1.5e+10", "007", "0.000", "0e999",
+        ] {
+            assert!(is_number(good), "{good}");
+        }
+        for bad in [
+            "", " 1", "1 ", "x", ".", "-", "+-1", "1e", "e5", "1e5.0", "1e+-5", "1.2.3", "0x10", "1_000",
+            "NaN", "Infinity", "１",
+        ] {
+            assert!(!is_number(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn precision_is_38_digits_without_the_zeros_around() {
+        let digits = "1".repeat(38);
+        assert!(is_number(&digits));
+        assert!(is_number(&format!("000{digits}000")));
+        assert!(is_number(&format!("0.000{digits}000")));
+        assert!(!is_number(&format!("{digits}1")));
+        assert!(!is_number(&format!("1{}1", "0".repeat(37))));
+    }
+
+    #[test]
+    fn magnitude_is_bounded_on_both_sides() {
+        assert!(is_number("1e126"));
+        assert!(is_number("-1e-128"));
+        assert!(is_number(&format!("1{}", "0".repeat(126))));
+        assert!(is_number("0.1e127"));
+        for bad in [
+            "1e127",
+            "1e-129",
+            "10e126",
+            "0.1e-128",
+            "1e99999999999999999999",
+            "1e9223372036854775807",
+        ] {
+            assert!(!is_number(bad), "{bad}");
+        }
+        assert!(!is_number(&format!("1{}", "0".repeat(127))));
+    }
+}

@@ -1,0 +1,113 @@
+//! Rules about permissions.
+
+use super::refusal::{invalid, missing, required};
+use super::{Validate, characters, queue};
+use crate::limits::{MAX_LABEL_CHARS, MAX_POLICY_ACTIONS};
+use crate::operation::Action;
+use crate::service_error::{ErrorCode, ServiceError};
+use crate::types::permission::{AddPermissionInput, RemovePermissionInput};
+
+/// 1 to 80 of `A-Za-z0-9_-`.
+///
+/// # Errors
+/// `MissingParameter` or `InvalidParameterValue`.
+pub fn label(label: Option<&str>) -> Result<(), ServiceError> {
+    let label = required("Label", label)?;
+    if characters::is_name(label, MAX_LABEL_CHARS) {
+        return Ok(());
+    }
+    let reason = format!(
+        "Can only include alphanumeric characters, hyphens, or underscores. 1 to {MAX_LABEL_CHARS} in length"
+    );
+    Err(invalid("Label", label, reason))
+}
+
+/// 1 to 7 actions, each `*` or one that other accounts may be given.
+///
+/// # Errors
+/// `MissingParameter`, `OverLimit` or `InvalidParameterValue`.
+pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
+    let count = actions.len();
+    if count == 0 {
+        return Err(missing("Actions"));
+    }
+    if count > MAX_POLICY_ACTIONS {
+        let message = format!("{count} Actions were found, maximum allowed is {MAX_POLICY_ACTIONS}.");
+        return Err(ServiceError::new(ErrorCode::OverLimit, message));
+    }
+    match actions
+        .iter()
+        .find(|action| *action != "*" && !is_shareable(action))
+    {
+        Some(action) => {
+            let reason = "Only the queue owner is allowed to invoke this action.";
+            Err(invalid("ActionName", format_args!("SQS:{action}"), reason))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether an action works across accounts.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-customer-managed-policy-examples.html>
+fn is_shareable(action: &str) -> bool {
+    use Action as A;
+    matches!(
+        Action::from_name(action),
+        Some(
+            A::ChangeMessageVisibility
+                | A::ChangeMessageVisibilityBatch
+                | A::DeleteMessage
+                | A::DeleteMessageBatch
+                | A::GetQueueAttributes
+                | A::GetQueueUrl
+                | A::ListDeadLetterSourceQueues
+                | A::PurgeQueue
+                | A::ReceiveMessage
+                | A::SendMessage
+                | A::SendMessageBatch
+        )
+    )
+}
+
+/// At least one account, each of 12 digits.
+///
+/// # Errors
+/// `MissingParameter` or `InvalidParameterValue`.
+pub fn accounts(accounts: &[String]) -> Result<(), ServiceError> {
+    if accounts.is_empty() {
+        return Err(missing("AWSAccountIds"));
+    }
+    match accounts.iter().find(|id| !is_account(id)) {
+        Some(id) => Err(invalid(
+            "PrincipalId",
+            format_args!("[{id}]"),
+            "Unable to verify.",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether a text is the id of an account: 12 digits.
+pub fn is_account(id: &str) -> bool {
+    id.len() == 12 && id.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+impl Validate for AddPermissionInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        queue::url(self.queue_url())?;
+        label(self.label())?;
+        accounts(self.aws_account_ids())?;
+        actions(self.actions())
+    }
+}
+
+impl Validate for RemovePermissionInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        queue::url(self.queue_url())?;
+        label(self.label())
+    }
+}
+
+#[cfg(test)]
+#[path = "permission_tests.rs"]
+mod tests;

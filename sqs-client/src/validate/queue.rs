@@ -1,0 +1,131 @@
+//! Rules about queues: names, URLs, attribute names, lists.
+
+use super::refusal::{missing, no_such_queue, refused, unknown_attribute, within};
+use super::{Validate, characters, tags};
+use crate::limits::{LIST_RESULTS, MAX_QUEUE_NAME_CHARS};
+use crate::service_error::ServiceError;
+use crate::types::QueueAttributeName;
+use crate::types::queue::{
+    CreateQueueInput, DeleteQueueInput, GetQueueAttributesInput, GetQueueUrlInput,
+    ListDeadLetterSourceQueuesInput, ListQueuesInput, PurgeQueueInput, SetQueueAttributesInput,
+};
+
+/// How the names of FIFO queues end.
+pub const FIFO_SUFFIX: &str = ".fifo";
+
+/// 1 to 80 of `A-Za-z0-9_-`; the suffix of FIFO queues counts.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn name(name: &str) -> Result<(), ServiceError> {
+    let suffix = if name.ends_with(FIFO_SUFFIX) {
+        FIFO_SUFFIX.len()
+    } else {
+        0
+    };
+    let stem = name.get(..name.len() - suffix).unwrap_or_default();
+    if characters::is_name(stem, MAX_QUEUE_NAME_CHARS - suffix) {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "Can only include alphanumeric characters, hyphens, or underscores. 1 to {MAX_QUEUE_NAME_CHARS} in length"
+    )))
+}
+
+/// A queue has to be named; that it exists is for the service to say.
+///
+/// # Errors
+/// `QueueDoesNotExist`, also for an absent URL.
+pub fn url(url: Option<&str>) -> Result<(), ServiceError> {
+    match url {
+        None | Some("") => Err(no_such_queue()),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Names of attributes that are asked for or set.
+///
+/// # Errors
+/// `InvalidAttributeName` for an unknown one.
+pub fn attribute_names<'a>(
+    names: impl IntoIterator<Item = &'a QueueAttributeName>,
+) -> Result<(), ServiceError> {
+    match names
+        .into_iter()
+        .find(|name| matches!(name, QueueAttributeName::Unknown(_)))
+    {
+        Some(unknown) => Err(unknown_attribute(unknown.as_str())),
+        None => Ok(()),
+    }
+}
+
+fn page_size(max_results: Option<i32>) -> Result<(), ServiceError> {
+    let reason = |low, high| format!("MaxResults must be an integer between {low} and {high}.");
+    within("MaxResults", max_results, &LIST_RESULTS, reason)
+}
+
+fn named(queue_name: Option<&str>) -> Result<&str, ServiceError> {
+    let must_name =
+        || refused("Value for parameter QueueName is invalid. Reason: Must specify a queue name.");
+    queue_name.filter(|name| !name.is_empty()).ok_or_else(must_name)
+}
+
+impl Validate for CreateQueueInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        name(named(self.queue_name())?)?;
+        attribute_names(self.attributes.iter().flat_map(|attributes| attributes.keys()))?;
+        self.tags.as_ref().map_or(Ok(()), tags::tags)
+    }
+}
+
+impl Validate for GetQueueUrlInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        named(self.queue_name()).map(drop)
+    }
+}
+
+impl Validate for DeleteQueueInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        url(self.queue_url())
+    }
+}
+
+impl Validate for PurgeQueueInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        url(self.queue_url())
+    }
+}
+
+impl Validate for GetQueueAttributesInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        url(self.queue_url())?;
+        attribute_names(self.attribute_names())
+    }
+}
+
+impl Validate for SetQueueAttributesInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        url(self.queue_url())?;
+        match &self.attributes {
+            Some(attributes) if !attributes.is_empty() => attribute_names(attributes.keys()),
+            _ => Err(missing("Attributes")),
+        }
+    }
+}
+
+impl Validate for ListQueuesInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        page_size(self.max_results)
+    }
+}
+
+impl Validate for ListDeadLetterSourceQueuesInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        url(self.queue_url())?;
+        page_size(self.max_results)
+    }
+}
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

@@ -1,0 +1,51 @@
+//! Rules about receiving.
+
+use super::refusal::{within, wrong_queue_type};
+use super::{QueueRules, Validate, message, queue};
+use crate::limits::{RECEIVE_MESSAGES, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
+use crate::service_error::ServiceError;
+use crate::types::message::ReceiveMessageInput;
+
+const ATTEMPT_ID: &str = "ReceiveRequestAttemptId";
+
+impl Validate for ReceiveMessageInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        queue::url(self.queue_url())?;
+        within(
+            "MaxNumberOfMessages",
+            self.max_number_of_messages,
+            &RECEIVE_MESSAGES,
+            |low, high| format!("Must be between {low} and {high}, if provided."),
+        )?;
+        let reason = |low, high| format!("Must be >= {low} and <= {high}, if provided.");
+        within(
+            "WaitTimeSeconds",
+            self.wait_time_seconds,
+            &WAIT_TIME_SECONDS,
+            reason,
+        )?;
+        within(
+            "VisibilityTimeout",
+            self.visibility_timeout,
+            &VISIBILITY_TIMEOUT_SECONDS,
+            reason,
+        )?;
+        // Names of attributes are not checked: recorded answers take illegal ones, which match nothing.
+        message::token(ATTEMPT_ID, self.receive_request_attempt_id())
+    }
+}
+
+/// What depends on the queue: attempts are numbered on FIFO queues only.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn validate_for(input: &ReceiveMessageInput, queue: &QueueRules) -> Result<(), ServiceError> {
+    match input.receive_request_attempt_id() {
+        Some(id) if !queue.fifo => Err(wrong_queue_type(ATTEMPT_ID, id)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "receive_tests.rs"]
+mod tests;

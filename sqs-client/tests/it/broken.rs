@@ -1,0 +1,192 @@
+//! Connections that break, and answers that are cut or damaged.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use sqs_client::checksum::ChecksumPolicy;
+use sqs_client::types::SendMessageBatchRequestEntry;
+use sqs_client::{Client, Error, ErrorKind};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer};
+
+use crate::service::{
+    Act, HELLO, HELLO_MD5, QUEUE, client, impatient, json, raw_service, sent_with_md5, settings,
+};
+
+const ACCEPTED: &str = r#"{"MessageId":"m-1","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}"#;
+const WRONG_MD5: &str = "00000000000000000000000000000000";
+
+async fn send(client: &Client) -> Result<(), Error> {
+    client
+        .send_message()
+        .queue_url(QUEUE)
+        .message_body(HELLO)
+        .send()
+        .await
+        .map(drop)
+}
+
+#[tokio::test]
+async fn a_closed_connection_is_tried_again() {
+    let (url, requests) = raw_service(vec![Act::Close, Act::Close, Act::whole(ACCEPTED)]).await;
+    send(&client(&url)).await.expect("third time lucky");
+    assert_eq!(requests.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_cut_answer_is_tried_again() {
+    for sent in [0, 1, ACCEPTED.len() - 1] {
+        let (url, _) = raw_service(vec![Act::cut(ACCEPTED, sent), Act::whole(ACCEPTED)]).await;
+        send(&client(&url)).await.expect("second time lucky");
+    }
+    let (url, _) = raw_service(vec![Act::cut(ACCEPTED, 7)]).await;
+    let error = send(&client(&url)).await.expect_err("always cut");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Transport, 3));
+    assert!(error.is_outcome_unknown() && error.is_retryable());
+    assert!(
+        std::error::Error::source(&error).is_some(),
+        "the cause is in the source"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_stops_is_given_up() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_owned();
+    let (url, _) = raw_service(vec![Act::Hang(head), Act::whole(ACCEPTED)]).await;
+    send(&impatient(&url, Duration::from_millis(80)))
+        .await
+        .expect("second time lucky");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let answer =
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
+    let (url, requests) = raw_service(vec![Act::Write(answer.to_owned())]).await;
+    let error = send(&client(&url)).await.expect_err("refused");
+    assert_eq!((error.kind(), error.status()), (ErrorKind::Unreadable, Some(307)));
+    assert_eq!(requests.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn nobody_listening_is_known_not_to_have_acted() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let error = send(&client(&url)).await.expect_err("nobody there");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Transport, 3));
+    assert!(!error.is_outcome_unknown(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_md5_is_an_error_and_not_a_reason_to_send_again() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(sent_with_md5(WRONG_MD5))
+        .expect(2)
+        .mount(&server)
+        .await;
+    let error = send(&client(&server.uri())).await.expect_err("damaged");
+    assert_eq!(
+        (error.kind(), error.attempts(), error.is_retryable()),
+        (ErrorKind::Checksum, 1, false)
+    );
+    assert!(
+        error.to_string().contains(HELLO_MD5) && error.to_string().contains(WRONG_MD5),
+        "{error}"
+    );
+    assert_eq!(error.request_id(), Some("request-1"));
+
+    let off = settings(&server.uri())
+        .checksum_policy(ChecksumPolicy::Off)
+        .build();
+    send(&Client::from_conf(off)).await.expect("not verified");
+}
+
+#[tokio::test]
+async fn a_service_without_checksums_needs_the_policy_that_says_so() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(json(200, r#"{"MessageId":"m-1"}"#))
+        .mount(&server)
+        .await;
+    let error = send(&client(&server.uri())).await.expect_err("missing");
+    assert!(error.to_string().contains("VerifyIfPresent"), "{error}");
+    let policy = settings(&server.uri())
+        .checksum_policy(ChecksumPolicy::VerifyIfPresent)
+        .build();
+    send(&Client::from_conf(policy)).await.expect("accepted");
+}
+
+#[tokio::test]
+async fn a_partly_refused_batch_gives_both_lists() {
+    let server = MockServer::start().await;
+    let answer = format!(
+        r#"{{"Successful":[{{"Id":"a","MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}],
+            "Failed":[{{"Id":"b","SenderFault":true,"Code":"InvalidMessageContents","Message":"Bad characters"}}]}}"#
+    );
+    Mock::given(method("POST"))
+        .respond_with(json(200, &answer))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let entry = |id: &str| {
+        SendMessageBatchRequestEntry::builder()
+            .id(id)
+            .message_body(HELLO)
+            .build()
+    };
+    let batch = client(&server.uri())
+        .send_message_batch()
+        .queue_url(QUEUE)
+        .entries(entry("a").expect("complete"))
+        .entries(entry("b").expect("complete"))
+        .send()
+        .await
+        .expect("a partial failure is a success of the request");
+    assert_eq!(batch.successful()[0].id(), "a");
+    let failed = &batch.failed()[0];
+    assert_eq!(
+        (failed.id(), failed.sender_fault(), failed.code()),
+        ("b", true, "InvalidMessageContents")
+    );
+}
+
+#[tokio::test]
+async fn a_batch_answer_without_one_of_its_lists_is_whole() {
+    for answer in [
+        r#"{"Successful":[{"Id":"a"}]}"#,
+        r#"{"Failed":[{"Id":"a","SenderFault":false,"Code":"X"}]}"#,
+    ] {
+        let server = MockServer::start().await;
+        Mock::given(method("POST"))
+            .respond_with(json(200, answer))
+            .mount(&server)
+            .await;
+        let delete = client(&server.uri())
+            .delete_message_batch()
+            .queue_url(QUEUE)
+            .send()
+            .await
+            .expect("read");
+        assert_eq!(delete.successful().len() + delete.failed().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_received_message_is_named() {
+    let server = MockServer::start().await;
+    let answer =
+        format!(r#"{{"Messages":[{{"MessageId":"m-7","Body":"hellO","MD5OfBody":"{HELLO_MD5}"}}]}}"#);
+    Mock::given(method("POST"))
+        .respond_with(json(200, &answer))
+        .mount(&server)
+        .await;
+    let error = client(&server.uri())
+        .receive_message()
+        .queue_url(QUEUE)
+        .send()
+        .await
+        .expect_err("damaged");
+    assert!(error.to_string().contains("m-7"), "{error}");
+}

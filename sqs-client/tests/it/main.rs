@@ -1,0 +1,19 @@
+//! The integration tests, in one binary so that they link once.
+
+mod broken;
+mod configuration;
+mod golden;
+mod golden_errors;
+mod golden_tree;
+mod layers;
+mod protocol_damage;
+mod protocol_dialects;
+mod protocol_excess;
+mod protocol_round_trip;
+mod protocol_wire;
+mod protocol_xml;
+mod retries;
+mod service;
+mod shapes;
+mod shapes_arbitrary;
+mod shapes_choices;

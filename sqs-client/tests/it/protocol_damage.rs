@@ -1,0 +1,183 @@
+//! Damaged bytes are refused, and no damage makes a decoder panic.
+
+use http::HeaderMap;
+use sqs_client::operation::Operation;
+use sqs_client::operation::delete_message::DeleteMessage;
+use sqs_client::operation::receive_message::ReceiveMessage;
+use sqs_client::protocol::{DecodeError, Form, Protocol, ResponseError};
+
+use crate::golden::file;
+use crate::shapes::for_each_operation;
+
+pub(crate) fn answer<O: Operation>(protocol: Protocol, body: &[u8]) -> Result<O::Output, ResponseError> {
+    protocol.decode_response::<O>(200, &HeaderMap::new(), body)
+}
+
+fn request<O: Operation>(protocol: Protocol, body: &[u8]) -> Result<O::Input, DecodeError> {
+    protocol.decode_request(body)
+}
+
+/// Every beginning of the text but all of it.
+fn beginnings(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    (0..text.len()).map(|end| &text[..end])
+}
+
+/// The text with one byte after another replaced by each of some that mean something to a parser.
+fn with_one_byte_changed(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let bytes = [b'"', b'<', b'&', b'{', b']', b'%', b'.', b'1', 0x00, 0xc3, 0xff];
+    let places = (0..text.len()).flat_map(move |at| bytes.map(|byte| (at, byte)));
+    places.map(|(at, byte)| {
+        let mut changed = text.to_vec();
+        changed[at] = byte;
+        changed
+    })
+}
+
+fn a_cut_message_is_refused<O: Operation>() {
+    for cut in beginnings(&file::<O>("request.json")) {
+        // Zero bytes stand for `{}`.
+        assert_eq!(request::<O>(Protocol::AwsJson, cut).is_ok(), cut.is_empty());
+    }
+    for cut in beginnings(&file::<O>("response.json")) {
+        assert!(answer::<O>(Protocol::AwsJson, cut).is_err());
+    }
+    for cut in beginnings(&file::<O>("response.xml")) {
+        assert!(answer::<O>(Protocol::Query, cut).is_err());
+    }
+    // A form has no end mark, so that a cut one may be whole: only the HTTP layer knows.
+    for cut in beginnings(&file::<O>("request.query")) {
+        let _ = request::<O>(Protocol::Query, cut);
+    }
+}
+
+fn a_changed_byte_does_no_harm<O: Operation>() {
+    for changed in with_one_byte_changed(&file::<O>("request.json")) {
+        let _ = request::<O>(Protocol::AwsJson, &changed);
+    }
+    for changed in with_one_byte_changed(&file::<O>("request.query")) {
+        let _ = request::<O>(Protocol::Query, &changed);
+    }
+    for (protocol, name) in [
+        (Protocol::AwsJson, "response.json"),
+        (Protocol::Query, "response.xml"),
+    ] {
+        for changed in with_one_byte_changed(&file::<O>(name)) {
+            let _ = answer::<O>(protocol, &changed);
+            let _ = protocol.decode_response::<O>(500, &HeaderMap::new(), &changed);
+        }
+    }
+}
+
+macro_rules! damage {
+    ($($module:ident $op:ident,)*) => { $(
+        mod $module {
+            use sqs_client::operation::$module::$op;
+
+            #[test]
+            fn a_message_cut_at_any_byte_is_refused() {
+                super::a_cut_message_is_refused::<$op>();
+            }
+
+            #[test]
+            fn a_message_with_any_byte_changed_does_no_harm() {
+                super::a_changed_byte_does_no_harm::<$op>();
+            }
+        }
+    )* };
+}
+
+for_each_operation!(damage);
+
+/// What arrives when something else than the service answers, or than a client asks.
+const GARBAGE: [&[u8]; 14] = [
+    b" \r\n\t",
+    b"\0\0\0\0",
+    b"\xff\xfe{\0}\0",
+    b"\xc3\x28",
+    b"null",
+    b"true",
+    b"42",
+    b"\"text\"",
+    b"[]",
+    b"[{}]",
+    b"{} {}",
+    b"<!DOCTYPE html><html><body><h1>503 Service Unavailable</h1><br></body></html>",
+    b"<html><body>No server is available to handle this request.</body></html>",
+    b"upstream connect error or disconnect/reset before headers. reset reason: connection failure",
+];
+
+#[test]
+fn what_is_not_an_answer_is_refused() {
+    for garbage in GARBAGE {
+        for protocol in [Protocol::AwsJson, Protocol::Query] {
+            for status in [200, 302, 400, 404, 502, 503] {
+                let outcome = protocol.decode_response::<ReceiveMessage>(status, &HeaderMap::new(), garbage);
+                assert!(
+                    matches!(outcome, Err(ResponseError::Unreadable { .. })),
+                    "{garbage:?} {outcome:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_an_object_is_refused_as_a_request() {
+    for garbage in GARBAGE {
+        assert!(
+            request::<ReceiveMessage>(Protocol::AwsJson, garbage).is_err(),
+            "{garbage:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_shorter_than_announced_is_refused_even_when_it_can_be_parsed() {
+    let headers = HeaderMap::from_iter([(http::header::CONTENT_LENGTH, "3".parse().unwrap())]);
+    for protocol in [Protocol::AwsJson, Protocol::Query] {
+        assert!(
+            protocol
+                .decode_response::<ReceiveMessage>(200, &headers, b"{}")
+                .is_err()
+        );
+        assert!(
+            protocol
+                .decode_response::<DeleteMessage>(200, &headers, b"")
+                .is_err()
+        );
+    }
+    assert!(
+        Protocol::AwsJson
+            .decode_response::<ReceiveMessage>(200, &headers, b"{} ")
+            .is_ok()
+    );
+}
+
+#[test]
+fn the_page_of_a_proxy_is_not_taken_for_the_answer_of_a_void_action() {
+    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"").is_ok());
+    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"{}").is_ok());
+    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b" <html><body>Please log in</body></html>").is_err());
+    assert!(answer::<DeleteMessage>(Protocol::Query, b"<html><body>Please log in</body></html>").is_err());
+    assert!(answer::<DeleteMessage>(Protocol::Query, b"").is_err());
+}
+
+#[test]
+fn the_answer_to_another_action_is_refused() {
+    assert!(answer::<ReceiveMessage>(Protocol::Query, &file::<DeleteMessage>("response.xml")).is_err());
+}
+
+#[test]
+fn errors_quote_little_of_what_was_sent() {
+    let long = "9".repeat(1 << 20);
+    let by_json = request::<ReceiveMessage>(
+        Protocol::AwsJson,
+        format!("{{\"VisibilityTimeout\":\"{long}\"}}").as_bytes(),
+    );
+    let by_form = Form::parse(format!("VisibilityTimeout={long}").as_bytes())
+        .unwrap()
+        .read::<<ReceiveMessage as Operation>::Input>();
+    for outcome in [by_json, by_form] {
+        assert!(outcome.unwrap_err().to_string().len() < 1_000);
+    }
+}

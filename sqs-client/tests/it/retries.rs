@@ -1,0 +1,308 @@
+//! Which answers are tried again, how often, and what stays the same over attempts.
+
+use std::time::{Duration, SystemTime};
+
+use sqs_client::config::DeduplicationIds;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::{Client, ErrorKind};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use crate::service::{FIFO_QUEUE, HELLO, QUEUE, accepted, client, impatient, json, refusal, settings};
+
+/// The first `times` requests get `answer`, all later ones are accepted.
+async fn first(times: u64, answer: ResponseTemplate) -> MockServer {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(answer)
+        .up_to_n_times(times)
+        .mount(&server)
+        .await;
+    Mock::given(method("POST"))
+        .respond_with(accepted())
+        .mount(&server)
+        .await;
+    server
+}
+
+async fn send(client: &Client) -> Result<String, sqs_client::Error> {
+    let sent = client
+        .send_message()
+        .queue_url(QUEUE)
+        .message_body(HELLO)
+        .send()
+        .await?;
+    Ok(sent.message_id.expect("has an id"))
+}
+
+async fn requests(server: &MockServer) -> Vec<Request> {
+    server.received_requests().await.expect("recording")
+}
+
+#[tokio::test]
+async fn a_server_error_is_tried_again() {
+    for status in [500, 502, 503, 504] {
+        let server = first(2, ResponseTemplate::new(status)).await;
+        assert_eq!(
+            send(&client(&server.uri())).await.expect("third time lucky"),
+            "m-1"
+        );
+        assert_eq!(requests(&server).await.len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn after_three_attempts_the_error_says_all_that_is_known() {
+    let server = first(9, refusal(500, "InternalFailure", "InternalFailure", "Oops.")).await;
+    let error = send(&client(&server.uri())).await.expect_err("fails");
+    assert_eq!(
+        error.to_string(),
+        "SendMessage: InternalFailure: Oops. (status 500, request id request-1, attempts 3)"
+    );
+    assert!(error.is_retryable() && error.is_outcome_unknown());
+    assert_eq!(
+        (error.kind(), error.attempts(), error.code()),
+        (ErrorKind::Service, 3, Some("InternalFailure"))
+    );
+}
+
+#[tokio::test]
+async fn throttling_is_tried_again_whatever_its_status() {
+    for (status, code, shape) in [
+        (403, "RequestThrottled", "RequestThrottled"),
+        (400, "ThrottlingException", "ThrottlingException"),
+        (400, "KMS.ThrottlingException", "KmsThrottled"),
+    ] {
+        let server = first(1, refusal(status, code, shape, "Request is throttled")).await;
+        send(&client(&server.uri())).await.expect("second time lucky");
+        let server = first(9, refusal(status, code, shape, "Request is throttled")).await;
+        assert!(
+            send(&client(&server.uri()))
+                .await
+                .expect_err("throttled")
+                .is_throttle()
+        );
+    }
+    let server = first(1, ResponseTemplate::new(429)).await;
+    send(&client(&server.uri())).await.expect("second time lucky");
+}
+
+#[tokio::test]
+async fn a_refusal_is_final() {
+    for (status, code, shape) in [
+        (
+            400,
+            "AWS.SimpleQueueService.NonExistentQueue",
+            "QueueDoesNotExist",
+        ),
+        (403, "OverLimit", "OverLimit"),
+        (400, "InvalidParameterValue", "InvalidParameterValueException"),
+        (403, "AccessDenied", "AccessDeniedException"),
+    ] {
+        let server = first(1, refusal(status, code, shape, "No.")).await;
+        let error = send(&client(&server.uri())).await.expect_err("refused");
+        assert_eq!((error.code(), error.attempts()), (Some(code), 1));
+        assert!(!error.is_retryable() && !error.is_outcome_unknown());
+    }
+}
+
+#[tokio::test]
+async fn a_slow_answer_is_given_up_and_tried_again() {
+    let server = first(1, accepted().set_delay(Duration::from_secs(30))).await;
+    send(&impatient(&server.uri(), Duration::from_millis(80)))
+        .await
+        .expect("second time lucky");
+
+    let server = first(9, accepted().set_delay(Duration::from_secs(30))).await;
+    let error = send(&impatient(&server.uri(), Duration::from_millis(30)))
+        .await
+        .expect_err("too slow");
+    assert!(
+        error.is_timeout() && error.is_outcome_unknown() && error.is_retryable(),
+        "{error}"
+    );
+    assert_eq!(error.attempts(), 3);
+}
+
+#[tokio::test]
+async fn the_operation_timeout_bounds_all_attempts() {
+    let server = first(9, accepted().set_delay(Duration::from_secs(30))).await;
+    let timeouts = TimeoutConfig::builder()
+        .operation_timeout(Duration::from_millis(60))
+        .build();
+    let client = Client::from_conf(settings(&server.uri()).timeout_config(timeouts).build());
+    let error = send(&client).await.expect_err("too slow");
+    assert!(error.is_timeout());
+    assert_eq!(error.attempts(), 1);
+}
+
+#[tokio::test]
+async fn a_long_poll_is_not_cut_by_the_attempt_timeout() {
+    let server = MockServer::start().await;
+    let answer = json(200, "{}").set_delay(Duration::from_millis(300));
+    Mock::given(method("POST"))
+        .respond_with(answer)
+        .mount(&server)
+        .await;
+    let client = impatient(&server.uri(), Duration::from_millis(50));
+    let receive = || client.receive_message().queue_url(QUEUE);
+    let received = receive()
+        .wait_time_seconds(1)
+        .send()
+        .await
+        .expect("the wait is added");
+    assert!(received.messages().is_empty());
+    receive()
+        .send()
+        .await
+        .expect("the queue's own wait may be as long");
+    assert!(
+        receive()
+            .wait_time_seconds(0)
+            .send()
+            .await
+            .expect_err("a short poll is short")
+            .is_timeout()
+    );
+}
+
+#[tokio::test]
+async fn a_page_of_a_proxy_is_not_an_answer() {
+    let page = "<html><body>Please sign in</body></html>";
+    let server = first(9, ResponseTemplate::new(200).set_body_raw(page, "text/html")).await;
+    let error = send(&client(&server.uri())).await.expect_err("no answer");
+    assert_eq!(
+        (error.kind(), error.status(), error.attempts()),
+        (ErrorKind::Unreadable, Some(200), 3)
+    );
+
+    let server = first(9, ResponseTemplate::new(407).set_body_raw(page, "text/html")).await;
+    let error = send(&client(&server.uri())).await.expect_err("no answer");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Unreadable, 1));
+    assert!(error.to_string().contains("status 407"), "{error}");
+}
+
+#[tokio::test]
+async fn a_fifo_send_keeps_its_deduplication_id_over_attempts() {
+    let server = first(2, ResponseTemplate::new(500)).await;
+    let settings = settings(&server.uri()).deduplication_ids(DeduplicationIds::Generate);
+    let client = Client::from_conf(settings.build());
+    for _ in 0..2 {
+        let send = client
+            .send_message()
+            .queue_url(FIFO_QUEUE)
+            .message_body(HELLO)
+            .message_group_id("g");
+        send.send().await.expect("sent");
+    }
+    let ids: Vec<String> = requests(&server)
+        .await
+        .iter()
+        .map(|request| {
+            request.body_json::<serde_json::Value>().expect("JSON")["MessageDeduplicationId"].to_string()
+        })
+        .collect();
+    let [first, second, third, other] = ids.as_slice() else {
+        panic!("{ids:?}")
+    };
+    assert!(first == second && second == third && third != other, "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_clock_is_corrected_once_and_for_all() {
+    let server = MockServer::start().await;
+    let hour = Duration::from_secs(3_600);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the service's clock is ahead of the real one"
+    )]
+    let ahead = SystemTime::now() + hour;
+    let stale = refusal(
+        403,
+        "SignatureDoesNotMatch",
+        "InvalidSignatureException",
+        "Signature expired",
+    )
+    .insert_header("date", httpdate::fmt_http_date(ahead));
+    Mock::given(method("POST"))
+        .respond_with(stale)
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    Mock::given(method("POST"))
+        .respond_with(accepted())
+        .mount(&server)
+        .await;
+    let client = client(&server.uri());
+    send(&client).await.expect("corrected");
+    send(&client).await.expect("still corrected");
+    let dates: Vec<String> = requests(&server)
+        .await
+        .iter()
+        .map(|request| request.headers["x-amz-date"].to_str().expect("text").to_owned())
+        .collect();
+    let hours: Vec<&str> = dates.iter().map(|date| &date[..11]).collect();
+    assert!(hours[0] != hours[1] && hours[1] == hours[2], "{dates:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_signature_with_the_right_clock_is_final() {
+    let server = MockServer::start().await;
+    let refusal = refusal(
+        403,
+        "SignatureDoesNotMatch",
+        "InvalidSignatureException",
+        "No match",
+    );
+    Mock::given(method("POST"))
+        .respond_with(refusal)
+        .mount(&server)
+        .await;
+    let error = send(&client(&server.uri())).await.expect_err("refused");
+    assert_eq!(error.attempts(), 1, "wiremock's Date is the real one");
+}
+
+#[tokio::test]
+async fn retries_can_be_switched_off() {
+    let server = first(1, ResponseTemplate::new(500)).await;
+    let client = Client::from_conf(
+        settings(&server.uri())
+            .retry_config(RetryConfig::disabled())
+            .build(),
+    );
+    assert_eq!(send(&client).await.expect_err("no retries").attempts(), 1);
+}
+
+#[tokio::test]
+async fn a_storm_of_failures_stops_being_retried() {
+    let server = first(u64::from(u32::MAX), ResponseTemplate::new(500)).await;
+    let client = client(&server.uri());
+    for _ in 0..100 {
+        send(&client).await.expect_err("fails");
+    }
+    let sent = requests(&server).await.len();
+    assert_eq!(
+        sent,
+        100 + 500 / 5,
+        "100 calls, and as many retries as the bucket pays for"
+    );
+}
+
+#[tokio::test]
+async fn the_adaptive_mode_slows_down_when_throttled() {
+    let server = first(
+        3,
+        refusal(403, "RequestThrottled", "RequestThrottled", "Slow down"),
+    )
+    .await;
+    let adaptive = RetryConfig::adaptive().with_initial_backoff(Duration::from_millis(1));
+    let client = Client::from_conf(
+        settings(&server.uri())
+            .retry_config(adaptive.with_max_attempts(4))
+            .build(),
+    );
+    // Waits for the limiter's first tokens at half a request a second: a real pause of the mode itself.
+    send(&client).await.expect("sent in the end");
+    assert_eq!(requests(&server).await.len(), 4);
+}

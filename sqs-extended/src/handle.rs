@@ -1,0 +1,93 @@
+//! Receipt handles that carry a pointer, so that deleting a message can delete its payload.
+
+use std::fmt;
+
+use crate::pointer::Pointer;
+
+const BUCKET: &str = "-..s3BucketName..-";
+const KEY: &str = "-..s3Key..-";
+
+/// A receipt handle with a pointer in front of it.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct ExtendedHandle {
+    pointer: Pointer,
+    original: String,
+}
+
+impl ExtendedHandle {
+    /// Puts a pointer in front of the receipt handle that the service gave.
+    pub fn new(pointer: Pointer, original: impl Into<String>) -> Self {
+        Self {
+            pointer,
+            original: original.into(),
+        }
+    }
+
+    /// Takes a receipt handle apart. One without a pointer is `None`: it goes to the service as it is.
+    pub fn parse(handle: &str) -> Option<Self> {
+        let (bucket, rest) = handle.strip_prefix(BUCKET)?.split_once(BUCKET)?;
+        let (key, original) = rest.strip_prefix(KEY)?.split_once(KEY)?;
+        Some(Self::new(Pointer::new(bucket, key), original))
+    }
+
+    /// Where the payload lies.
+    pub fn pointer(&self) -> &Pointer {
+        &self.pointer
+    }
+
+    /// The receipt handle that the service gave.
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+}
+
+impl fmt::Display for ExtendedHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, original } = self;
+        write!(
+            f,
+            "{BUCKET}{}{BUCKET}{KEY}{}{KEY}{original}",
+            pointer.bucket(),
+            pointer.key()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_the_one_of_the_java_library() {
+        let handle = ExtendedHandle::new(Pointer::new("B", "K"), "ORIGINAL");
+        let text = "-..s3BucketName..-B-..s3BucketName..--..s3Key..-K-..s3Key..-ORIGINAL";
+        assert_eq!(handle.to_string(), text);
+        assert_eq!(ExtendedHandle::parse(text), Some(handle));
+    }
+
+    #[test]
+    fn whatever_stands_behind_the_markers_is_kept() {
+        for original in ["", "AQEB/+=", "a-..s3Key..-b", "-..s3BucketName..-"] {
+            let handle = ExtendedHandle::new(Pointer::new("b", "k/1"), original);
+            assert_eq!(
+                ExtendedHandle::parse(&handle.to_string())
+                    .expect("has a pointer")
+                    .original(),
+                original
+            );
+        }
+    }
+
+    #[test]
+    fn handles_without_a_whole_pointer_are_none() {
+        for plain in [
+            "",
+            "AQEB",
+            "-..s3BucketName..-B",
+            "-..s3BucketName..-B-..s3BucketName..-K",
+            "x-..s3Key..-K",
+        ] {
+            assert_eq!(ExtendedHandle::parse(plain), None, "{plain}");
+        }
+    }
+}
