@@ -104,7 +104,7 @@ impl Endpoint {
             Some(port) if port != default_port => authority.as_str().to_owned(),
             _ => authority.host().to_owned(),
         };
-        Ok(Self { host, uri })
+        Ok(Self { uri, host })
     }
 
     fn of_region(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use aws_credential_types::provider::error::CredentialsError;
-use aws_smithy_types::error::operation::BuildError;
+pub use aws_smithy_types::error::display::DisplayErrorContext;
+pub use aws_smithy_types::error::operation::BuildError;
 
 use crate::checksum::ChecksumMismatch;
 use crate::endpoint::EndpointError;

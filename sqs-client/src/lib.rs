@@ -5,7 +5,7 @@ pub mod client;
 pub mod config;
 mod credentials;
 pub mod endpoint;
-mod error;
+pub mod error;
 mod hex;
 pub mod limits;
 pub mod observe;

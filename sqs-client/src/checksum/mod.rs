@@ -136,6 +136,7 @@ fn update_with_length(hash: &mut Md5, bytes: &[u8]) {
 
 /// Size of a message as the service counts it, in bytes: the body plus, for each message attribute, name,
 /// data type and value (binary values decoded). System attributes do not count.
+#[expect(clippy::implicit_hasher, reason = "`None` must not need a type")]
 pub fn message_size(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> usize {
     let attributes = attributes.into_iter().flatten();
     body.len()

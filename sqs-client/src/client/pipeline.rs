@@ -144,7 +144,7 @@ impl Shared {
             let error = Error::new(cause.cause, context.clone());
             let failure = error.failure();
             self.learn(failure);
-            let changed = self.correct(failure, &cause.date);
+            let changed = self.correct(failure, cause.date.as_deref());
             let time_left = call
                 .deadline
                 .map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -236,17 +236,14 @@ impl Shared {
     }
 
     /// Changes what made the service refuse the signature. Says whether anything was changed.
-    fn correct(&self, failure: Failure, date: &Option<String>) -> bool {
+    fn correct(&self, failure: Failure, date: Option<&str>) -> bool {
         match failure {
             Failure::ExpiredToken => {
                 self.credentials.as_ref().inspect(|cache| cache.invalidate());
                 self.credentials.is_some()
             }
             Failure::ClockSkew if self.config.correct_clock_skew => {
-                let Some(server) = date
-                    .as_deref()
-                    .and_then(|date| httpdate::parse_http_date(date).ok())
-                else {
+                let Some(server) = date.and_then(|date| httpdate::parse_http_date(date).ok()) else {
                     return false;
                 };
                 let measured = skew(server, self.config.time_source.now());

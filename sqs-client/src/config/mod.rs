@@ -57,6 +57,8 @@ pub enum DeduplicationIds {
 
 /// The configuration of a [`Client`](crate::Client).
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent switches")]
+#[expect(clippy::struct_field_names, reason = "the names of aws-sdk-sqs")]
 pub struct Config {
     pub(crate) region: Option<Region>,
     pub(crate) endpoint_url: Option<String>,

@@ -5,7 +5,7 @@
 //! throttling answer there is no limit.
 
 /// How fast the client may send.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateLimiter {
     /// Requests a second; `None` until the service throttles for the first time.
     limit: Option<Limit>,
@@ -32,15 +32,6 @@ const CUT: f64 = 0.7;
 const GROWTH: f64 = 0.4;
 const SMOOTHING: f64 = 0.8;
 const MIN_RATE: f64 = 0.5;
-
-impl Default for RateLimiter {
-    fn default() -> Self {
-        Self {
-            limit: None,
-            measured: Measured::default(),
-        }
-    }
-}
 
 impl RateLimiter {
     /// Takes leave for one request: how many seconds to wait before sending it.

@@ -140,6 +140,7 @@ impl MessageAttributeValue {
     /// A value of type `Number`: decimal or exponent text of at most 38 digits of precision.
     ///
     /// The text is sent and returned as it is. Any integer or float of Rust prints in this form.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers are given by value")]
     pub fn number(value: impl ToString) -> Self {
         Self {
             string_value: Some(value.to_string()),
