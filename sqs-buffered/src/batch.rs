@@ -11,10 +11,7 @@ pub struct BatchLimits {
 
 impl Default for BatchLimits {
     fn default() -> Self {
-        Self {
-            entries: MAX_BATCH_ENTRIES,
-            bytes: MAX_BATCH_BYTES,
-        }
+        Self { entries: MAX_BATCH_ENTRIES, bytes: MAX_BATCH_BYTES }
     }
 }
 
@@ -66,11 +63,7 @@ pub enum RejectReason {
 impl<T> BatchBuilder<T> {
     /// An empty batch.
     pub fn new(limits: BatchLimits) -> Self {
-        Self {
-            limits,
-            entries: Vec::new(),
-            bytes: 0,
-        }
+        Self { limits, entries: Vec::new(), bytes: 0 }
     }
 
     /// Adds an entry of that size; see [`message_size`](sqs_client::checksum::message_size).
@@ -79,18 +72,10 @@ impl<T> BatchBuilder<T> {
     /// The entry does not fit. It comes back, and the batch is unchanged.
     pub fn push(&mut self, entry: T, bytes: usize) -> Result<(), Rejected<T>> {
         if bytes > self.limits.bytes {
-            return Err(Rejected {
-                entry,
-                bytes,
-                reason: RejectReason::TooLarge,
-            });
+            return Err(Rejected { entry, bytes, reason: RejectReason::TooLarge });
         }
         if self.entries.len() == self.limits.entries || self.bytes + bytes > self.limits.bytes {
-            return Err(Rejected {
-                entry,
-                bytes,
-                reason: RejectReason::Full,
-            });
+            return Err(Rejected { entry, bytes, reason: RejectReason::Full });
         }
         self.bytes += bytes;
         self.entries.push(entry);
@@ -135,10 +120,7 @@ mod tests {
         let mut batch = BatchBuilder::new(BatchLimits::default());
         assert_eq!(batch.push("all", MAX_BATCH_BYTES), Ok(()));
         assert!(batch.is_full());
-        assert_eq!(
-            batch.push("more", 1).expect_err("full").reason,
-            RejectReason::Full
-        );
+        assert_eq!(batch.push("more", 1).expect_err("full").reason, RejectReason::Full);
         let too_large = batch.push("huge", MAX_BATCH_BYTES + 1).expect_err("never fits");
         assert_eq!(too_large.reason, RejectReason::TooLarge);
     }
@@ -146,13 +128,7 @@ mod tests {
     #[test]
     fn limits_stay_within_those_of_the_service() {
         let limits = BatchLimits::default().entries(0).bytes(usize::MAX);
-        assert_eq!(
-            limits,
-            BatchLimits {
-                entries: 1,
-                bytes: MAX_BATCH_BYTES
-            }
-        );
+        assert_eq!(limits, BatchLimits { entries: 1, bytes: MAX_BATCH_BYTES });
     }
 
     proptest! {

@@ -34,14 +34,14 @@ pub enum EndpointError {
     NoRegion,
     /// The region is not one host name label.
     InvalidRegion(String),
-    /// The endpoint URL is not an absolute `http` or `https` URL without query.
+    /// The endpoint URL is not an absolute `http` or `https` URL without query, or its path is not in its plain form.
     InvalidUrl(String),
-    /// The partition of the region has no such endpoint.
-    Unsupported {
-        /// The region.
-        region: String,
-        /// What its partition does not have.
+    /// A FIPS or dual-stack endpoint was asked for together with an endpoint URL, which may be neither.
+    Conflict {
+        /// `FIPS` or `dual-stack`.
         variant: &'static str,
+        /// The endpoint URL.
+        url: String,
     },
 }
 
@@ -59,7 +59,9 @@ impl fmt::Display for EndpointError {
                 "{url:?} is not an endpoint URL: an absolute http or https URL without query is needed, such as \
                  http://localhost:9324"
             ),
-            Self::Unsupported { region, variant } => write!(f, "there is no {variant} endpoint in {region}"),
+            Self::Conflict { variant, url } => {
+                write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot both be had: set one of them")
+            }
         }
     }
 }
@@ -72,15 +74,27 @@ impl Endpoint {
     /// # Errors
     /// See [`EndpointError`].
     pub fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
-        match parameters.endpoint_url {
-            Some(url) => Self::from_url(url),
-            None => Self::of_region(parameters),
+        let EndpointParameters { endpoint_url: Some(url), use_fips, use_dual_stack, .. } = parameters else {
+            return Self::of_region(parameters);
+        };
+        let conflict = |variant| Err(EndpointError::Conflict { variant, url: url.to_owned() });
+        match (use_fips, use_dual_stack) {
+            (true, _) => conflict("FIPS"),
+            (_, true) => conflict("dual-stack"),
+            (false, false) => Self::from_url(url),
         }
     }
 
     /// Where a request is posted to.
     pub fn uri(&self) -> &Uri {
         &self.uri
+    }
+
+    /// The region in the host of an AWS endpoint, for signing where none is configured.
+    pub fn region(&self) -> Option<&str> {
+        let rest = self.host.strip_prefix("sqs.").or_else(|| self.host.strip_prefix("sqs-fips."))?;
+        let (region, domain) = rest.split_once('.')?;
+        (domain.starts_with("amazonaws.") || domain.starts_with("api.a")).then_some(region)
     }
 
     /// The value of the `Host` header: without the port where it is the scheme's own.
@@ -100,11 +114,15 @@ impl Endpoint {
         if uri.query().is_some() || authority.as_str().contains('@') || authority.host().is_empty() {
             return Err(invalid());
         }
+        // What is signed has to be what is sent, so there must be nothing that an HTTP client would rewrite.
+        if !is_plain(uri.path()) {
+            return Err(invalid());
+        }
         let host = match authority.port_u16() {
             Some(port) if port != default_port => authority.as_str().to_owned(),
             _ => authority.host().to_owned(),
         };
-        Ok(Self { uri, host })
+        Ok(Self { uri, host: host.to_ascii_lowercase() })
     }
 
     fn of_region(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
@@ -114,26 +132,20 @@ impl Endpoint {
             return Err(EndpointError::InvalidRegion(region.to_owned()));
         }
         let partition = Partition::of(region);
-        let suffix = if parameters.use_dual_stack {
-            partition.dual_stack
-        } else {
-            partition.suffix
-        };
+        let suffix = if parameters.use_dual_stack { partition.dual_stack } else { partition.suffix };
         // In GovCloud the ordinary endpoint has validated cryptography.
         let same_for_fips = region.starts_with("us-gov-") && !parameters.use_dual_stack;
-        let service = if parameters.use_fips && !same_for_fips {
-            "sqs-fips"
-        } else {
-            "sqs"
-        };
-        if suffix.is_empty() {
-            return Err(EndpointError::Unsupported {
-                region: region.to_owned(),
-                variant: "dual-stack",
-            });
-        }
+        let service = if parameters.use_fips && !same_for_fips { "sqs-fips" } else { "sqs" };
         Self::from_url(&format!("https://{service}.{region}.{suffix}"))
     }
+}
+
+/// Whether a path has only characters that stay as they are, and no segments that mean another path.
+fn is_plain(path: &str) -> bool {
+    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte);
+    let ordinary =
+        |segment: &str| !matches!(segment.to_ascii_lowercase().as_str(), "." | ".." | "%2e" | "%2e%2e");
+    path.bytes().all(stays) && !path.contains("//") && path.split('/').all(ordinary)
 }
 
 /// A group of regions under one domain.
@@ -165,58 +177,27 @@ mod tests {
     use super::*;
 
     fn of(region: &str, use_fips: bool, use_dual_stack: bool) -> String {
-        let parameters = EndpointParameters {
-            region: Some(region),
-            endpoint_url: None,
-            use_fips,
-            use_dual_stack,
-        };
+        let parameters =
+            EndpointParameters { region: Some(region), endpoint_url: None, use_fips, use_dual_stack };
         Endpoint::resolve(parameters).expect("resolves").uri().to_string()
     }
 
     fn url(url: &str) -> Result<Endpoint, EndpointError> {
-        Endpoint::resolve(EndpointParameters {
-            endpoint_url: Some(url),
-            ..EndpointParameters::default()
-        })
+        Endpoint::resolve(EndpointParameters { endpoint_url: Some(url), ..EndpointParameters::default() })
     }
 
     #[test]
     fn regions_resolve_as_the_published_rules_say() {
-        assert_eq!(
-            of("eu-west-1", false, false),
-            "https://sqs.eu-west-1.amazonaws.com/"
-        );
-        assert_eq!(
-            of("us-east-1", true, false),
-            "https://sqs-fips.us-east-1.amazonaws.com/"
-        );
+        assert_eq!(of("eu-west-1", false, false), "https://sqs.eu-west-1.amazonaws.com/");
+        assert_eq!(of("us-east-1", true, false), "https://sqs-fips.us-east-1.amazonaws.com/");
         assert_eq!(of("us-east-1", false, true), "https://sqs.us-east-1.api.aws/");
         assert_eq!(of("us-east-1", true, true), "https://sqs-fips.us-east-1.api.aws/");
-        assert_eq!(
-            of("cn-north-1", false, false),
-            "https://sqs.cn-north-1.amazonaws.com.cn/"
-        );
-        assert_eq!(
-            of("cn-north-1", true, true),
-            "https://sqs-fips.cn-north-1.api.amazonwebservices.com.cn/"
-        );
-        assert_eq!(
-            of("us-gov-west-1", true, false),
-            "https://sqs.us-gov-west-1.amazonaws.com/"
-        );
-        assert_eq!(
-            of("us-gov-east-1", true, true),
-            "https://sqs-fips.us-gov-east-1.api.aws/"
-        );
-        assert_eq!(
-            of("us-iso-east-1", true, false),
-            "https://sqs-fips.us-iso-east-1.c2s.ic.gov/"
-        );
-        assert_eq!(
-            of("us-isob-east-1", false, false),
-            "https://sqs.us-isob-east-1.sc2s.sgov.gov/"
-        );
+        assert_eq!(of("cn-north-1", false, false), "https://sqs.cn-north-1.amazonaws.com.cn/");
+        assert_eq!(of("cn-north-1", true, true), "https://sqs-fips.cn-north-1.api.amazonwebservices.com.cn/");
+        assert_eq!(of("us-gov-west-1", true, false), "https://sqs.us-gov-west-1.amazonaws.com/");
+        assert_eq!(of("us-gov-east-1", true, true), "https://sqs-fips.us-gov-east-1.api.aws/");
+        assert_eq!(of("us-iso-east-1", true, false), "https://sqs-fips.us-iso-east-1.c2s.ic.gov/");
+        assert_eq!(of("us-isob-east-1", false, false), "https://sqs.us-isob-east-1.sc2s.sgov.gov/");
     }
 
     #[test]
@@ -224,37 +205,35 @@ mod tests {
         let endpoint = url("http://localhost:9324").expect("resolves");
         assert_eq!(endpoint.uri(), "http://localhost:9324/");
         assert_eq!(endpoint.host(), "localhost:9324");
-        assert_eq!(
-            url("https://example.com:443/sqs").expect("resolves").host(),
-            "example.com"
-        );
+        assert_eq!(url("https://example.com:443/sqs").expect("resolves").host(), "example.com");
         assert_eq!(url("http://[::1]:80").expect("resolves").host(), "[::1]");
     }
 
     #[test]
+    fn a_compliance_switch_is_not_dropped_silently() {
+        let parameters =
+            EndpointParameters { endpoint_url: Some("http://h"), use_fips: true, ..Default::default() };
+        let error = Endpoint::resolve(parameters).expect_err("both cannot be had");
+        assert!(error.to_string().contains("FIPS") && error.to_string().contains("http://h"), "{error}");
+    }
+
+    #[test]
+    fn the_region_of_an_aws_host_is_known() {
+        let region = |text: &str| url(text).expect("resolves").region().map(str::to_owned);
+        assert_eq!(region("https://sqs.eu-west-1.amazonaws.com").as_deref(), Some("eu-west-1"));
+        assert_eq!(region("https://sqs-fips.us-east-1.api.aws").as_deref(), Some("us-east-1"));
+        assert_eq!(region("http://SQS.cn-north-1.amazonaws.com.cn").as_deref(), Some("cn-north-1"));
+        assert_eq!(region("http://localhost:9324"), None);
+        assert_eq!(region("https://message-queue.api.cloud.yandex.net"), None);
+    }
+
+    #[test]
     fn bad_urls_and_regions_are_named() {
-        for bad in [
-            "localhost:9324",
-            "ftp://x",
-            "/path",
-            "http://u:p@h/",
-            "http://h/?q",
-            "",
-            "http://",
-        ] {
+        for bad in ["localhost:9324", "ftp://x", "/path", "http://u:p@h/", "http://h/?q", "", "http://"] {
             assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
         }
-        let parameters = EndpointParameters {
-            region: Some("evil.com/"),
-            ..EndpointParameters::default()
-        };
-        assert_eq!(
-            Endpoint::resolve(parameters),
-            Err(EndpointError::InvalidRegion("evil.com/".into()))
-        );
-        assert_eq!(
-            Endpoint::resolve(EndpointParameters::default()),
-            Err(EndpointError::NoRegion)
-        );
+        let parameters = EndpointParameters { region: Some("evil.com/"), ..EndpointParameters::default() };
+        assert_eq!(Endpoint::resolve(parameters), Err(EndpointError::InvalidRegion("evil.com/".into())));
+        assert_eq!(Endpoint::resolve(EndpointParameters::default()), Err(EndpointError::NoRegion));
     }
 }

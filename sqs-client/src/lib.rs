@@ -26,5 +26,6 @@ pub use error::{Error, ErrorKind};
 
 /// Plain values, the types of the AWS SDK.
 pub mod primitives {
+    pub use aws_smithy_types::date_time::Format as DateTimeFormat;
     pub use aws_smithy_types::{Blob, DateTime};
 }

@@ -24,6 +24,8 @@ pub struct CallReport<'a> {
     pub attempts: u32,
     /// From the call to its end, pauses between attempts included.
     pub elapsed: Duration,
+    /// The id of the last request, when the service gave one.
+    pub request_id: Option<&'a str>,
     /// Why it failed, when it did.
     pub error: Option<&'a Error>,
 }

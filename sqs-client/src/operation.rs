@@ -1,6 +1,7 @@
 //! The table of the 23 operations. Everything that is the same for all of them is driven by it.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -18,15 +19,9 @@ pub trait Operation: Send + Sync + 'static {
     /// What it answers.
     type Output: Output;
 
-    /// Verifies the checksums of an answer; operations without checksums always agree.
-    ///
-    /// # Errors
-    /// The first checksum that is wrong or missing, as the policy demands.
-    fn verify(
-        policy: ChecksumPolicy,
-        input: &Self::Input,
-        output: &Self::Output,
-    ) -> Result<(), ChecksumMismatch>;
+    /// Verifies the checksums of an answer: all that are wrong or missing, as the policy demands. Operations without
+    /// checksums have none.
+    fn verify(policy: ChecksumPolicy, input: &Self::Input, output: &Self::Output) -> Vec<ChecksumMismatch>;
 }
 
 /// What an operation answers.
@@ -69,6 +64,16 @@ pub trait Input:
 
     /// The queue that the request is about, when it names one by URL.
     fn queue_url(&self) -> Option<&str>;
+
+    /// How long the service may hold the answer back: the wait of a receive.
+    fn wait_time(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Gives messages to FIFO queues a deduplication id from `id` when they have none.
+    fn deduplicate(&mut self, id: fn() -> String) {
+        let _ = id;
+    }
 }
 
 /// A builder of an input, as fluent builders hold it.
@@ -84,7 +89,7 @@ pub trait InputBuilder: Send {
 }
 
 /// Calls `$callback!` with the table, one row an operation: marker, module, family, how the queue is named,
-/// whether the answer has members and checksums, and what it is for.
+/// whether the answer has members, what is special about it, and what it is for.
 macro_rules! for_each_operation {
     ($callback:ident) => {
         $callback! {
@@ -103,10 +108,10 @@ macro_rules! for_each_operation {
             ListQueueTags, list_queue_tags, tags, url, members, plain, "Lists the tags of a queue.";
             ListQueues, list_queues, queue, none, members, plain, "Lists queues.";
             PurgeQueue, purge_queue, queue, url, void, plain, "Deletes all messages of a queue.";
-            ReceiveMessage, receive_message, message, url, members, md5, "Receives up to ten messages and hides them from other receivers.";
+            ReceiveMessage, receive_message, message, url, members, receive, "Receives up to ten messages and hides them from other receivers.";
             RemovePermission, remove_permission, permission, url, void, plain, "Removes a permission by its label.";
-            SendMessage, send_message, message, url, members, md5, "Sends a message.";
-            SendMessageBatch, send_message_batch, batch, url, members, md5, "Sends up to ten messages of together at most 1 MiB.";
+            SendMessage, send_message, message, url, members, send, "Sends a message.";
+            SendMessageBatch, send_message_batch, batch, url, members, send_batch, "Sends up to ten messages of together at most 1 MiB.";
             SetQueueAttributes, set_queue_attributes, queue, url, void, plain, "Changes attributes of a queue.";
             StartMessageMoveTask, start_message_move_task, move_task, none, members, plain, "Starts to move dead letters back, or to another queue.";
             TagQueue, tag_queue, tags, url, void, plain, "Adds tags to a queue.";
@@ -135,18 +140,56 @@ macro_rules! is_void {
     };
 }
 
-macro_rules! verify {
-    (md5 $module:ident, $policy:ident, $input:ident, $output:ident) => {
+/// What single operations need beside the rule: checksums of messages, the wait of a receive, deduplication ids.
+macro_rules! special {
+    (verify plain $module:ident $_op:ident $policy:ident $input:ident $output:ident) => {{
+        let _ = ($policy, $input, $output);
+        Vec::new()
+    }};
+    (verify $special:ident $module:ident $_op:ident $policy:ident $input:ident $output:ident) => {
         crate::checksum::$module($policy, $input, $output)
     };
-    (plain $module:ident, $policy:ident, $input:ident, $output:ident) => {{
-        let _ = ($policy, $input, $output);
-        Ok(())
+    (input receive) => {
+        fn wait_time(&self) -> std::time::Duration {
+            crate::types::message::wait_time(self)
+        }
+    };
+    (input send) => {
+        fn deduplicate(&mut self, id: fn() -> String) {
+            crate::types::message::deduplicate(self, id);
+        }
+    };
+    (input send_batch) => {
+        fn deduplicate(&mut self, id: fn() -> String) {
+            crate::types::batch::deduplicate(self, id);
+        }
+    };
+    (input plain) => {};
+}
+
+/// The paginators of the two list actions, where aws-sdk-sqs has them.
+macro_rules! paginator {
+    (ListQueues $builder:ident) => {
+        paginator!(@ ListQueues $builder);
+    };
+    (ListDeadLetterSourceQueues $builder:ident) => {
+        paginator!(@ ListDeadLetterSourceQueues $builder);
+    };
+    (@ $op:ident $builder:ident) => { pastey::paste! {
+        /// Pages.
+        pub mod paginator {
+            #[doc = concat!("All pages of `", stringify!($op), "`.")]
+            pub type [<$op Paginator>]<H = crate::Client> = crate::client::Paginator<super::builders::$builder, H>;
+            #[doc = concat!("All items of `", stringify!($op), "`.")]
+            pub type [<$op PaginatorItems>]<H = crate::Client> =
+                crate::client::PaginatorItems<super::builders::$builder, H>;
+        }
     }};
+    ($op:ident $builder:ident) => {};
 }
 
 macro_rules! declare {
-    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $sums:tt, $doc:literal; )*) => { pastey::paste! {
+    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $special:tt, $doc:literal; )*) => { pastey::paste! {
         /// The name of an operation.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Action {
@@ -196,8 +239,11 @@ macro_rules! declare {
                         policy: crate::checksum::ChecksumPolicy,
                         input: &Self::Input,
                         output: &Self::Output,
-                    ) -> Result<(), crate::checksum::ChecksumMismatch> {
-                        verify!($sums $module, policy, input, output)
+                    ) -> Vec<crate::checksum::ChecksumMismatch> {
+                        if policy == crate::checksum::ChecksumPolicy::Off {
+                            return Vec::new();
+                        }
+                        special!(verify $special $module $op policy input output)
                     }
                 }
 
@@ -208,6 +254,8 @@ macro_rules! declare {
                         let input = self;
                         queue_url!(input $url)
                     }
+
+                    special!(input $special);
                 }
 
                 impl super::InputBuilder for builders::[<$op InputBuilder>] {
@@ -217,6 +265,8 @@ macro_rules! declare {
                         self.build()
                     }
                 }
+
+                paginator!($op [<$op InputBuilder>]);
 
                 #[doc = concat!("Builders of `", stringify!($op), "`.")]
                 pub mod builders {

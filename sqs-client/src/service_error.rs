@@ -182,6 +182,10 @@ codes! {
         RequestExpired, "RequestExpiredException", "RequestExpired", 400, Sender, ClockSkew;
         /// The clock of the caller is too far off.
         RequestTimeTooSkewed, "RequestTimeTooSkewedException", "RequestTimeTooSkewed", 403, Sender, ClockSkew;
+        /// The clock of the caller is ahead.
+        RequestInTheFuture, "RequestInTheFutureException", "RequestInTheFuture", 403, Sender, ClockSkew;
+        /// An earlier request is still being worked on.
+        PriorRequestNotComplete, "PriorRequestNotCompleteException", "PriorRequestNotComplete", 400, Sender, Throttle;
         /// The session token has expired.
         ExpiredToken, "ExpiredTokenException", "ExpiredToken", 403, Sender, Never;
         /// Too many requests.
@@ -277,10 +281,7 @@ pub struct ServiceError {
 impl ServiceError {
     /// A refusal with a text.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: Some(message.into()),
-        }
+        Self { code, message: Some(message.into()) }
     }
 
     /// A refusal without a text.
@@ -322,17 +323,8 @@ mod tests {
 
     #[test]
     fn throttling_is_known_by_code() {
-        for name in [
-            "RequestThrottled",
-            "ThrottlingException",
-            "KMS.ThrottlingException",
-            "SlowDown",
-        ] {
-            assert_eq!(
-                ErrorCode::from_name(name).retry_class(),
-                Some(RetryClass::Throttle),
-                "{name}"
-            );
+        for name in ["RequestThrottled", "ThrottlingException", "KMS.ThrottlingException", "SlowDown"] {
+            assert_eq!(ErrorCode::from_name(name).retry_class(), Some(RetryClass::Throttle), "{name}");
         }
         assert_eq!(ErrorCode::OverLimit.retry_class(), Some(RetryClass::Never));
         assert_eq!(ErrorCode::from_name("NeverHeardOf").retry_class(), None);

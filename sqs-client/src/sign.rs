@@ -26,12 +26,7 @@ const X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 /// What stays as it is in a segment of a canonical path (RFC 3986, unreserved, and the separator).
-const PATH: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// Signs requests for one region, keeping the derived key.
 #[derive(Debug, Default)]
@@ -71,7 +66,7 @@ pub struct Signable<'a> {
 /// The headers could not be signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SignError {
-    /// A credential has characters that no header can carry.
+    /// A credential or the region has characters that no header can carry.
     Credentials,
     /// The time is before the year 0 or after the year 9999.
     Time,
@@ -80,7 +75,9 @@ pub enum SignError {
 impl std::fmt::Display for SignError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Credentials => "the access key or session token has characters that a header cannot carry",
+            Self::Credentials => {
+                "the access key, session token or region has characters that a header cannot carry"
+            }
             Self::Time => "the time is out of the range that a date can be written for",
         })
     }
@@ -111,10 +108,7 @@ impl Signer {
         let key = self.key(credentials, region, date, time);
         let (canonical, signed_headers) = canonical_request(request, headers);
         let scope = format!("{date}/{region}/{SERVICE}/aws4_request");
-        let to_sign = format!(
-            "{ALGORITHM}\n{stamp}\n{scope}\n{}",
-            of_sha256(&Sha256::digest(canonical))
-        );
+        let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", of_sha256(&Sha256::digest(canonical)));
         let signature = calculate_signature(&key.key, to_sign.as_bytes());
         let authorization = format!(
             "{ALGORITHM} Credential={}/{scope}, SignedHeaders={signed_headers}, Signature={signature}",
@@ -174,11 +168,7 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
         }
         names.push_str(name);
     }
-    let _ = write!(
-        canonical,
-        "\n{names}\n{}",
-        of_sha256(&Sha256::digest(request.body))
-    );
+    let _ = write!(canonical, "\n{names}\n{}", of_sha256(&Sha256::digest(request.body)));
     (canonical, names)
 }
 
@@ -187,12 +177,9 @@ fn timestamp(time: SystemTime) -> Option<String> {
     let time = OffsetDateTime::from(time);
     let (year, month, day) = time.to_calendar_date();
     let (hour, minute, second) = time.to_hms();
-    (0..=9999).contains(&year).then(|| {
-        format!(
-            "{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z",
-            u8::from(month)
-        )
-    })
+    (0..=9999)
+        .contains(&year)
+        .then(|| format!("{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z", u8::from(month)))
 }
 
 fn header(text: &str) -> Result<HeaderValue, SignError> {

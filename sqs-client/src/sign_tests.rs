@@ -12,10 +12,7 @@ use super::*;
 
 fn request_headers() -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/x-amz-json-1.0"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
     headers.insert(X_AMZ_TARGET, HeaderValue::from_static("AmazonSQS.SendMessage"));
     headers.insert("x-amzn-query-mode", HeaderValue::from_static("true"));
     headers
@@ -34,21 +31,14 @@ fn reference(path: &str, body: &[u8], credentials: &Credentials, region: &str, t
         .settings(settings)
         .build()
         .expect("all parameters are there");
-    let headers = [
-        ("content-type", "application/x-amz-json-1.0"),
-        ("x-amz-target", "AmazonSQS.SendMessage"),
-    ];
+    let headers = [("content-type", "application/x-amz-json-1.0"), ("x-amz-target", "AmazonSQS.SendMessage")];
     let uri = format!("https://sqs.eu-west-1.amazonaws.com{path}");
     let signable = SignableRequest::new("POST", uri, headers.into_iter(), SignableBody::Bytes(body))
         .expect("a valid request");
-    let (instructions, _) = aws_sigv4::http_request::sign(signable, &params.into())
-        .expect("signs")
-        .into_parts();
+    let (instructions, _) =
+        aws_sigv4::http_request::sign(signable, &params.into()).expect("signs").into_parts();
     let (headers, _) = instructions.into_parts();
-    let authorization = headers
-        .into_iter()
-        .find(|header| header.name() == "authorization")
-        .expect("signed");
+    let authorization = headers.into_iter().find(|header| header.name() == "authorization").expect("signed");
     authorization.value().to_owned()
 }
 
@@ -61,26 +51,15 @@ fn ours(
     time: SystemTime,
 ) -> String {
     let mut headers = request_headers();
-    let request = Signable {
-        host: "sqs.eu-west-1.amazonaws.com",
-        path,
-        body,
-    };
-    signer
-        .sign(request, &mut headers, credentials, region, time)
-        .expect("signs");
+    let request = Signable { host: "sqs.eu-west-1.amazonaws.com", path, body };
+    signer.sign(request, &mut headers, credentials, region, time).expect("signs");
     headers[AUTHORIZATION].to_str().expect("text").to_owned()
 }
 
 #[test]
 fn signatures_equal_those_of_the_reference_signer() {
-    let plain = Credentials::new(
-        "AKIDEXAMPLE",
-        "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
-        None,
-        None,
-        "test",
-    );
+    let plain =
+        Credentials::new("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", None, None, "test");
     let session = Credentials::new("ASIA", "secret", Some("to/ken+==".into()), None, "test");
     let signer = Signer::default();
     for day in [0, 1, 19_000, 20_778] {
@@ -115,22 +94,14 @@ fn rotated_credentials_are_not_signed_with_the_kept_key() {
 #[test]
 fn a_second_signature_replaces_the_first() {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    let request = Signable {
-        host: "h",
-        path: "/",
-        body: b"",
-    };
+    let request = Signable { host: "h", path: "/", body: b"" };
     let session = Credentials::new("AK", "secret", Some("token".into()), None, "test");
     let plain = Credentials::new("AK", "secret", None, None, "test");
     let signer = Signer::default();
     let mut headers = request_headers();
-    signer
-        .sign(request, &mut headers, &session, "r", time)
-        .expect("signs");
+    signer.sign(request, &mut headers, &session, "r", time).expect("signs");
     assert!(headers.contains_key(X_AMZ_SECURITY_TOKEN));
-    signer
-        .sign(request, &mut headers, &plain, "r", time)
-        .expect("signs");
+    signer.sign(request, &mut headers, &plain, "r", time).expect("signs");
     assert!(!headers.contains_key(X_AMZ_SECURITY_TOKEN));
     assert_eq!(headers.get_all(AUTHORIZATION).iter().count(), 1);
 }
@@ -141,29 +112,16 @@ fn secrets_never_show_in_debug() {
     let credentials = Credentials::new("AKID", "very-secret", Some("very-token".into()), None, "test");
     let signer = Signer::default();
     let mut headers = request_headers();
-    let request = Signable {
-        host: "h",
-        path: "/",
-        body: b"",
-    };
-    signer
-        .sign(request, &mut headers, &credentials, "r", time)
-        .expect("signs");
+    let request = Signable { host: "h", path: "/", body: b"" };
+    signer.sign(request, &mut headers, &credentials, "r", time).expect("signs");
     let shown = format!("{signer:?} {headers:?} {credentials:?}");
-    assert!(
-        !shown.contains("very-") && !shown.contains("Signature="),
-        "{shown}"
-    );
+    assert!(!shown.contains("very-") && !shown.contains("Signature="), "{shown}");
 }
 
 #[test]
 fn credentials_that_no_header_can_carry_are_refused() {
     let credentials = Credentials::new("AK\n", "secret", None, None, "test");
-    let request = Signable {
-        host: "h",
-        path: "/",
-        body: b"",
-    };
+    let request = Signable { host: "h", path: "/", body: b"" };
     let mut headers = request_headers();
     let signed = Signer::default().sign(request, &mut headers, &credentials, "r", UNIX_EPOCH);
     assert_eq!(signed, Err(SignError::Credentials));

@@ -30,11 +30,7 @@ pub(crate) fn skew(server: SystemTime, local: SystemTime) -> i64 {
 /// The server's time, from ours and the skew.
 pub(crate) fn corrected(local: SystemTime, skew: i64) -> SystemTime {
     let distance = Duration::from_secs(skew.unsigned_abs());
-    let moved = if skew < 0 {
-        local.checked_sub(distance)
-    } else {
-        local.checked_add(distance)
-    };
+    let moved = if skew < 0 { local.checked_sub(distance) } else { local.checked_add(distance) };
     moved.unwrap_or(local)
 }
 

@@ -17,10 +17,7 @@ pub struct ExtendedHandle {
 impl ExtendedHandle {
     /// Puts a pointer in front of the receipt handle that the service gave.
     pub fn new(pointer: Pointer, original: impl Into<String>) -> Self {
-        Self {
-            pointer,
-            original: original.into(),
-        }
+        Self { pointer, original: original.into() }
     }
 
     /// Takes a receipt handle apart. One without a pointer is `None`: it goes to the service as it is.
@@ -44,12 +41,7 @@ impl ExtendedHandle {
 impl fmt::Display for ExtendedHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pointer, original } = self;
-        write!(
-            f,
-            "{BUCKET}{}{BUCKET}{KEY}{}{KEY}{original}",
-            pointer.bucket(),
-            pointer.key()
-        )
+        write!(f, "{BUCKET}{}{BUCKET}{KEY}{}{KEY}{original}", pointer.bucket(), pointer.key())
     }
 }
 
@@ -70,9 +62,7 @@ mod tests {
         for original in ["", "AQEB/+=", "a-..s3Key..-b", "-..s3BucketName..-"] {
             let handle = ExtendedHandle::new(Pointer::new("b", "k/1"), original);
             assert_eq!(
-                ExtendedHandle::parse(&handle.to_string())
-                    .expect("has a pointer")
-                    .original(),
+                ExtendedHandle::parse(&handle.to_string()).expect("has a pointer").original(),
                 original
             );
         }
@@ -80,13 +70,9 @@ mod tests {
 
     #[test]
     fn handles_without_a_whole_pointer_are_none() {
-        for plain in [
-            "",
-            "AQEB",
-            "-..s3BucketName..-B",
-            "-..s3BucketName..-B-..s3BucketName..-K",
-            "x-..s3Key..-K",
-        ] {
+        for plain in
+            ["", "AQEB", "-..s3BucketName..-B", "-..s3BucketName..-B-..s3BucketName..-K", "x-..s3Key..-K"]
+        {
             assert_eq!(ExtendedHandle::parse(plain), None, "{plain}");
         }
     }

@@ -54,10 +54,7 @@ impl fmt::Display for BadPointer {
                 "the body is not a pointer to a payload, [\"class\", {{\"s3BucketName\": .., \"s3Key\": ..}}]: {cause}"
             ),
             Self::UnknownClass(class) => {
-                write!(
-                    f,
-                    "{class:?} is not a class of pointers; {MODERN_CLASS} and {LEGACY_CLASS} are"
-                )
+                write!(f, "{class:?} is not a class of pointers; {MODERN_CLASS} and {LEGACY_CLASS} are")
             }
         }
     }
@@ -68,10 +65,7 @@ impl std::error::Error for BadPointer {}
 impl Pointer {
     /// A pointer to an object.
     pub fn new(bucket: impl Into<String>, key: impl Into<String>) -> Self {
-        Self {
-            bucket: bucket.into(),
-            key: key.into(),
-        }
+        Self { bucket: bucket.into(), key: key.into() }
     }
 
     /// The bucket.
@@ -121,24 +115,13 @@ mod tests {
 
     #[test]
     fn what_is_not_a_pointer_says_why() {
-        for body in [
-            "",
-            "hello",
-            "[]",
-            r#"["x"]"#,
-            r#"{"s3BucketName":"b","s3Key":"k"}"#,
-            r#"["x",{"s3Key":"k"}]"#,
-        ] {
-            assert!(
-                matches!(Pointer::from_body(body), Err(BadPointer::Malformed(_))),
-                "{body}"
-            );
+        for body in
+            ["", "hello", "[]", r#"["x"]"#, r#"{"s3BucketName":"b","s3Key":"k"}"#, r#"["x",{"s3Key":"k"}]"#]
+        {
+            assert!(matches!(Pointer::from_body(body), Err(BadPointer::Malformed(_))), "{body}");
         }
         let foreign = r#"["java.lang.Object",{"s3BucketName":"b","s3Key":"k"}]"#;
-        assert_eq!(
-            Pointer::from_body(foreign),
-            Err(BadPointer::UnknownClass("java.lang.Object".into()))
-        );
+        assert_eq!(Pointer::from_body(foreign), Err(BadPointer::UnknownClass("java.lang.Object".into())));
     }
 
     proptest! {

@@ -110,10 +110,8 @@ where
     V: AttributeValue + 'a,
     I: IntoIterator<Item = (&'a N, &'a V)>,
 {
-    let mut sorted: Vec<(&str, &V)> = attributes
-        .into_iter()
-        .map(|(name, value)| (name.as_ref(), value))
-        .collect();
+    let mut sorted: Vec<(&str, &V)> =
+        attributes.into_iter().map(|(name, value)| (name.as_ref(), value)).collect();
     if sorted.is_empty() {
         return None;
     }

@@ -6,10 +6,7 @@ use crate::types::MessageSystemAttributeNameForSends;
 fn attributes<const N: usize>(
     pairs: [(&str, MessageAttributeValue); N],
 ) -> HashMap<String, MessageAttributeValue> {
-    pairs
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn labelled(mut value: MessageAttributeValue, data_type: &str) -> MessageAttributeValue {
@@ -56,10 +53,7 @@ fn v3_system_attributes() {
 fn v4_labels_byte_order_and_beyond_ascii() {
     let all = attributes([
         ("Zeta", labelled(MessageAttributeValue::number(42), "Number.int")),
-        (
-            "alpha",
-            labelled(MessageAttributeValue::binary([0, 1, 2, 255]), "Binary.png"),
-        ),
+        ("alpha", labelled(MessageAttributeValue::binary([0, 1, 2, 255]), "Binary.png")),
         ("City", MessageAttributeValue::string("Zürich €")),
     ]);
     assert_eq!(md5(&all), "295ef2840065c084ed61b3ffef1ef9fd");

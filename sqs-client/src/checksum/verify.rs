@@ -25,7 +25,8 @@ pub struct ChecksumMismatch {
     part: &'static str,
     /// The id of the batch entry, or of the received message.
     id: Option<String>,
-    expected: String,
+    /// `None` when there is nothing to hash.
+    expected: Option<String>,
     /// `None` when the service sent no checksum.
     found: Option<String>,
 }
@@ -43,41 +44,54 @@ impl fmt::Display for ChecksumMismatch {
         if let Some(id) = &self.id {
             write!(f, " of {id}")?;
         }
-        match &self.found {
-            Some(found) => write!(f, " is {found} by the service and {} here", self.expected),
-            None => write!(
-                f,
-                " is missing in the answer (ChecksumPolicy::VerifyIfPresent accepts that)"
-            ),
+        match (&self.expected, &self.found) {
+            (Some(expected), Some(found)) => write!(f, " is {found} by the service and {expected} here"),
+            (_, None) => {
+                f.write_str(" is missing in the answer (ChecksumPolicy::VerifyIfPresent accepts that)")
+            }
+            (None, Some(found)) => write!(f, " is {found} by the service, but there is nothing to hash here"),
         }
     }
 }
 
 impl std::error::Error for ChecksumMismatch {}
 
-impl ChecksumPolicy {
-    /// Compares one checksum. Nothing to hash and no checksum agree.
+/// MD5 of nothing, which some services send for messages without attributes.
+const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+/// Compares checksums and collects what is wrong.
+struct Comparison {
+    policy: ChecksumPolicy,
+    mismatches: Vec<ChecksumMismatch>,
+}
+
+impl Comparison {
+    fn new(policy: ChecksumPolicy) -> Self {
+        Self { policy, mismatches: Vec::new() }
+    }
+
+    /// `expected` is `None` when there is nothing to hash.
     fn compare(
-        self,
+        &mut self,
         part: &'static str,
         id: Option<&str>,
         expected: Option<Md5Hex>,
         found: Option<&str>,
-    ) -> Result<(), ChecksumMismatch> {
-        let Some(expected) = expected else { return Ok(()) };
-        let agrees = match found {
-            Some(found) => found.eq_ignore_ascii_case(expected.as_str()),
-            None => self == Self::VerifyIfPresent,
+    ) {
+        let agrees = match (&expected, found) {
+            (None, None) => true,
+            (None, Some(found)) => found == MD5_OF_NOTHING,
+            (Some(_), None) => self.policy == ChecksumPolicy::VerifyIfPresent,
+            (Some(expected), Some(found)) => found.eq_ignore_ascii_case(expected.as_str()),
         };
-        if agrees {
-            return Ok(());
+        if !agrees {
+            self.mismatches.push(ChecksumMismatch {
+                part,
+                id: id.map(str::to_owned),
+                expected: expected.map(Into::into),
+                found: found.map(str::to_owned),
+            });
         }
-        Err(ChecksumMismatch {
-            part,
-            id: id.map(str::to_owned),
-            expected: expected.into(),
-            found: found.map(str::to_owned),
-        })
     }
 }
 
@@ -89,13 +103,13 @@ struct Sums<'a> {
 }
 
 macro_rules! compare_sent {
-    ($policy:ident, $id:expr, $body:expr, $message:expr, $sums:expr) => {{
+    ($comparison:ident, $id:expr, $body:expr, $message:expr, $sums:expr) => {{
         let sums: Sums<'_> = $sums;
         let attributes = md5_of_attributes($message.message_attributes.iter().flatten());
         let system = md5_of_attributes($message.message_system_attributes.iter().flatten());
-        $policy.compare("body", $id, Some(md5_of_body($body)), sums.body)?;
-        $policy.compare("message attributes", $id, attributes, sums.attributes)?;
-        $policy.compare("message system attributes", $id, system, sums.system_attributes)
+        $comparison.compare("body", $id, Some(md5_of_body($body)), sums.body);
+        $comparison.compare("message attributes", $id, attributes, sums.attributes);
+        $comparison.compare("message system attributes", $id, system, sums.system_attributes);
     }};
 }
 
@@ -103,68 +117,49 @@ pub(crate) fn send_message(
     policy: ChecksumPolicy,
     input: &SendMessageInput,
     output: &SendMessageOutput,
-) -> Result<(), ChecksumMismatch> {
-    if policy == ChecksumPolicy::Off {
-        return Ok(());
-    }
+) -> Vec<ChecksumMismatch> {
+    let mut comparison = Comparison::new(policy);
     let sums = Sums {
         body: output.md5_of_message_body(),
         attributes: output.md5_of_message_attributes(),
         system_attributes: output.md5_of_message_system_attributes(),
     };
-    compare_sent!(
-        policy,
-        None,
-        input.message_body().unwrap_or_default(),
-        input,
-        sums
-    )
+    compare_sent!(comparison, None, input.message_body().unwrap_or_default(), input, sums);
+    comparison.mismatches
 }
 
 pub(crate) fn send_message_batch(
     policy: ChecksumPolicy,
     input: &SendMessageBatchInput,
     output: &SendMessageBatchOutput,
-) -> Result<(), ChecksumMismatch> {
-    if policy == ChecksumPolicy::Off {
-        return Ok(());
-    }
+) -> Vec<ChecksumMismatch> {
+    let mut comparison = Comparison::new(policy);
     for accepted in output.successful() {
         // An id that was not asked for is no checksum's business.
-        let Some(entry) = input.entries().iter().find(|entry| entry.id == accepted.id) else {
-            continue;
-        };
+        let Some(entry) = input.entries().iter().find(|entry| entry.id == accepted.id) else { continue };
         let sums = Sums {
             body: Some(accepted.md5_of_message_body()).filter(|sum| !sum.is_empty()),
             attributes: accepted.md5_of_message_attributes(),
             system_attributes: accepted.md5_of_message_system_attributes(),
         };
-        compare_sent!(policy, Some(accepted.id()), entry.message_body(), entry, sums)?;
+        compare_sent!(comparison, Some(accepted.id()), entry.message_body(), entry, sums);
     }
-    Ok(())
+    comparison.mismatches
 }
 
 pub(crate) fn receive_message(
     policy: ChecksumPolicy,
     _: &ReceiveMessageInput,
     output: &ReceiveMessageOutput,
-) -> Result<(), ChecksumMismatch> {
-    if policy == ChecksumPolicy::Off {
-        return Ok(());
-    }
+) -> Vec<ChecksumMismatch> {
+    let mut comparison = Comparison::new(policy);
     for message in output.messages() {
         let id = message.message_id();
-        let body = message.body().map(md5_of_body);
-        policy.compare("body", id, body, message.md5_of_body())?;
+        comparison.compare("body", id, message.body().map(md5_of_body), message.md5_of_body());
         let attributes = md5_of_attributes(message.message_attributes.iter().flatten());
-        policy.compare(
-            "message attributes",
-            id,
-            attributes,
-            message.md5_of_message_attributes(),
-        )?;
+        comparison.compare("message attributes", id, attributes, message.md5_of_message_attributes());
     }
-    Ok(())
+    comparison.mismatches
 }
 
 #[cfg(test)]
@@ -176,10 +171,7 @@ mod tests {
 
     fn sent() -> SendMessageInput {
         let input = SendMessageInput::builder().message_body("hello");
-        input
-            .message_attributes("k", MessageAttributeValue::string("x"))
-            .build()
-            .expect("complete")
+        input.message_attributes("k", MessageAttributeValue::string("x")).build().expect("complete")
     }
 
     fn answer(body: Option<&str>, attributes: Option<&str>) -> SendMessageOutput {
@@ -197,29 +189,23 @@ mod tests {
     fn each_part_of_a_sent_message_is_compared() {
         let verify =
             |body, attributes| send_message(ChecksumPolicy::Verify, &sent(), &answer(body, attributes));
-        assert_eq!(verify(BODY, ATTRIBUTES), Ok(()));
-        assert!(verify(WRONG, ATTRIBUTES).is_err_and(|e| e.to_string().contains("body")));
-        assert!(verify(BODY, WRONG).is_err_and(|e| e.to_string().contains("message attributes")));
-        assert!(verify(BODY, None).is_err_and(|e| e.to_string().contains("missing")));
+        assert_eq!(verify(BODY, ATTRIBUTES), []);
+        assert!(verify(WRONG, ATTRIBUTES)[0].to_string().contains("body"));
+        assert!(verify(BODY, WRONG)[0].to_string().contains("message attributes"));
+        assert!(verify(BODY, None)[0].to_string().contains("missing"));
     }
 
     #[test]
     fn the_policy_says_what_is_an_error() {
         let with =
-            |policy, body, attributes| send_message(policy, &sent(), &answer(body, attributes)).is_ok();
+            |policy, body, attributes| send_message(policy, &sent(), &answer(body, attributes)).is_empty();
         assert!(with(ChecksumPolicy::VerifyIfPresent, BODY, None));
         assert!(!with(ChecksumPolicy::VerifyIfPresent, WRONG, None));
-        assert!(with(ChecksumPolicy::Off, WRONG, WRONG));
     }
 
     #[test]
     fn a_damaged_entry_of_a_batch_is_named() {
-        let entry = |id: &str| {
-            SendMessageBatchRequestEntry::builder()
-                .id(id)
-                .message_body("hello")
-                .build()
-        };
+        let entry = |id: &str| SendMessageBatchRequestEntry::builder().id(id).message_body("hello").build();
         let input = SendMessageBatchInput::builder()
             .entries(entry("a").expect("complete"))
             .entries(entry("b").expect("complete"))
@@ -227,44 +213,39 @@ mod tests {
             .expect("complete");
         let result = |id: &str, sum: Option<&str>| {
             let result = SendMessageBatchResultEntry::builder().id(id).message_id("m");
-            result
-                .md5_of_message_body(sum.unwrap_or_default())
-                .build()
-                .expect("complete")
+            result.md5_of_message_body(sum.unwrap_or_default()).build().expect("complete")
         };
         let output = |sum| {
-            let output = SendMessageBatchOutput::builder()
-                .successful(result("b", sum))
-                .successful(result("a", BODY));
+            let output =
+                SendMessageBatchOutput::builder().successful(result("b", sum)).successful(result("a", BODY));
             output.set_failed(Some(Vec::new())).build().expect("complete")
         };
-        assert_eq!(
-            send_message_batch(ChecksumPolicy::Verify, &input, &output(BODY)),
-            Ok(())
-        );
-        let error = send_message_batch(ChecksumPolicy::Verify, &input, &output(WRONG)).expect_err("damaged");
-        assert_eq!(error.id(), Some("b"));
+        assert_eq!(send_message_batch(ChecksumPolicy::Verify, &input, &output(BODY)), []);
+        let damaged = send_message_batch(ChecksumPolicy::Verify, &input, &output(WRONG));
+        assert_eq!(damaged.iter().map(ChecksumMismatch::id).collect::<Vec<_>>(), [Some("b")]);
     }
 
     #[test]
     fn a_received_message_must_match_its_own_checksums() {
-        let message = |body: &str| {
-            Message::builder()
-                .message_id("m1")
-                .body(body)
-                .set_md5_of_body(BODY.map(Into::into))
-        };
-        let output = |body| {
-            ReceiveMessageOutput::builder()
-                .messages(message(body).build())
-                .build()
-        };
+        let message =
+            |body: &str| Message::builder().message_id("m1").body(body).set_md5_of_body(BODY.map(Into::into));
+        let output = |body| ReceiveMessageOutput::builder().messages(message(body).build()).build();
         let input = ReceiveMessageInput::default();
-        assert_eq!(
-            receive_message(ChecksumPolicy::Verify, &input, &output("hello")),
-            Ok(())
-        );
-        let error = receive_message(ChecksumPolicy::Verify, &input, &output("hellO")).expect_err("damaged");
-        assert_eq!(error.id(), Some("m1"));
+        assert_eq!(receive_message(ChecksumPolicy::Verify, &input, &output("hello")), []);
+        let damaged = receive_message(ChecksumPolicy::Verify, &input, &output("hellO"));
+        assert_eq!(damaged.iter().map(ChecksumMismatch::id).collect::<Vec<_>>(), [Some("m1")]);
+    }
+
+    #[test]
+    fn a_checksum_of_attributes_that_did_not_come_is_wrong() {
+        let with_sum = |sum: &str| {
+            let message =
+                Message::builder().message_id("m1").body("hello").set_md5_of_body(BODY.map(Into::into));
+            let message = message.md5_of_message_attributes(sum).build();
+            let output = ReceiveMessageOutput::builder().messages(message).build();
+            receive_message(ChecksumPolicy::Verify, &ReceiveMessageInput::default(), &output)
+        };
+        assert_eq!(with_sum(ATTRIBUTES.expect("set")).len(), 1);
+        assert_eq!(with_sum(MD5_OF_NOTHING), []);
     }
 }

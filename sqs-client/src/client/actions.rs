@@ -22,7 +22,7 @@ macro_rules! actions {
                     /// Sends what is built so far with `client`.
                     ///
                     /// # Errors
-                    /// See the error type of the client.
+                    /// As of `send` on the fluent builder.
                     pub async fn send_with<H: super::Execute>(
                         self,
                         client: &H,

@@ -36,10 +36,10 @@ impl<B: InputBuilder, H: Execute> FluentBuilder<B, H> {
     /// Makes the call.
     ///
     /// # Errors
-    /// See the error type of the client.
+    /// The input cannot be built, or what [`Execute::execute`] of the handle says.
     ///
     /// # Cancel safety
-    /// See the client.
+    /// Dropping the future gives up the call; whether the service has acted on it is then unknown.
     pub async fn send(self) -> Result<OutputOf<B>, H::Error> {
         let (builder, handle) = self.into_parts();
         let input = builder.build().map_err(Error::from)?;

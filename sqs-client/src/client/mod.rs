@@ -1,12 +1,12 @@
 //! The client: actions, the call pipeline, paginators and queue handles.
 
 mod actions;
+mod attempts;
 mod execute;
 mod paginator;
 mod pipeline;
 mod queue;
 mod shared;
-mod special;
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,9 +37,7 @@ impl Client {
     ///
     /// What the configuration lacks (a region, credentials) shows as an error of the first call.
     pub fn from_conf(config: Config) -> Self {
-        Self {
-            shared: Arc::new(Shared::new(config)),
-        }
+        Self { shared: Arc::new(Shared::new(config)) }
     }
 
     /// A client that is configured by [environment variables](crate::config::Builder::from_env).
@@ -69,8 +67,6 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("config", &self.shared.config)
-            .finish_non_exhaustive()
+        f.debug_struct("Client").field("config", &self.shared.config).finish_non_exhaustive()
     }
 }

@@ -15,8 +15,10 @@ use crate::types::FluentBuilder;
 pub trait PagedInput: Input {
     /// Sets where to go on.
     fn set_next_token(&mut self, token: Option<String>);
-    /// Sets the page size, when none is set.
-    fn page_size_or(&mut self, size: i32);
+    /// Where it starts.
+    fn start(&self) -> Option<&str>;
+    /// The page size.
+    fn page_size(&mut self) -> &mut Option<i32>;
 }
 
 /// An answer that is a page.
@@ -33,8 +35,11 @@ macro_rules! paged {
             fn set_next_token(&mut self, token: Option<String>) {
                 self.next_token = token;
             }
-            fn page_size_or(&mut self, size: i32) {
-                self.max_results.get_or_insert(size);
+            fn start(&self) -> Option<&str> {
+                self.next_token.as_deref()
+            }
+            fn page_size(&mut self) -> &mut Option<i32> {
+                &mut self.max_results
             }
         }
 
@@ -50,14 +55,8 @@ macro_rules! paged {
     };
 }
 
-paged!(ListQueuesInput, ListQueuesOutput, |page| page
-    .queue_urls
-    .unwrap_or_default());
-paged!(
-    ListDeadLetterSourceQueuesInput,
-    ListDeadLetterSourceQueuesOutput,
-    |page| page.queue_urls
-);
+paged!(ListQueuesInput, ListQueuesOutput, |page| page.queue_urls.unwrap_or_default());
+paged!(ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, |page| page.queue_urls);
 
 /// The service returns a token only when a page size was asked for; this one is its maximum.
 const DEFAULT_PAGE: i32 = 1_000;
@@ -83,11 +82,7 @@ where
 {
     /// Goes through all pages instead of one.
     pub fn into_paginator(self) -> Paginator<B, H> {
-        Paginator {
-            request: self,
-            page_size: None,
-            stop_on_duplicate_token: true,
-        }
+        Paginator { request: self, page_size: None, stop_on_duplicate_token: true }
     }
 }
 
@@ -117,11 +112,7 @@ where
 
     /// The stream of pages. It ends after the first error. A page is asked for when it is wanted.
     pub fn send(self) -> PaginationStream<Result<OutputOf<B>, H::Error>> {
-        let Self {
-            request,
-            page_size,
-            stop_on_duplicate_token,
-        } = self;
+        let Self { request, page_size, stop_on_duplicate_token } = self;
         PaginationStream::new(FnStream::new(move |pages| {
             Box::pin(async move {
                 let (builder, handle) = request.into_parts();
@@ -132,17 +123,11 @@ where
                         return;
                     }
                 };
-                input.page_size_or(page_size.unwrap_or(DEFAULT_PAGE));
-                let mut token: Option<String> = None;
+                *input.page_size() = page_size.or(*input.page_size()).or(Some(DEFAULT_PAGE));
+                let mut token = input.start().map(str::to_owned);
                 loop {
-                    let page = handle
-                        .execute::<<B::Input as Input>::Operation>(input.clone())
-                        .await;
-                    let next = page
-                        .as_ref()
-                        .ok()
-                        .and_then(PagedOutput::next_token)
-                        .map(str::to_owned);
+                    let page = handle.execute::<<B::Input as Input>::Operation>(input.clone()).await;
+                    let next = page.as_ref().ok().and_then(PagedOutput::next_token).map(str::to_owned);
                     let next = next.filter(|next| !next.is_empty());
                     let repeated = stop_on_duplicate_token && next == token;
                     // The other side is gone when nobody wants more pages.

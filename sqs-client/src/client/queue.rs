@@ -22,10 +22,7 @@ pub struct Queue<H> {
 impl<H: Execute> Queue<H> {
     /// A handle of the queue with this URL.
     pub fn new(handle: H, url: impl Into<String>) -> Self {
-        Self {
-            handle,
-            url: url.into(),
-        }
+        Self { handle, url: url.into() }
     }
 
     /// The URL.
@@ -40,14 +37,12 @@ impl<H: Execute> Queue<H> {
 
     /// Whether it is a FIFO queue, which is in the name.
     pub fn is_fifo(&self) -> bool {
-        self.url.ends_with(".fifo")
+        crate::types::message::is_fifo(&self.url)
     }
 
     /// Sends a message. On a FIFO queue, set its group with `message_group_id`.
     pub fn send(&self, body: impl Into<String>) -> SendMessageFluentBuilder<H> {
-        SendMessageFluentBuilder::<H>::new(self.handle.clone())
-            .queue_url(&self.url)
-            .message_body(body)
+        SendMessageFluentBuilder::<H>::new(self.handle.clone()).queue_url(&self.url).message_body(body)
     }
 
     /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
@@ -67,7 +62,8 @@ impl<H: Execute> Queue<H> {
             .set_receipt_handle(message.receipt_handle.clone())
     }
 
-    /// Keeps a received message hidden for this long from now: whole seconds, at most 12 hours after its receive.
+    /// Keeps a received message hidden for this long from now, at most 12 hours after its receive. Parts of a second
+    /// are rounded up; zero gives the message back at once.
     pub fn change_visibility(
         &self,
         message: &Message,
@@ -76,6 +72,24 @@ impl<H: Execute> Queue<H> {
         ChangeMessageVisibilityFluentBuilder::<H>::new(self.handle.clone())
             .queue_url(&self.url)
             .set_receipt_handle(message.receipt_handle.clone())
-            .visibility_timeout(i32::try_from(timeout.as_secs()).unwrap_or(i32::MAX))
+            .visibility_timeout(whole_seconds(timeout))
+    }
+}
+
+fn whole_seconds(timeout: Duration) -> i32 {
+    let seconds = timeout.as_secs().saturating_add(u64::from(timeout.subsec_nanos() > 0));
+    i32::try_from(seconds).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_second_do_not_give_a_message_back() {
+        assert_eq!(whole_seconds(Duration::ZERO), 0);
+        assert_eq!(whole_seconds(Duration::from_millis(900)), 1);
+        assert_eq!(whole_seconds(Duration::from_secs(30)), 30);
+        assert_eq!(whole_seconds(Duration::MAX), i32::MAX);
     }
 }

@@ -40,9 +40,7 @@ impl Shared {
             use_fips: config.use_fips,
             use_dual_stack: config.use_dual_stack,
         });
-        let encrypted = endpoint
-            .as_ref()
-            .is_ok_and(|endpoint| endpoint.uri().scheme_str() == Some("https"));
+        let encrypted = endpoint.as_ref().is_ok_and(|endpoint| endpoint.uri().scheme_str() == Some("https"));
         Self {
             transport: transport(&config, encrypted),
             endpoint,
@@ -68,14 +66,17 @@ fn transport(config: &Config, encrypted: bool) -> Result<Arc<dyn Transport>, Cau
 
 #[cfg(feature = "reqwest")]
 fn default_transport(config: &Config, encrypted: bool) -> Result<Arc<dyn Transport>, Cause> {
+    use crate::transport::ReqwestTransport;
+
+    if encrypted && cfg!(not(any(feature = "rustls", feature = "native-tls"))) {
+        return Err(Cause::NoTls);
+    }
     let mut pool = config.pool;
     if let Some(timeout) = config.timeout_config.connect_timeout() {
         pool.connect_timeout = timeout;
     }
-    match crate::transport::ReqwestTransport::new(pool, encrypted) {
-        Ok(transport) => Ok(Arc::new(transport)),
-        Err(error) => Err(Cause::Transport(error)),
-    }
+    let transport = if encrypted { ReqwestTransport::new(pool) } else { ReqwestTransport::plain_http(pool) };
+    Ok(Arc::new(transport.map_err(Cause::Transport)?))
 }
 
 #[cfg(not(feature = "reqwest"))]

@@ -34,11 +34,7 @@ pub struct InvalidAppName(String);
 
 impl fmt::Display for InvalidAppName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?} is not an application name: letters, digits and !#$%&'*+-.^_`|~ are allowed",
-            self.0
-        )
+        write!(f, "{:?} is not an application name: letters, digits and !#$%&'*+-.^_`|~ are allowed", self.0)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
-    SharedCredentialsProvider, retry::RetryConfig, timeout::TimeoutConfig,
+    SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
 use crate::checksum::ChecksumPolicy;
 use crate::observe::Observe;
@@ -88,6 +88,18 @@ impl Builder {
         self
     }
 
+    /// Sets or clears the choice of a FIPS endpoint.
+    pub fn set_use_fips(&mut self, use_fips: Option<bool>) -> &mut Self {
+        self.0.use_fips = use_fips.unwrap_or_default();
+        self
+    }
+
+    /// Sets or clears the choice of a dual-stack endpoint.
+    pub fn set_use_dual_stack(&mut self, use_dual_stack: Option<bool>) -> &mut Self {
+        self.0.use_dual_stack = use_dual_stack.unwrap_or_default();
+        self
+    }
+
     /// Where credentials come from. They are kept until shortly before they expire.
     pub fn credentials_provider(mut self, provider: impl ProvideCredentials + 'static) -> Self {
         self.0.credentials_provider = Some(SharedCredentialsProvider::new(provider));
@@ -100,7 +112,8 @@ impl Builder {
         self
     }
 
-    /// Sends unsigned requests when there is no provider of credentials; some local servers take them.
+    /// Sends unsigned requests when there is no provider of credentials, or when the provider has none; some local
+    /// servers take them.
     pub fn allow_no_auth(mut self) -> Self {
         self.0.allow_no_auth = true;
         self
@@ -167,9 +180,21 @@ impl Builder {
         self
     }
 
+    /// Sets or clears the name of the application.
+    pub fn set_app_name(&mut self, name: Option<AppName>) -> &mut Self {
+        self.0.app_name = name;
+        self
+    }
+
     /// Where the time of day comes from, for signatures and the expiry of credentials.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
         self.0.time_source = SharedTimeSource::new(time_source);
+        self
+    }
+
+    /// Sets the source of the time of day, or the system's clock.
+    pub fn set_time_source(&mut self, time_source: Option<SharedTimeSource>) -> &mut Self {
+        self.0.time_source = time_source.unwrap_or_else(|| SharedTimeSource::new(SystemClock));
         self
     }
 
@@ -205,6 +230,16 @@ impl Builder {
 
     /// Accepted for compatibility with the AWS SDK; this crate has one behaviour per release.
     pub fn behavior_version_latest(self) -> Self {
+        self
+    }
+
+    /// Accepted for compatibility with the AWS SDK; this crate has one behaviour per release.
+    pub fn set_behavior_version(&mut self, _: Option<BehaviorVersion>) -> &mut Self {
+        self
+    }
+
+    /// Accepted for compatibility with the AWS SDK; here the timeout of an attempt bounds its answer too.
+    pub fn stalled_stream_protection(self, _: StalledStreamProtectionConfig) -> Self {
         self
     }
 

@@ -19,11 +19,7 @@ pub struct EnvironmentError {
 
 impl fmt::Display for EnvironmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}={:?} is not valid: {} is allowed",
-            self.name, self.value, self.allowed
-        )
+        write!(f, "{}={:?} is not valid: {} is allowed", self.name, self.value, self.allowed)
     }
 }
 
@@ -34,9 +30,7 @@ struct Environment<L>(L);
 
 impl<L: Fn(&str) -> Option<String>> Environment<L> {
     fn text(&self, name: &str) -> Option<String> {
-        (self.0)(name)
-            .map(|value| value.trim().to_owned())
-            .filter(|value| !value.is_empty())
+        (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
     fn parse<T: FromStr>(
@@ -47,20 +41,16 @@ impl<L: Fn(&str) -> Option<String>> Environment<L> {
         let Some(value) = self.text(name) else {
             return Ok(None);
         };
-        value
-            .parse()
-            .map(Some)
-            .map_err(|_| EnvironmentError { name, value, allowed })
+        value.parse().map(Some).map_err(|_| EnvironmentError { name, value, allowed })
     }
 
     fn flag(&self, name: &'static str) -> Result<bool, EnvironmentError> {
-        let value = self.text(name).map(|value| value.to_ascii_lowercase());
-        let Some(value) = value else { return Ok(false) };
-        value.parse().map_err(|_| EnvironmentError {
-            name,
-            value,
-            allowed: "true or false",
-        })
+        let Some(value) = self.text(name) else { return Ok(false) };
+        match value.to_ascii_lowercase().as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(EnvironmentError { name, value, allowed: "true or false" }),
+        }
     }
 }
 
@@ -89,9 +79,7 @@ impl Builder {
     /// As [`from_env`](Self::from_env).
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, EnvironmentError> {
         let env = Environment(lookup);
-        let mut endpoint_url = env
-            .text("AWS_ENDPOINT_URL_SQS")
-            .or_else(|| env.text("AWS_ENDPOINT_URL"));
+        let mut endpoint_url = env.text("AWS_ENDPOINT_URL_SQS").or_else(|| env.text("AWS_ENDPOINT_URL"));
         if env.flag("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")? {
             endpoint_url = None;
         }
@@ -100,17 +88,13 @@ impl Builder {
 
         let mut retry = RetryConfig::standard();
         if let Some(mode) = env.text("AWS_RETRY_MODE") {
-            let mode = match mode.as_str() {
+            let mode = match mode.to_ascii_lowercase().as_str() {
                 // What older SDKs call legacy is standard in this one.
                 "standard" | "legacy" => RetryMode::Standard,
                 "adaptive" => RetryMode::Adaptive,
                 _ => {
                     let allowed = "standard or adaptive";
-                    return Err(EnvironmentError {
-                        name: "AWS_RETRY_MODE",
-                        value: mode,
-                        allowed,
-                    });
+                    return Err(EnvironmentError { name: "AWS_RETRY_MODE", value: mode, allowed });
                 }
             };
             retry = retry.with_retry_mode(mode);
@@ -136,12 +120,8 @@ mod tests {
     use super::*;
 
     fn built(variables: &[(&str, &str)]) -> Result<super::super::Config, EnvironmentError> {
-        let lookup = |name: &str| {
-            variables
-                .iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, value)| (*value).to_owned())
-        };
+        let lookup =
+            |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
         Builder::from_lookup(lookup).map(Builder::build)
     }
 
@@ -156,10 +136,7 @@ mod tests {
         .expect("valid");
         assert_eq!(config.region().map(AsRef::as_ref), Some("eu-west-1"));
         assert_eq!(config.endpoint_url(), Some("http://sqs"));
-        let config = built(&[
-            ("AWS_DEFAULT_REGION", "eu-west-2"),
-            ("AWS_ENDPOINT_URL", "http://all"),
-        ]);
+        let config = built(&[("AWS_DEFAULT_REGION", "eu-west-2"), ("AWS_ENDPOINT_URL", "http://all")]);
         let config = config.expect("valid");
         assert_eq!(config.region().map(AsRef::as_ref), Some("eu-west-2"));
         assert_eq!(config.endpoint_url(), Some("http://all"));
@@ -169,10 +146,8 @@ mod tests {
     fn an_endpoint_alone_is_enough_and_can_be_ignored() {
         let config = built(&[("AWS_ENDPOINT_URL_SQS", "http://sqs")]).expect("valid");
         assert_eq!(config.region().map(AsRef::as_ref), Some("us-east-1"));
-        let ignored = [
-            ("AWS_ENDPOINT_URL_SQS", "http://sqs"),
-            ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "True"),
-        ];
+        let ignored =
+            [("AWS_ENDPOINT_URL_SQS", "http://sqs"), ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "True")];
         let config = built(&ignored).expect("valid");
         assert_eq!((config.region(), config.endpoint_url()), (None, None));
     }
@@ -193,10 +168,7 @@ mod tests {
             ("AWS_USE_FIPS_ENDPOINT", "yes", "true or false"),
         ] {
             let text = built(&[(name, value)]).expect_err("invalid").to_string();
-            assert!(
-                text.contains(name) && text.contains(value) && text.contains(allowed),
-                "{text}"
-            );
+            assert!(text.contains(name) && text.contains(value) && text.contains(allowed), "{text}");
         }
     }
 }

@@ -21,6 +21,7 @@ pub use app_name::{AppName, InvalidAppName};
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
+pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 pub use builder::Builder;
 pub use environment::EnvironmentError;
 pub use region::{IntoRegion, Region};
@@ -35,9 +36,10 @@ pub mod retry {
 
 /// Timeout settings, the types of the AWS SDK.
 ///
-/// `operation_attempt_timeout` (30 s by default; `read_timeout` where only that is set) bounds one attempt and
-/// `operation_timeout` (none by default) all of them. Both grow by the wait time of a `ReceiveMessage`, so that a
-/// long poll is never cut and never hangs.
+/// `operation_attempt_timeout` bounds one attempt: 30 s by default, unlike the AWS SDK, which has none;
+/// `read_timeout` counts where only that is set. `operation_timeout` bounds all attempts with the pauses between
+/// them; none by default. Both grow by the wait time of a `ReceiveMessage`, so that a long poll is never cut and
+/// never hangs. [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) switches everything off.
 pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }

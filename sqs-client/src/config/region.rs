@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Region(Cow<'static, str>);
 
 impl Region {
-    /// A region of that name. Whether it can be a host name is checked when the client is built.
+    /// A region of that name. One that cannot be part of a host name is an error of the first call.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self(name.into())
     }

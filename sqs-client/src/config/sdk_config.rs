@@ -27,13 +27,14 @@ impl From<&SdkConfig> for Builder {
     }
 }
 
-/// The endpoint that the environment or the profile has for SQS alone, else the one for all services.
+/// The endpoint that was set in code; else the one that the environment or the profile has for SQS alone; else the
+/// one that they have for all services.
 fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
-    let key = ServiceConfigKey::builder()
-        .service_id("SQS")
-        .env("AWS_ENDPOINT_URL")
-        .profile("endpoint_url")
-        .build();
+    if sdk.get_origin("endpoint_url").is_client_config() {
+        return sdk.endpoint_url().map(str::to_owned);
+    }
+    let key =
+        ServiceConfigKey::builder().service_id("SQS").env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
     let of_service = key.ok().and_then(|key| sdk.service_config()?.load_config(key));
     of_service.or_else(|| sdk.endpoint_url().map(str::to_owned))
 }

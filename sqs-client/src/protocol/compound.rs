@@ -18,13 +18,7 @@ impl<S: Sink> ser::SerializeSeq for List<'_, '_, S> {
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
         self.count += 1;
-        value.serialize(Place {
-            walk: self.walk,
-            at: Some(At {
-                wire: self.wire,
-                index: Some(self.count),
-            }),
-        })
+        value.serialize(Place { walk: self.walk, at: Some(At { wire: self.wire, index: Some(self.count) }) })
     }
 
     fn end(self) -> Result<(), NotAShape> {
@@ -42,17 +36,8 @@ pub(super) struct Map<'w, 's, S> {
 
 impl<S: Sink> Map<'_, '_, S> {
     fn half<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NotAShape> {
-        let at = At {
-            wire: WireName {
-                name,
-                ..WireName::default()
-            },
-            index: None,
-        };
-        value.serialize(Place {
-            walk: self.walk,
-            at: Some(at),
-        })
+        let at = At { wire: WireName { name, ..WireName::default() }, index: None };
+        value.serialize(Place { walk: self.walk, at: Some(at) })
     }
 }
 
@@ -94,10 +79,7 @@ impl<S: Sink> ser::SerializeStruct for Struct<'_, '_, S> {
         value: &T,
     ) -> Result<(), NotAShape> {
         let wire = wire_name(self.shape, member);
-        value.serialize(Place {
-            walk: self.walk,
-            at: Some(At { wire, index: None }),
-        })
+        value.serialize(Place { walk: self.walk, at: Some(At { wire, index: None }) })
     }
 
     fn end(self) -> Result<(), NotAShape> {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::header::{CONTENT_TYPE, HeaderMap};
+
 use crate::service_error::ServiceError;
 
 /// A shape could not be encoded.
@@ -10,10 +12,7 @@ use crate::service_error::ServiceError;
 pub struct EncodeError(Arc<str>);
 
 impl EncodeError {
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "what `map_err` hands over is a value"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over is a value")]
     pub(super) fn new(cause: impl ToString) -> Self {
         Self(cause.to_string().into())
     }
@@ -35,19 +34,9 @@ const MAX_TEXT: usize = 300;
 pub struct DecodeError(Arc<str>);
 
 impl DecodeError {
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "what `map_err` hands over is a value"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over is a value")]
     pub(super) fn new(cause: impl ToString) -> Self {
-        Self(
-            cause
-                .to_string()
-                .chars()
-                .take(MAX_TEXT)
-                .collect::<String>()
-                .into(),
-        )
+        Self(cause.to_string().chars().take(MAX_TEXT).collect::<String>().into())
     }
 }
 
@@ -79,15 +68,20 @@ pub enum ResponseError {
 }
 
 impl ResponseError {
-    /// A refusal, or an answer that says neither yes nor no.
-    pub(super) fn refusal(error: Option<ServiceError>, request_id: Option<String>) -> Self {
-        match error {
-            Some(error) => Self::Service { error, request_id },
-            None => Self::unreadable(
-                DecodeError::new("the refusal is not one of the service"),
-                request_id,
-            ),
+    /// A refusal; or an answer that says neither yes nor no, which is quoted.
+    pub(super) fn refusal(
+        error: Option<ServiceError>,
+        request_id: Option<String>,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Self {
+        if let Some(error) = error {
+            return Self::Service { error, request_id };
         }
+        let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or("unknown type");
+        let start = body.get(..MAX_TEXT).unwrap_or(body);
+        let text = format!("a refusal without a code, {media}: {}", String::from_utf8_lossy(start).trim());
+        Self::unreadable(DecodeError::new(text), request_id)
     }
 
     pub(super) fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {

@@ -27,10 +27,7 @@ pub(super) fn action(target: &str) -> Option<Action> {
 /// Whether a `Content-Type` is one of AWS JSON, of any version.
 pub(super) fn is_media_type(content_type: &str) -> bool {
     const PREFIX: &str = "application/x-amz-json-";
-    content_type
-        .trim_start()
-        .get(..PREFIX.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+    content_type.trim_start().get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
 }
 
 /// Encodes a request body.
@@ -60,10 +57,11 @@ pub(super) fn read_output<O: Operation>(body: &[u8]) -> Result<O::Output, Decode
     if !O::ACTION.is_void() {
         return parse(body);
     }
-    if body.trim_ascii_start().starts_with(b"<") {
-        return Err(DecodeError::new("the answer is a page, not one of the service"));
+    match body.trim_ascii() {
+        b"" | b"null" => Ok(O::Output::default()),
+        object if object.starts_with(b"{") => Ok(O::Output::default()),
+        _ => Err(DecodeError::new("the answer is a page, not one of the service")),
     }
-    Ok(O::Output::default())
 }
 
 /// Parses one JSON object.
@@ -112,10 +110,7 @@ pub(super) fn query_error(code: &ErrorCode) -> String {
 
 /// Encodes the body of a refusal.
 pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
-    let body = ErrorBodyRef {
-        type_name: error.code.type_name(),
-        message: error.message.as_deref(),
-    };
+    let body = ErrorBodyRef { type_name: error.code.type_name(), message: error.message.as_deref() };
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
@@ -129,10 +124,7 @@ pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceErr
     let of_header = header.map(|value| before(value, ';'));
     // `com.amazonaws.sqs#Shape`, and also `Shape:http://..`, which AWS documents for `__type`.
     let of_body = text("__type").map(|name| before(name.rsplit('#').next().unwrap_or(name), ':'));
-    let names = of_header
-        .into_iter()
-        .chain(of_body)
-        .filter(|name| !name.is_empty());
+    let names = of_header.into_iter().chain(of_body).filter(|name| !name.is_empty());
     let codes: Vec<_> = names.map(ErrorCode::from_name).collect();
     let known = codes.iter().find(|code| !matches!(code, ErrorCode::Other(_)));
     let code = known.or(codes.first())?.clone();

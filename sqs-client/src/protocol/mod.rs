@@ -34,6 +34,7 @@ pub use query::Form;
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 const X_AMZN_QUERY_MODE: HeaderName = HeaderName::from_static("x-amzn-query-mode");
 const X_AMZN_QUERY_ERROR: HeaderName = HeaderName::from_static("x-amzn-query-error");
+const X_AMZN_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
 const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
 
@@ -77,10 +78,7 @@ impl Protocol {
         let body = match self {
             Self::AwsJson => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(json::CONTENT_TYPE));
-                headers.insert(
-                    X_AMZ_TARGET,
-                    ascii(json::target(<I::Operation as Operation>::ACTION)),
-                );
+                headers.insert(X_AMZ_TARGET, ascii(json::target(<I::Operation as Operation>::ACTION)));
                 headers.insert(X_AMZN_QUERY_MODE, HeaderValue::from_static("true"));
                 json::encode(input)?
             }
@@ -89,10 +87,7 @@ impl Protocol {
                 query::encode(input)?
             }
         };
-        Ok(EncodedRequest {
-            headers,
-            body: body.into(),
-        })
+        Ok(EncodedRequest { headers, body: body.into() })
     }
 
     /// Decodes a request in AWS JSON, or in the Query protocol when the form is in the body. For forms that are
@@ -120,11 +115,7 @@ impl Protocol {
             Self::AwsJson => json::encode_output::<O>(output)?,
             Self::Query => xml::encode::<O>(output, request_id)?,
         };
-        Ok(EncodedResponse {
-            status: 200,
-            headers: self.response_headers(request_id),
-            body: body.into(),
-        })
+        Ok(EncodedResponse { status: 200, headers: self.response_headers(request_id), body: body.into() })
     }
 
     /// Encodes a refusal.
@@ -137,11 +128,7 @@ impl Protocol {
             }
             Self::Query => xml::encode_error(error, request_id),
         };
-        EncodedResponse {
-            status: error.code.status(),
-            headers,
-            body: body.into(),
-        }
+        EncodedResponse { status: error.code.status(), headers, body: body.into() }
     }
 
     fn response_headers(self, request_id: &str) -> HeaderMap {
@@ -167,10 +154,7 @@ impl Protocol {
         body: &[u8],
     ) -> Result<O::Output, ResponseError> {
         if let Some(missing) = missing_bytes(headers, body) {
-            return Err(ResponseError::unreadable(
-                DecodeError::new(missing),
-                request_id(headers),
-            ));
+            return Err(ResponseError::unreadable(DecodeError::new(missing), request_id(headers)));
         }
         match self {
             Self::AwsJson => decode_json::<O>(status, headers, body),
@@ -186,8 +170,9 @@ fn decode_json<O: Operation>(
 ) -> Result<O::Output, ResponseError> {
     let request_id = request_id(headers);
     if !is_success(status) {
-        let error = json::read_error(text_of(headers, &X_AMZN_QUERY_ERROR), body);
-        return Err(ResponseError::refusal(error, request_id));
+        let code = text_of(headers, &X_AMZN_QUERY_ERROR).or_else(|| text_of(headers, &X_AMZN_ERROR_TYPE));
+        let error = json::read_error(code, body);
+        return Err(ResponseError::refusal(error, request_id, headers, body));
     }
     with_request_id(json::read_output::<O>(body), request_id)
 }
@@ -198,11 +183,16 @@ fn decode_xml<O: Operation>(
     body: &[u8],
 ) -> Result<O::Output, ResponseError> {
     let in_header = request_id(headers);
-    let document =
-        xml::Document::parse(body).map_err(|error| ResponseError::unreadable(error, in_header.clone()))?;
+    let document = xml::Document::parse(body).map_err(|error| {
+        if is_success(status) {
+            ResponseError::unreadable(error, in_header.clone())
+        } else {
+            ResponseError::refusal(None, in_header.clone(), headers, body)
+        }
+    })?;
     let request_id = in_header.or_else(|| document.request_id().map(str::to_owned));
     if !is_success(status) {
-        return Err(ResponseError::refusal(document.error(), request_id));
+        return Err(ResponseError::refusal(document.error(), request_id, headers, body));
     }
     with_request_id(document.read::<O>(), request_id)
 }

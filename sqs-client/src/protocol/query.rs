@@ -19,19 +19,12 @@ const MAX_PARAMETERS: usize = 10_000;
 /// Levels that one parameter name may have; the deepest legal one has seven.
 const MAX_DEPTH: usize = 12;
 /// What stays as it is in a form value (RFC 3986, unreserved).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Encodes a request body.
 pub(super) fn encode<I: Input>(input: &I) -> Result<Vec<u8>, super::EncodeError> {
     let action = <I::Operation as Operation>::ACTION;
-    let mut sink = FormSink {
-        form: format!("Action={action}&Version={VERSION}"),
-        path: String::new(),
-    };
+    let mut sink = FormSink { form: format!("Action={action}&Version={VERSION}"), path: String::new() };
     walk(input, &mut sink).map_err(super::EncodeError::new)?;
     Ok(sink.form.into_bytes())
 }
@@ -88,10 +81,7 @@ impl<'a> Form<'a> {
             }
             let equals = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
             let (name, value) = pair.split_at(equals);
-            parameters.push((
-                decode_text(name)?,
-                decode_text(value.get(1..).unwrap_or_default())?,
-            ));
+            parameters.push((decode_text(name)?, decode_text(value.get(1..).unwrap_or_default())?));
         }
         // Sorted by level, parameters of one prefix are neighbours, so that each finds its node at the end.
         parameters.sort_by(|(a, _), (b, _)| a.split('.').cmp(b.split('.')));
@@ -126,9 +116,7 @@ fn insert<'a>(root: &mut Node<'a>, name: &str, value: Cow<'a, str>) -> Result<()
     let mut node = root;
     for (depth, level) in name.split('.').enumerate() {
         if depth == MAX_DEPTH {
-            return Err(DecodeError::new(format!(
-                "a parameter name has more than {MAX_DEPTH} levels"
-            )));
+            return Err(DecodeError::new(format!("a parameter name has more than {MAX_DEPTH} levels")));
         }
         if node.members.last().is_none_or(|(last, _)| last != level) {
             node.members.push((Cow::Owned(level.to_owned()), Node::default()));
@@ -147,10 +135,7 @@ fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeError> {
     if !bytes.contains(&b'+') {
         return percent_decode(bytes).decode_utf8().map_err(not_utf8);
     }
-    let spaced: Vec<u8> = bytes
-        .iter()
-        .map(|byte| if *byte == b'+' { b' ' } else { *byte })
-        .collect();
+    let spaced: Vec<u8> = bytes.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
     let decoded = percent_decode(&spaced).decode_utf8().map_err(not_utf8)?;
     Ok(Cow::Owned(decoded.into_owned()))
 }

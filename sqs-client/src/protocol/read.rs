@@ -38,10 +38,7 @@ struct Value<'n, 'a> {
 
 impl<'n, 'a> Value<'n, 'a> {
     fn of(nodes: &'n [&'n Node<'a>]) -> Self {
-        Self {
-            nodes,
-            pair: ("", ""),
-        }
+        Self { nodes, pair: ("", "") }
     }
 
     fn text(&self) -> Result<&'n str, BadShape> {
@@ -90,9 +87,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadShape> {
-        visitor.visit_seq(Elements {
-            rest: Node::elements(self.nodes).into_iter(),
-        })
+        visitor.visit_seq(Elements { rest: Node::elements(self.nodes).into_iter() })
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadShape> {
@@ -112,9 +107,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_> {
         let node = self.nodes.first().copied();
         // White space between the elements of XML is not worth a word.
         if node.is_some_and(|node| node.members.is_empty() && !node.text.trim().is_empty()) {
-            return Err(BadShape(format!(
-                "text where the members of {shape} are expected"
-            )));
+            return Err(BadShape(format!("text where the members of {shape} are expected")));
         }
         visitor.visit_map(Members {
             node,
@@ -229,9 +222,6 @@ impl<'de> de::MapAccess<'de> for Members<'_, '_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadShape> {
-        seed.deserialize(Value {
-            nodes: &self.found,
-            pair: self.pair,
-        })
+        seed.deserialize(Value { nodes: &self.found, pair: self.pair })
     }
 }

@@ -21,10 +21,7 @@ impl<'a> Node<'a> {
 
     /// All members of that name.
     pub(super) fn children<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n Node<'a>> {
-        self.members
-            .iter()
-            .filter(move |(n, _)| n == name)
-            .map(|(_, node)| node)
+        self.members.iter().filter(move |(n, _)| n == name).map(|(_, node)| node)
     }
 
     /// Reads a shape out of the members below this node.
@@ -43,11 +40,8 @@ impl<'a> Node<'a> {
         {
             return Self::elements(&[inner]);
         }
-        let mut numbered: Vec<(u64, &Node<'a>)> = node
-            .members
-            .iter()
-            .filter_map(|(name, child)| Some((name.parse().ok()?, child)))
-            .collect();
+        let mut numbered: Vec<(u64, &Node<'a>)> =
+            node.members.iter().filter_map(|(name, child)| Some((name.parse().ok()?, child))).collect();
         if numbered.is_empty() {
             return nodes.to_vec();
         }

@@ -19,13 +19,7 @@ pub(super) trait Sink {
 
 /// Serializes `shape`, a struct of the model, into `sink`.
 pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), NotAShape> {
-    shape.serialize(Place {
-        walk: &mut Walk {
-            sink,
-            last_list: ("", 0),
-        },
-        at: None,
-    })
+    shape.serialize(Place { walk: &mut Walk { sink, last_list: ("", 0) }, at: None })
 }
 
 /// A type was serialized that no shape of the model has.
@@ -127,20 +121,12 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
             self.walk.last_list = (wire.name, 0);
         }
         let count = self.walk.last_list.1;
-        Ok(List {
-            walk: self.walk,
-            wire,
-            count,
-        })
+        Ok(List { walk: self.walk, wire, count })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Map<'w, 's, S>, NotAShape> {
         let wire = self.at.map(|at| at.wire).unwrap_or_default();
-        Ok(Map {
-            walk: self.walk,
-            wire,
-            count: 0,
-        })
+        Ok(Map { walk: self.walk, wire, count: 0 })
     }
 
     fn serialize_struct(self, shape: &'static str, _: usize) -> Result<Struct<'w, 's, S>, NotAShape> {
@@ -149,11 +135,7 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
         }
         // Lists of two structs of one shape have the same name and nothing else in common.
         self.walk.last_list = ("", 0);
-        Ok(Struct {
-            walk: self.walk,
-            at: self.at,
-            shape,
-        })
+        Ok(Struct { walk: self.walk, at: self.at, shape })
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(

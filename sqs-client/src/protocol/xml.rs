@@ -21,9 +21,7 @@ const MAX_DEPTH: usize = 32;
 pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
     let action = O::ACTION;
     let (response, result) = (format!("{action}Response"), format!("{action}Result"));
-    let mut sink = XmlSink(format!(
-        "<?xml version=\"1.0\"?><{response} xmlns=\"{NAMESPACE}\">"
-    ));
+    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><{response} xmlns=\"{NAMESPACE}\">"));
     if !action.is_void() {
         sink.enter(&result, None);
         let empty = sink.0.len();
@@ -44,9 +42,7 @@ pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Resu
 
 /// Encodes a refusal.
 pub(super) fn encode_error(error: &ServiceError, request_id: &str) -> Vec<u8> {
-    let mut sink = XmlSink(format!(
-        "<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"
-    ));
+    let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"));
     sink.member("Type", error.code.fault().as_str());
     sink.member("Code", error.code.query_code());
     if let Some(message) = &error.message {
@@ -117,9 +113,7 @@ impl<'a> Document<'a> {
             match reader.read_event().map_err(DecodeError::new)? {
                 Event::Start(start) => {
                     if open.len() > MAX_DEPTH {
-                        return Err(DecodeError::new(format!(
-                            "elements are nested deeper than {MAX_DEPTH}"
-                        )));
+                        return Err(DecodeError::new(format!("elements are nested deeper than {MAX_DEPTH}")));
                     }
                     let name = start.local_name().as_ref().to_owned();
                     open.push((Cow::Owned(name), Node::default()));
@@ -159,10 +153,7 @@ impl<'a> Document<'a> {
         if self.name == format!("{action}Response") {
             return Ok(());
         }
-        Err(DecodeError::new(format!(
-            "expected the element {action}Response, found {}",
-            self.name
-        )))
+        Err(DecodeError::new(format!("expected the element {action}Response, found {}", self.name)))
     }
 
     /// Reads a refusal, when the document is one.
@@ -172,10 +163,7 @@ impl<'a> Document<'a> {
         };
         let code = error.child("Code")?;
         let message = error.child("Message").map(|node| node.text.clone().into_owned());
-        Some(ServiceError {
-            code: ErrorCode::from_name(code.text.trim()),
-            message,
-        })
+        Some(ServiceError { code: ErrorCode::from_name(code.text.trim()), message })
     }
 
     /// The queue URL of a request without an action answers with the code as the only element.
@@ -187,9 +175,7 @@ impl<'a> Document<'a> {
     /// The request id, which answers and refusals keep in different places.
     pub(super) fn request_id(&self) -> Option<&str> {
         let place = self.root.child("ResponseMetadata").unwrap_or(&self.root);
-        let node = place
-            .child("RequestId")
-            .or_else(|| self.root.child("RequestID"))?;
+        let node = place.child("RequestId").or_else(|| self.root.child("RequestID"))?;
         Some(node.text.trim()).filter(|id| !id.is_empty())
     }
 }
@@ -199,8 +185,7 @@ fn resolve<'a>(reference: &BytesRef<'_>) -> Result<Cow<'a, str>, DecodeError> {
         return Ok(Cow::Owned(character.to_string()));
     }
     let text = quick_xml::escape::resolve_predefined_entity(reference);
-    text.map(Cow::Borrowed)
-        .ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
+    text.map(Cow::Borrowed).ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
 }
 
 fn append<'a>(open: &mut [(Cow<'a, str>, Node<'a>)], text: Cow<'a, str>) {

@@ -34,15 +34,23 @@ const SMOOTHING: f64 = 0.8;
 const MIN_RATE: f64 = 0.5;
 
 impl RateLimiter {
-    /// Takes leave for one request: how many seconds to wait before sending it.
-    pub(crate) fn acquire(&mut self, now: f64) -> f64 {
-        let Some(limit) = &mut self.limit else { return 0.0 };
+    /// Takes leave for one request: how many seconds to wait before sending it. `None` when that would be longer
+    /// than `at_most`; then nothing is taken.
+    pub(crate) fn acquire(&mut self, now: f64, at_most: f64) -> Option<f64> {
+        let Some(limit) = &mut self.limit else { return Some(0.0) };
         limit.fill(now);
+        let wait = ((1.0 - limit.tokens) / limit.rate).max(0.0);
+        if wait > at_most {
+            return None;
+        }
         limit.tokens -= 1.0;
-        if limit.tokens >= 0.0 {
-            0.0
-        } else {
-            -limit.tokens / limit.rate
+        Some(wait)
+    }
+
+    /// Gives back the leave of a request that was not sent after all.
+    pub(crate) fn give_back(&mut self) {
+        if let Some(limit) = &mut self.limit {
+            limit.tokens += 1.0;
         }
     }
 
@@ -55,13 +63,7 @@ impl RateLimiter {
                 let before = limit.map_or(self.measured.rate, |limit| self.measured.rate.min(limit.rate));
                 let (tokens, filled_at) = limit.map_or((0.0, now), |limit| (limit.tokens, limit.filled_at));
                 let rate = limit.map_or(before, |limit| limit.rate).max(MIN_RATE);
-                self.limit = Some(Limit {
-                    rate,
-                    tokens,
-                    filled_at,
-                    rate_before: before,
-                    throttled_at: now,
-                });
+                self.limit = Some(Limit { rate, tokens, filled_at, rate_before: before, throttled_at: now });
                 before * CUT
             }
             (Some(limit), false) => limit.cubic(now),
@@ -70,7 +72,7 @@ impl RateLimiter {
         if let Some(limit) = &mut self.limit {
             limit.fill(now);
             limit.rate = target.min(ceiling).max(MIN_RATE);
-            limit.tokens = limit.tokens.min(limit.rate);
+            limit.tokens = limit.tokens.min(limit.rate.max(1.0));
         }
     }
 }
@@ -112,7 +114,7 @@ mod tests {
         let mut now = start;
         for _ in 0..seconds * rate {
             now += 1.0 / f64::from(rate);
-            limiter.acquire(now);
+            limiter.acquire(now, f64::INFINITY);
             limiter.observe(now, false);
         }
         now
@@ -122,7 +124,7 @@ mod tests {
     fn nothing_waits_before_the_first_throttling() {
         let mut limiter = RateLimiter::default();
         steady(&mut limiter, 0.0, 5, 100);
-        assert!((0..1_000).all(|_| limiter.acquire(5.0) == 0.0));
+        assert!((0..1_000).all(|_| limiter.acquire(5.0, 0.0) == Some(0.0)));
     }
 
     #[test]
@@ -142,11 +144,20 @@ mod tests {
         let mut limiter = RateLimiter::default();
         let now = steady(&mut limiter, 0.0, 5, 10);
         limiter.observe(now, true);
-        let waits: Vec<f64> = (0..20).map(|_| limiter.acquire(now)).collect();
-        assert!(
-            waits.windows(2).all(|pair| pair[0] <= pair[1]),
-            "first come, first served: {waits:?}"
-        );
+        let waits: Vec<f64> = (0..20).filter_map(|_| limiter.acquire(now, f64::INFINITY)).collect();
+        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]), "first come, first served: {waits:?}");
         assert!(waits.last().is_some_and(|last| *last > 1.0));
+    }
+
+    #[test]
+    fn who_cannot_wait_takes_nothing_from_those_who_can() {
+        let mut limiter = RateLimiter::default();
+        let now = steady(&mut limiter, 0.0, 5, 10);
+        limiter.observe(now, true);
+        while limiter.acquire(now, 0.0).is_some() {}
+        let wait = limiter.acquire(now, f64::INFINITY);
+        limiter.give_back();
+        assert!((0..100).all(|_| limiter.acquire(now, 0.01).is_none()));
+        assert_eq!(limiter.acquire(now, f64::INFINITY), wait);
     }
 }

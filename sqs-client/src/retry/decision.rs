@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use aws_smithy_types::retry::RetryConfig;
 
-use super::Failure;
-
 /// Tokens that the bucket starts with.
 const CAPACITY: u32 = 500;
 const RETRY_COST: u32 = 5;
@@ -13,6 +11,23 @@ const TIMEOUT_COST: u32 = 10;
 const SUCCESS_REFUND: u32 = 1;
 /// How much shorter the first pause is when the service was not overloaded: 50 ms of the default second.
 const TRANSIENT_DIVISOR: u32 = 20;
+
+/// A failed attempt, as the decision sees it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Failure {
+    /// The service asked for fewer requests.
+    Throttle,
+    /// The service or the network stumbled.
+    Transient,
+    /// No answer in time.
+    Timeout,
+    /// The signature was refused, perhaps for the clock.
+    ClockSkew,
+    /// The session token has expired.
+    ExpiredToken,
+    /// Repeating cannot help.
+    Fatal,
+}
 
 /// How often and how patiently to try.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,7 +60,7 @@ impl Policy {
     /// Decides after attempt number `attempt` (from 1).
     ///
     /// `jitter` is a random number from 0 to 1 and `time_left` what remains of the operation's own timeout.
-    /// A refused clock or token is repeated once, at once: `corrected` says whether something was changed that
+    /// A refused clock or token is repeated at once, and only when `corrected` says that something was changed that
     /// makes the next attempt different.
     pub(crate) fn decide(
         &self,
@@ -104,7 +119,7 @@ impl TokenBucket {
         }
     }
 
-    /// An operation succeeded; after retries, it also gives back what the last of them cost.
+    /// An operation succeeded: one token comes back, and as many as a retry costs if it took one.
     pub(crate) fn succeed(&mut self, attempts: u32) {
         let refund = if attempts > 1 { RETRY_COST } else { SUCCESS_REFUND };
         self.tokens = (self.tokens + refund).min(CAPACITY);
@@ -143,18 +158,8 @@ mod tests {
 
     #[test]
     fn pauses_stop_growing() {
-        let patient = Policy {
-            max_attempts: 100,
-            ..policy()
-        };
-        let decision = patient.decide(
-            60,
-            Failure::Throttle,
-            false,
-            &mut TokenBucket::default(),
-            1.0,
-            None,
-        );
+        let patient = Policy { max_attempts: 100, ..policy() };
+        let decision = patient.decide(60, Failure::Throttle, false, &mut TokenBucket::default(), 1.0, None);
         assert_eq!(decision, Decision::RetryAfter(Duration::from_secs(20)));
     }
 
@@ -170,14 +175,7 @@ mod tests {
     #[test]
     fn no_pause_outlasts_the_operation() {
         let left = Some(Duration::from_millis(50));
-        let decision = policy().decide(
-            1,
-            Failure::Transient,
-            false,
-            &mut TokenBucket::default(),
-            1.0,
-            left,
-        );
+        let decision = policy().decide(1, Failure::Transient, false, &mut TokenBucket::default(), 1.0, left);
         assert_eq!(decision, Decision::GiveUp);
     }
 
@@ -192,13 +190,7 @@ mod tests {
         for _ in 0..10 {
             bucket.succeed(1);
         }
-        assert_ne!(
-            policy().decide(1, Failure::Timeout, false, &mut bucket, 0.0, None),
-            Decision::GiveUp
-        );
-        assert_eq!(
-            policy().decide(1, Failure::Transient, false, &mut bucket, 0.0, None),
-            Decision::GiveUp
-        );
+        assert_ne!(policy().decide(1, Failure::Timeout, false, &mut bucket, 0.0, None), Decision::GiveUp);
+        assert_eq!(policy().decide(1, Failure::Transient, false, &mut bucket, 0.0, None), Decision::GiveUp);
     }
 }

@@ -26,7 +26,8 @@ pub type TransportFuture<'a> =
 /// The client drops the future when an attempt takes too long. An implementation must then give up the exchange
 /// and must not hand its connection to another request with the answer still to come.
 pub trait Transport: fmt::Debug + Send + Sync + 'static {
-    /// Makes one exchange. The URI of the request is absolute.
+    /// Makes one exchange. The URI of the request is absolute, and the `Host` header is there: it is signed, so it
+    /// must be sent as it is.
     ///
     /// # Errors
     /// No whole answer came; [`TransportError::kind`] says whether the request may have reached the service.
@@ -45,8 +46,13 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 pub enum TransportErrorKind {
     /// No connection was made: the service has not seen the request.
     Connect,
+    /// The connection could not be secured, for instance because a certificate is not trusted: the service has not
+    /// seen the request, and trying again does not help.
+    Tls,
     /// The connection broke or the answer was cut: the service may have acted on the request.
     Broken,
+    /// The answer is longer than the transport takes: the service may have acted on the request.
+    TooLarge,
     /// The request can never be sent as it is, for instance because its URI is not one.
     Invalid,
 }
@@ -61,10 +67,7 @@ pub struct TransportError {
 impl TransportError {
     /// An error of that kind.
     pub fn new(kind: TransportErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self {
-            kind,
-            cause: cause.into().into(),
-        }
+        Self { kind, cause: cause.into().into() }
     }
 
     /// How the exchange failed.
@@ -77,6 +80,8 @@ impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
             TransportErrorKind::Connect => "no connection",
+            TransportErrorKind::Tls => "no secure connection",
+            TransportErrorKind::TooLarge => "the answer is too long",
             TransportErrorKind::Broken => "the connection broke before the answer was complete",
             TransportErrorKind::Invalid => "the request cannot be sent",
         })

@@ -64,12 +64,29 @@ pub struct ReqwestTransport {
 }
 
 impl ReqwestTransport {
-    /// A transport with a pool of its own. `encrypted` says whether `https` URLs will be asked for: when not, the
-    /// platform's certificates are not loaded.
+    /// A transport with a pool of its own, for `https` and `http` URLs.
     ///
     /// # Errors
     /// TLS cannot be set up, for instance because the platform has no certificates.
-    pub fn new(pool: PoolConfig, encrypted: bool) -> Result<Self, TransportError> {
+    pub fn new(pool: PoolConfig) -> Result<Self, TransportError> {
+        Self::build(pool, true)
+    }
+
+    /// A transport for `http` URLs alone. The platform's certificates are not loaded, which takes a while and which
+    /// a container may not have.
+    ///
+    /// # Errors
+    /// None is known.
+    pub fn plain_http(pool: PoolConfig) -> Result<Self, TransportError> {
+        Self::build(pool, false)
+    }
+
+    /// Uses a client that is configured elsewhere. It must not follow redirects.
+    pub fn from_client(client: reqwest::Client) -> Self {
+        Self { client }
+    }
+
+    fn build(pool: PoolConfig, encrypted: bool) -> Result<Self, TransportError> {
         let builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -80,11 +97,6 @@ impl ReqwestTransport {
             .connect_timeout(pool.connect_timeout);
         let client = with_tls(builder, encrypted)?.build().map_err(invalid)?;
         Ok(Self { client })
-    }
-
-    /// Uses a client that is configured elsewhere. It must not follow redirects.
-    pub fn from_client(client: reqwest::Client) -> Self {
-        Self { client }
     }
 }
 
@@ -110,6 +122,7 @@ fn with_tls(
 }
 
 #[cfg(not(feature = "rustls"))]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of its twin")]
 fn with_tls(builder: reqwest::ClientBuilder, _: bool) -> Result<reqwest::ClientBuilder, TransportError> {
     Ok(builder)
 }
@@ -141,7 +154,7 @@ async fn read(answer: &mut reqwest::Response) -> Result<Bytes, TransportError> {
     while let Some(chunk) = next {
         if body.len() + chunk.len() > MAX_ANSWER_BYTES {
             let cause = format!("the answer is longer than {MAX_ANSWER_BYTES} bytes");
-            return Err(TransportError::new(TransportErrorKind::Broken, cause));
+            return Err(TransportError::new(TransportErrorKind::TooLarge, cause));
         }
         body.extend_from_slice(&chunk);
         next = answer.chunk().await.map_err(failed)?;
@@ -154,7 +167,9 @@ fn invalid(cause: impl StdError + Send + Sync + 'static) -> TransportError {
 }
 
 fn failed(cause: reqwest::Error) -> TransportError {
-    let kind = if cause.is_connect() {
+    let kind = if is_tls(&cause) {
+        TransportErrorKind::Tls
+    } else if cause.is_connect() {
         TransportErrorKind::Connect
     } else if cause.is_builder() {
         TransportErrorKind::Invalid
@@ -163,4 +178,18 @@ fn failed(cause: reqwest::Error) -> TransportError {
     };
     // The URL is the endpoint's and says nothing new; the cause behind it does.
     TransportError::new(kind, cause.without_url())
+}
+
+/// Whether the reason, somewhere down the chain of sources, is the security of the connection.
+#[cfg(feature = "rustls")]
+fn is_tls(cause: &(dyn StdError + 'static)) -> bool {
+    let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    cause.is::<rustls::Error>()
+        || wrapped.is_some_and(|inner| is_tls(inner))
+        || cause.source().is_some_and(is_tls)
+}
+
+#[cfg(not(feature = "rustls"))]
+fn is_tls(_: &(dyn StdError + 'static)) -> bool {
+    false
 }

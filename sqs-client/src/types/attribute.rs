@@ -130,11 +130,7 @@ shape! {
 impl MessageAttributeValue {
     /// A value of type `String`.
     pub fn string(value: impl Into<String>) -> Self {
-        Self {
-            string_value: Some(value.into()),
-            data_type: "String".to_owned(),
-            ..Self::default()
-        }
+        Self { string_value: Some(value.into()), data_type: "String".to_owned(), ..Self::default() }
     }
 
     /// A value of type `Number`: decimal or exponent text of at most 38 digits of precision.
@@ -142,19 +138,11 @@ impl MessageAttributeValue {
     /// The text is sent and returned as it is. Any integer or float of Rust prints in this form.
     #[expect(clippy::needless_pass_by_value, reason = "numbers are given by value")]
     pub fn number(value: impl ToString) -> Self {
-        Self {
-            string_value: Some(value.to_string()),
-            data_type: "Number".to_owned(),
-            ..Self::default()
-        }
+        Self { string_value: Some(value.to_string()), data_type: "Number".to_owned(), ..Self::default() }
     }
 
     /// A value of type `Binary`.
     pub fn binary(value: impl Into<Vec<u8>>) -> Self {
-        Self {
-            binary_value: Some(Blob::new(value)),
-            data_type: "Binary".to_owned(),
-            ..Self::default()
-        }
+        Self { binary_value: Some(Blob::new(value)), data_type: "Binary".to_owned(), ..Self::default() }
     }
 }

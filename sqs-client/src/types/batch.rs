@@ -161,3 +161,31 @@ shape! {
         failed: req [BatchResultErrorEntry] => "Failed";
     }
 }
+
+/// Gives the messages to a FIFO queue a deduplication id each when they have none.
+pub(crate) fn deduplicate(input: &mut SendMessageBatchInput, id: fn() -> String) {
+    if input.queue_url().is_some_and(super::message::is_fifo) {
+        for entry in input.entries.iter_mut().flatten() {
+            entry.message_deduplication_id.get_or_insert_with(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_entry_without_an_id_gets_one() {
+        let entry = |id: Option<&str>| {
+            let entry = SendMessageBatchRequestEntry::builder().id("1").message_body("b");
+            entry.set_message_deduplication_id(id.map(Into::into)).build().expect("complete")
+        };
+        let batch = SendMessageBatchInput::builder().queue_url("http://h/0/q.fifo");
+        let mut batch = batch.entries(entry(None)).entries(entry(Some("own"))).build().expect("complete");
+        deduplicate(&mut batch, || "generated".to_owned());
+        let ids: Vec<_> =
+            batch.entries().iter().filter_map(|entry| entry.message_deduplication_id()).collect();
+        assert_eq!(ids, ["generated", "own"]);
+    }
+}

@@ -27,10 +27,7 @@ pub(crate) mod option {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Blob>, D::Error> {
-        Option::<String>::deserialize(deserializer)?
-            .as_deref()
-            .map(decode)
-            .transpose()
+        Option::<String>::deserialize(deserializer)?.as_deref().map(decode).transpose()
     }
 }
 
@@ -53,8 +50,6 @@ pub(crate) mod list {
         deserializer: D,
     ) -> Result<Option<Vec<Blob>>, D::Error> {
         let texts = Option::<Vec<String>>::deserialize(deserializer)?;
-        texts
-            .map(|texts| texts.iter().map(|text| decode(text)).collect())
-            .transpose()
+        texts.map(|texts| texts.iter().map(|text| decode(text)).collect()).transpose()
     }
 }

@@ -13,10 +13,7 @@ pub struct FluentBuilder<B, H> {
 impl<B: Default, H> FluentBuilder<B, H> {
     /// An empty builder whose request `handle` will run.
     pub fn new(handle: H) -> Self {
-        Self {
-            inner: B::default(),
-            handle,
-        }
+        Self { inner: B::default(), handle }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Messages: send, receive, delete, change visibility.
 
+use std::time::Duration;
+
 use super::{
     MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
     MessageSystemAttributeValue, QueueAttributeName,
@@ -131,4 +133,52 @@ shape! {
 shape! {
     /// What `ChangeMessageVisibility` answers: nothing.
     output ChangeMessageVisibilityOutput {}
+}
+
+/// How long the service may hold the answer to a receive back: its wait, or the longest one when the queue's own
+/// setting applies.
+pub(crate) fn wait_time(input: &ReceiveMessageInput) -> Duration {
+    let seconds = input.wait_time_seconds.unwrap_or(*crate::limits::WAIT_TIME_SECONDS.end());
+    Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+}
+
+/// Whether the URL is that of a FIFO queue, which is in the queue's name.
+pub(crate) fn is_fifo(queue_url: &str) -> bool {
+    queue_url.ends_with(".fifo")
+}
+
+/// Gives a message to a FIFO queue a deduplication id when it has none.
+pub(crate) fn deduplicate(input: &mut SendMessageInput, id: fn() -> String) {
+    if input.queue_url().is_some_and(is_fifo) {
+        input.message_deduplication_id.get_or_insert_with(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receive_waits_as_long_as_it_says_or_as_the_queue_may() {
+        let receive = |seconds| ReceiveMessageInput::builder().set_wait_time_seconds(seconds).build();
+        let wait = |seconds| wait_time(&receive(seconds).expect("complete"));
+        assert_eq!(wait(Some(7)), Duration::from_secs(7));
+        assert_eq!(wait(Some(-7)), Duration::ZERO);
+        assert_eq!(wait(None), Duration::from_secs(20));
+    }
+
+    #[test]
+    fn an_id_is_given_on_fifo_queues_where_there_is_none() {
+        for (url, own, expected) in [
+            ("http://h/0/q.fifo", None, Some("generated")),
+            ("http://h/0/q.fifo", Some("own"), Some("own")),
+            ("http://h/0/q", None, None),
+        ] {
+            let send = SendMessageInput::builder().queue_url(url);
+            let mut send =
+                send.set_message_deduplication_id(own.map(str::to_owned)).build().expect("complete");
+            deduplicate(&mut send, || "generated".to_owned());
+            assert_eq!(send.message_deduplication_id(), expected);
+        }
+    }
 }

@@ -58,8 +58,7 @@ pub fn name(name: &str) -> Result<(), ServiceError> {
 }
 
 fn has_prefix(name: &str, prefix: &str) -> bool {
-    name.get(..prefix.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 /// A supported type, and a value that fits it.
@@ -80,9 +79,7 @@ pub fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), Servic
         "Number" if !is_number(text) => {}
         _ => return Ok(()),
     }
-    Err(refused(format!(
-        "Can't cast the value of message (user) attribute '{name}' to a number."
-    )))
+    Err(refused(format!("Can't cast the value of message (user) attribute '{name}' to a number.")))
 }
 
 /// The type without its label.
@@ -117,15 +114,11 @@ fn binary(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceEr
 }
 
 fn empty(name: &str, family: &str) -> ServiceError {
-    refused(format!(
-        "Message (user) attribute '{name}' must contain a non-empty value of type '{family}'."
-    ))
+    refused(format!("Message (user) attribute '{name}' must contain a non-empty value of type '{family}'."))
 }
 
 fn wrong_field(name: &str, family: &str, field: &str) -> ServiceError {
-    refused(format!(
-        "The message (user) attribute '{name}' with type '{family}' must use field '{field}'."
-    ))
+    refused(format!("The message (user) attribute '{name}' with type '{family}' must use field '{field}'."))
 }
 
 /// Only the trace header of X-Ray exists, and it is text.
@@ -150,11 +143,7 @@ pub fn system_attributes<S: BuildHasher>(
             );
             return Err(refused(message));
         }
-        if characters::is_text(text) {
-            Ok(())
-        } else {
-            Err(refused(NOT_TEXT))
-        }
+        if characters::is_text(text) { Ok(()) } else { Err(refused(NOT_TEXT)) }
     })
 }
 

@@ -13,30 +13,10 @@ fn check(attribute: MessageAttributeValueBuilder) -> Result<(), ServiceError> {
 
 #[test]
 fn names_follow_the_recorded_answers() {
-    for good in [
-        "a",
-        "A-z_0.9",
-        "Zürich",
-        "a..b",
-        "awsome",
-        "AWS",
-        &"x".repeat(256),
-        &"ü".repeat(256),
-    ] {
+    for good in ["a", "A-z_0.9", "Zürich", "a..b", "awsome", "AWS", &"x".repeat(256), &"ü".repeat(256)] {
         assert_eq!(name(good), Ok(()), "{good}");
     }
-    let bad = [
-        "",
-        ".a",
-        "a.",
-        "a b",
-        "a/b",
-        "AWS.x",
-        "aws.x",
-        "Amazon.x",
-        "aMaZoN.x",
-        &"x".repeat(257),
-    ];
+    let bad = ["", ".a", "a.", "a b", "a/b", "AWS.x", "aws.x", "Amazon.x", "aMaZoN.x", &"x".repeat(257)];
     for bad in bad {
         assert_eq!(name(bad).expect_err(bad).code, ErrorCode::InvalidParameterValue);
     }
@@ -69,10 +49,7 @@ fn bad_values_are_refused_in_the_words_of_the_service() {
         (typed("string").string_value("x"), type_text),
         (typed("Strings").string_value("x"), type_text),
         (typed("Float").string_value("x"), type_text),
-        (
-            typed("String"),
-            "Message (user) attribute 'X' must contain a non-empty value of type 'String'.",
-        ),
+        (typed("String"), "Message (user) attribute 'X' must contain a non-empty value of type 'String'."),
         (
             typed("Number").string_value(""),
             "Message (user) attribute 'X' must contain a non-empty value of type 'Number'.",
@@ -101,40 +78,24 @@ fn bad_values_are_refused_in_the_words_of_the_service() {
     ];
     for (attribute, text) in table {
         let error = check(attribute.clone()).expect_err(text);
-        assert_eq!(
-            error,
-            ServiceError::new(ErrorCode::InvalidParameterValue, text),
-            "{attribute:?}"
-        );
+        assert_eq!(error, ServiceError::new(ErrorCode::InvalidParameterValue, text), "{attribute:?}");
     }
 }
 
 #[test]
 fn list_values_are_not_supported_but_empty_lists_are_nothing() {
     let list = typed("String").string_value("x").string_list_values("y");
-    assert_eq!(
-        check(list).expect_err("a list").code,
-        ErrorCode::UnsupportedOperation
-    );
-    let list = typed("Binary")
-        .binary_value(Blob::new([1]))
-        .binary_list_values(Blob::new([1]));
-    assert_eq!(
-        check(list).expect_err("a list").code,
-        ErrorCode::UnsupportedOperation
-    );
-    let none = typed("String")
-        .string_value("x")
-        .set_string_list_values(Some(Vec::new()));
+    assert_eq!(check(list).expect_err("a list").code, ErrorCode::UnsupportedOperation);
+    let list = typed("Binary").binary_value(Blob::new([1])).binary_list_values(Blob::new([1]));
+    assert_eq!(check(list).expect_err("a list").code, ErrorCode::UnsupportedOperation);
+    let none = typed("String").string_value("x").set_string_list_values(Some(Vec::new()));
     assert_eq!(check(none), Ok(()));
 }
 
 #[test]
 fn ten_attributes_pass_and_eleven_do_not() {
     let many = |count: i32| -> HashMap<_, _> {
-        (0..count)
-            .map(|n| (format!("a{n}"), MessageAttributeValue::number(n)))
-            .collect()
+        (0..count).map(|n| (format!("a{n}"), MessageAttributeValue::number(n))).collect()
     };
     assert_eq!(message_attributes(&many(10)), Ok(()));
     let error = message_attributes(&many(11)).expect_err("eleven");
@@ -145,22 +106,14 @@ fn ten_attributes_pass_and_eleven_do_not() {
 #[test]
 fn only_the_trace_header_is_a_system_attribute_and_only_as_text() {
     let check = |name: &str, data_type: &str, text: &str| {
-        let value = MessageSystemAttributeValue::builder()
-            .data_type(data_type)
-            .string_value(text)
-            .build();
+        let value = MessageSystemAttributeValue::builder().data_type(data_type).string_value(text).build();
         let value = value.expect("a value");
-        system_attributes(&HashMap::from([(
-            MessageSystemAttributeNameForSends::from(name),
-            value,
-        )]))
+        system_attributes(&HashMap::from([(MessageSystemAttributeNameForSends::from(name), value)]))
     };
     assert_eq!(check("AWSTraceHeader", "String", "Root=1-5759e988"), Ok(()));
-    for (name, data_type, text) in [
-        ("SenderId", "String", "me"),
-        ("AWSTraceHeader", "Number", "1"),
-        ("AWSTraceHeader", "String", ""),
-    ] {
+    for (name, data_type, text) in
+        [("SenderId", "String", "me"), ("AWSTraceHeader", "Number", "1"), ("AWSTraceHeader", "String", "")]
+    {
         let error = check(name, data_type, text).expect_err(name);
         assert_eq!(error.code, ErrorCode::InvalidParameterValue);
     }

@@ -48,11 +48,7 @@ pub fn whole_request<E: BatchEntry>(entries: &[E], queue: Option<&QueueRules>) -
             entry.required_by(queue)?;
         }
         // Ten at most: comparing all pairs is cheaper than a set.
-        if entries
-            .iter()
-            .take(position)
-            .any(|other| other.id() == entry.id())
-        {
+        if entries.iter().take(position).any(|other| other.id() == entry.id()) {
             let message = format!("Id {} repeated.", entry.id());
             return Err(ServiceError::new(ErrorCode::BatchEntryIdsNotDistinct, message));
         }
@@ -68,10 +64,7 @@ fn count<E: BatchEntry>(count: usize) -> Result<(), ServiceError> {
     if count > MAX_BATCH_ENTRIES {
         let message =
             format!("Maximum number of entries per request are {MAX_BATCH_ENTRIES}. You have sent {count}.");
-        return Err(ServiceError::new(
-            ErrorCode::TooManyEntriesInBatchRequest,
-            message,
-        ));
+        return Err(ServiceError::new(ErrorCode::TooManyEntriesInBatchRequest, message));
     }
     Ok(())
 }
@@ -112,9 +105,7 @@ impl BatchEntry for SendMessageBatchRequestEntry {
             return Ok(());
         }
         // A single send without a group says MissingParameter; a batch does not.
-        Draft::from(self)
-            .fifo_ids(queue)
-            .map_err(|error| refused(error.message.unwrap_or_default()))
+        Draft::from(self).fifo_ids(queue).map_err(|error| refused(error.message.unwrap_or_default()))
     }
 }
 
@@ -165,11 +156,7 @@ macro_rules! validate_batch {
         )*
     };
 }
-validate_batch!(
-    SendMessageBatchInput,
-    DeleteMessageBatchInput,
-    ChangeMessageVisibilityBatchInput
-);
+validate_batch!(SendMessageBatchInput, DeleteMessageBatchInput, ChangeMessageVisibilityBatchInput);
 
 #[cfg(test)]
 #[path = "batch_tests.rs"]

@@ -8,10 +8,7 @@ fn entry(id: &str) -> SendMessageBatchRequestEntryBuilder {
 fn entries(
     builders: impl IntoIterator<Item = SendMessageBatchRequestEntryBuilder>,
 ) -> Vec<SendMessageBatchRequestEntry> {
-    builders
-        .into_iter()
-        .map(|builder| builder.build().expect("an entry"))
-        .collect()
+    builders.into_iter().map(|builder| builder.build().expect("an entry")).collect()
 }
 
 fn refusal(entries: &[SendMessageBatchRequestEntry], queue: Option<&QueueRules>) -> (ErrorCode, String) {
@@ -20,38 +17,19 @@ fn refusal(entries: &[SendMessageBatchRequestEntry], queue: Option<&QueueRules>)
 }
 
 fn fifo() -> QueueRules {
-    QueueRules {
-        fifo: true,
-        content_based_deduplication: false,
-        maximum_message_size: 1_024,
-    }
+    QueueRules { fifo: true, content_based_deduplication: false, maximum_message_size: 1_024 }
 }
 
 #[test]
 fn empty_batch_is_refused_with_the_name_of_its_entries() {
     let text = "There should be at least one SendMessageBatchRequestEntry in the request.";
-    assert_eq!(
-        refusal(&[], None),
-        (ErrorCode::EmptyBatchRequest, text.to_owned())
-    );
-    let delete = DeleteMessageBatchInput::builder()
-        .queue_url("q")
-        .build()
-        .expect("an input");
+    assert_eq!(refusal(&[], None), (ErrorCode::EmptyBatchRequest, text.to_owned()));
+    let delete = DeleteMessageBatchInput::builder().queue_url("q").build().expect("an input");
     let text = "There should be at least one DeleteMessageBatchRequestEntry in the request.";
-    assert_eq!(
-        delete.validate().expect_err("empty").message.as_deref(),
-        Some(text)
-    );
-    let change = ChangeMessageVisibilityBatchInput::builder()
-        .queue_url("q")
-        .build()
-        .expect("an input");
+    assert_eq!(delete.validate().expect_err("empty").message.as_deref(), Some(text));
+    let change = ChangeMessageVisibilityBatchInput::builder().queue_url("q").build().expect("an input");
     let text = "There should be at least one ChangeMessageVisibilityBatchRequestEntry in the request.";
-    assert_eq!(
-        change.validate().expect_err("empty").message.as_deref(),
-        Some(text)
-    );
+    assert_eq!(change.validate().expect_err("empty").message.as_deref(), Some(text));
 }
 
 #[test]
@@ -59,51 +37,32 @@ fn ten_entries_pass_and_eleven_do_not() {
     let many = |count: usize| entries((0..count).map(|n| entry(&n.to_string())));
     assert_eq!(whole_request(&many(10), None), Ok(()));
     let text = "Maximum number of entries per request are 10. You have sent 11.";
-    assert_eq!(
-        refusal(&many(11), None),
-        (ErrorCode::TooManyEntriesInBatchRequest, text.to_owned())
-    );
+    assert_eq!(refusal(&many(11), None), (ErrorCode::TooManyEntriesInBatchRequest, text.to_owned()));
 }
 
 #[test]
 fn ids_are_short_names() {
     for bad in ["", "a b", "a.b", "ü", &"x".repeat(81)] {
-        assert_eq!(
-            refusal(&entries([entry(bad)]), None).0,
-            ErrorCode::InvalidBatchEntryId,
-            "{bad}"
-        );
+        assert_eq!(refusal(&entries([entry(bad)]), None).0, ErrorCode::InvalidBatchEntryId, "{bad}");
     }
-    assert_eq!(
-        whole_request(&entries([entry(&"x".repeat(80)), entry("A-z_0")]), None),
-        Ok(())
-    );
+    assert_eq!(whole_request(&entries([entry(&"x".repeat(80)), entry("A-z_0")]), None), Ok(()));
 }
 
 #[test]
 fn first_repeated_id_is_named() {
     let repeated = entries([entry("a"), entry("b"), entry("c"), entry("b"), entry("a")]);
-    assert_eq!(
-        refusal(&repeated, None),
-        (ErrorCode::BatchEntryIdsNotDistinct, "Id b repeated.".to_owned())
-    );
+    assert_eq!(refusal(&repeated, None), (ErrorCode::BatchEntryIdsNotDistinct, "Id b repeated.".to_owned()));
 }
 
 #[test]
 fn total_size_counts_all_entries() {
     let half = MAX_BATCH_BYTES / 2;
     let two = |more: usize| {
-        entries([
-            entry("a").message_body("x".repeat(half)),
-            entry("b").message_body("x".repeat(half + more)),
-        ])
+        entries([entry("a").message_body("x".repeat(half)), entry("b").message_body("x".repeat(half + more))])
     };
     assert_eq!(whole_request(&two(0), None), Ok(()));
     let text = "Batch requests cannot be longer than 1048576 bytes. You have sent 1048577 bytes.";
-    assert_eq!(
-        refusal(&two(1), None),
-        (ErrorCode::BatchRequestTooLong, text.to_owned())
-    );
+    assert_eq!(refusal(&two(1), None), (ErrorCode::BatchRequestTooLong, text.to_owned()));
 }
 
 #[test]
@@ -112,16 +71,10 @@ fn one_entry_without_group_or_deduplication_id_refuses_a_fifo_batch() {
     assert_eq!(whole_request(&entries([good()]), Some(&fifo())), Ok(()));
     let no_group = entries([good(), entry("b").message_deduplication_id("d")]);
     let text = "The request must contain the parameter MessageGroupId.";
-    assert_eq!(
-        refusal(&no_group, Some(&fifo())),
-        (ErrorCode::InvalidParameterValue, text.to_owned())
-    );
+    assert_eq!(refusal(&no_group, Some(&fifo())), (ErrorCode::InvalidParameterValue, text.to_owned()));
     let no_id = entries([good(), entry("b").message_group_id("g")]);
     assert_eq!(refusal(&no_id, Some(&fifo())).0, ErrorCode::InvalidParameterValue);
-    let by_content = QueueRules {
-        content_based_deduplication: true,
-        ..fifo()
-    };
+    let by_content = QueueRules { content_based_deduplication: true, ..fifo() };
     assert_eq!(whole_request(&no_id, Some(&by_content)), Ok(()));
 }
 
@@ -129,14 +82,8 @@ fn one_entry_without_group_or_deduplication_id_refuses_a_fifo_batch() {
 #[test]
 fn faults_come_in_the_documented_order() {
     let huge = || entry("a").message_body("x".repeat(MAX_BATCH_BYTES));
-    assert_eq!(
-        refusal(&entries([huge(), huge()]), None).0,
-        ErrorCode::BatchEntryIdsNotDistinct
-    );
-    assert_eq!(
-        refusal(&entries([huge(), entry("!")]), None).0,
-        ErrorCode::InvalidBatchEntryId
-    );
+    assert_eq!(refusal(&entries([huge(), huge()]), None).0, ErrorCode::BatchEntryIdsNotDistinct);
+    assert_eq!(refusal(&entries([huge(), entry("!")]), None).0, ErrorCode::InvalidBatchEntryId);
     assert_eq!(
         refusal(&entries([entry("a"), entry("a")]), Some(&fifo())).0,
         ErrorCode::InvalidParameterValue
@@ -153,37 +100,18 @@ fn faults_of_one_entry_do_not_refuse_the_request() {
         .build()
         .expect("an input");
     assert_eq!(input.validate(), Ok(()));
-    let faults: Vec<_> = input
-        .entries()
-        .iter()
-        .map(|entry| entry.validate().is_err())
-        .collect();
+    let faults: Vec<_> = input.entries().iter().map(|entry| entry.validate().is_err()).collect();
     assert_eq!(faults, [true, false]);
 }
 
 #[test]
 fn visibility_entries_need_handle_and_timeout() {
     let entry = |handle: &str, timeout| {
-        let builder = ChangeMessageVisibilityBatchRequestEntry::builder()
-            .id("a")
-            .receipt_handle(handle);
-        builder
-            .set_visibility_timeout(timeout)
-            .build()
-            .expect("an entry")
-            .validate()
+        let builder = ChangeMessageVisibilityBatchRequestEntry::builder().id("a").receipt_handle(handle);
+        builder.set_visibility_timeout(timeout).build().expect("an entry").validate()
     };
     assert_eq!(entry("h", Some(0)), Ok(()));
-    assert_eq!(
-        entry("", Some(0)).expect_err("no handle").code,
-        ErrorCode::MissingParameter
-    );
-    assert_eq!(
-        entry("h", None).expect_err("no timeout").code,
-        ErrorCode::MissingParameter
-    );
-    assert_eq!(
-        entry("h", Some(-1)).expect_err("negative").code,
-        ErrorCode::InvalidParameterValue
-    );
+    assert_eq!(entry("", Some(0)).expect_err("no handle").code, ErrorCode::MissingParameter);
+    assert_eq!(entry("h", None).expect_err("no timeout").code, ErrorCode::MissingParameter);
+    assert_eq!(entry("h", Some(-1)).expect_err("negative").code, ErrorCode::InvalidParameterValue);
 }

@@ -115,9 +115,7 @@ impl Draft<'_> {
             return Ok(());
         }
         let too_long = self.too_long;
-        Err(refused(format!(
-            "{too_long} Reason: Message must be shorter than {limit} bytes."
-        )))
+        Err(refused(format!("{too_long} Reason: Message must be shorter than {limit} bytes.")))
     }
 }
 
@@ -125,8 +123,7 @@ impl Validate for Draft<'_> {
     fn validate(&self) -> Result<(), ServiceError> {
         body(self.body)?;
         self.attributes.map_or(Ok(()), attribute::message_attributes)?;
-        self.system_attributes
-            .map_or(Ok(()), attribute::system_attributes)?;
+        self.system_attributes.map_or(Ok(()), attribute::system_attributes)?;
         delay(self.delay_seconds)?;
         token("MessageDeduplicationId", self.deduplication_id)?;
         token("MessageGroupId", self.group_id)?;

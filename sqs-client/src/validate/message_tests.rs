@@ -1,15 +1,9 @@
 use super::*;
 use crate::types::message::SendMessageInputBuilder;
 
-const STANDARD: QueueRules = QueueRules {
-    fifo: false,
-    content_based_deduplication: false,
-    maximum_message_size: 1_024,
-};
-const FIFO: QueueRules = QueueRules {
-    fifo: true,
-    ..STANDARD
-};
+const STANDARD: QueueRules =
+    QueueRules { fifo: false, content_based_deduplication: false, maximum_message_size: 1_024 };
+const FIFO: QueueRules = QueueRules { fifo: true, ..STANDARD };
 
 fn send(body: &str) -> SendMessageInputBuilder {
     SendMessageInput::builder().queue_url("q").message_body(body)
@@ -34,10 +28,8 @@ fn is_good(input: SendMessageInputBuilder) -> bool {
 
 #[test]
 fn empty_and_absent_bodies_are_missing() {
-    let missing = (
-        ErrorCode::MissingParameter,
-        "The request must contain the parameter MessageBody.".to_owned(),
-    );
+    let missing =
+        (ErrorCode::MissingParameter, "The request must contain the parameter MessageBody.".to_owned());
     assert_eq!(refusal(send("")), missing);
     assert_eq!(refusal(send("x").set_message_body(None)), missing);
     assert!(is_good(send(" ")));
@@ -69,15 +61,9 @@ fn size_limit_of_the_queue_is_inclusive_and_in_the_text() {
     assert_eq!(Draft::from(&input).validate_for(&STANDARD), Ok(()));
     let text = "One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes.";
     assert_eq!(refusal_on(STANDARD, send(&"x".repeat(1_025))).1, text);
-    let entry = SendMessageBatchRequestEntry::builder()
-        .id("a")
-        .message_body("x".repeat(1_025))
-        .build();
+    let entry = SendMessageBatchRequestEntry::builder().id("a").message_body("x".repeat(1_025)).build();
     let text = "One or more parameters cannot be validated. Reason: Message must be shorter than 1024 bytes.";
-    assert_eq!(
-        split(Draft::from(&entry.expect("an entry")).validate_for(&STANDARD)).1,
-        text
-    );
+    assert_eq!(split(Draft::from(&entry.expect("an entry")).validate_for(&STANDARD)).1, text);
 }
 
 #[test]
@@ -97,40 +83,22 @@ fn ids_of_groups_and_deduplication_are_printable_ascii() {
             "Value {bad} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include \
              alphanumeric and punctuation characters. 1 to 128 in length."
         );
-        assert_eq!(
-            refusal(send("x").message_group_id(bad)),
-            (ErrorCode::InvalidParameterValue, text)
-        );
-        assert_eq!(
-            refusal(send("x").message_deduplication_id(bad)).0,
-            ErrorCode::InvalidParameterValue
-        );
+        assert_eq!(refusal(send("x").message_group_id(bad)), (ErrorCode::InvalidParameterValue, text));
+        assert_eq!(refusal(send("x").message_deduplication_id(bad)).0, ErrorCode::InvalidParameterValue);
     }
-    assert!(is_good(
-        send("x")
-            .message_group_id("~!a")
-            .message_deduplication_id("x".repeat(128))
-    ));
+    assert!(is_good(send("x").message_group_id("~!a").message_deduplication_id("x".repeat(128))));
 }
 
 #[test]
 fn fifo_queue_requires_group_and_deduplication_id() {
-    let missing = (
-        ErrorCode::MissingParameter,
-        "The request must contain the parameter MessageGroupId.".to_owned(),
-    );
+    let missing =
+        (ErrorCode::MissingParameter, "The request must contain the parameter MessageGroupId.".to_owned());
     assert_eq!(refusal_on(FIFO, send("x")), missing);
     let text = "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
                 provided explicitly";
     let grouped = || send("x").message_group_id("g");
-    assert_eq!(
-        refusal_on(FIFO, grouped()),
-        (ErrorCode::InvalidParameterValue, text.to_owned())
-    );
-    let by_content = QueueRules {
-        content_based_deduplication: true,
-        ..FIFO
-    };
+    assert_eq!(refusal_on(FIFO, grouped()), (ErrorCode::InvalidParameterValue, text.to_owned()));
+    let by_content = QueueRules { content_based_deduplication: true, ..FIFO };
     let input = grouped().build().expect("an input");
     assert_eq!(Draft::from(&input).validate_for(&by_content), Ok(()));
 }
@@ -142,16 +110,10 @@ fn parameters_of_the_other_queue_type_are_refused() {
     let refused = refusal_on(FIFO, fifo().delay_seconds(2));
     assert_eq!(
         refused,
-        (
-            ErrorCode::InvalidParameterValue,
-            format!("Value 2 for parameter DelaySeconds {reason}")
-        )
+        (ErrorCode::InvalidParameterValue, format!("Value 2 for parameter DelaySeconds {reason}"))
     );
     let refused = refusal_on(STANDARD, fifo());
-    assert_eq!(
-        refused.1,
-        format!("Value d for parameter MessageDeduplicationId {reason}")
-    );
+    assert_eq!(refused.1, format!("Value d for parameter MessageDeduplicationId {reason}"));
     let zero = fifo().delay_seconds(0).build().expect("an input");
     assert_eq!(Draft::from(&zero).validate_for(&FIFO), Ok(()));
     let tenant = send("x").message_group_id("tenant").build().expect("an input");
@@ -160,27 +122,13 @@ fn parameters_of_the_other_queue_type_are_refused() {
 
 #[test]
 fn delete_and_change_need_their_parameters() {
-    let delete = DeleteMessageInput::builder()
-        .queue_url("q")
-        .build()
-        .expect("an input");
+    let delete = DeleteMessageInput::builder().queue_url("q").build().expect("an input");
     let text = "The request must contain the parameter ReceiptHandle.";
-    assert_eq!(
-        split(delete.validate()),
-        (ErrorCode::MissingParameter, text.to_owned())
-    );
-    let change = ChangeMessageVisibilityInput::builder()
-        .queue_url("q")
-        .receipt_handle("h");
+    assert_eq!(split(delete.validate()), (ErrorCode::MissingParameter, text.to_owned()));
+    let change = ChangeMessageVisibilityInput::builder().queue_url("q").receipt_handle("h");
     let text = "The request must contain the parameter VisibilityTimeout.";
-    assert_eq!(
-        split(change.clone().build().expect("an input").validate()).1,
-        text
-    );
+    assert_eq!(split(change.clone().build().expect("an input").validate()).1, text);
     let far = change.visibility_timeout(43_201).build().expect("an input");
     let text = "Value 43201 for parameter VisibilityTimeout is invalid. Reason: Must be between 0 and 43200.";
-    assert_eq!(
-        split(far.validate()),
-        (ErrorCode::InvalidParameterValue, text.to_owned())
-    );
+    assert_eq!(split(far.validate()), (ErrorCode::InvalidParameterValue, text.to_owned()));
 }

@@ -31,8 +31,7 @@ fn source(source_arn: Option<&str>) -> Result<(), ServiceError> {
 impl Validate for StartMessageMoveTaskInput {
     fn validate(&self) -> Result<(), ServiceError> {
         source(self.source_arn())?;
-        self.destination_arn()
-            .map_or(Ok(()), |destination| arn("DestinationArn", destination))?;
+        self.destination_arn().map_or(Ok(()), |destination| arn("DestinationArn", destination))?;
         let reason = |low, high| format!("Must be between {low} and {high}, if provided.");
         let rate = self.max_number_of_messages_per_second;
         within("MaxNumberOfMessagesPerSecond", rate, &MOVE_TASK_RATE, reason)

@@ -3,7 +3,6 @@
 use super::refusal::{invalid, missing, required};
 use super::{Validate, characters, queue};
 use crate::limits::{MAX_LABEL_CHARS, MAX_POLICY_ACTIONS};
-use crate::operation::Action;
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::types::permission::{AddPermissionInput, RemovePermissionInput};
 
@@ -35,10 +34,7 @@ pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
         let message = format!("{count} Actions were found, maximum allowed is {MAX_POLICY_ACTIONS}.");
         return Err(ServiceError::new(ErrorCode::OverLimit, message));
     }
-    match actions
-        .iter()
-        .find(|action| *action != "*" && !is_shareable(action))
-    {
+    match actions.iter().find(|action| *action != "*" && !is_shareable(action)) {
         Some(action) => {
             let reason = "Only the queue owner is allowed to invoke this action.";
             Err(invalid("ActionName", format_args!("SQS:{action}"), reason))
@@ -50,22 +46,19 @@ pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
 /// Whether an action works across accounts.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-customer-managed-policy-examples.html>
 fn is_shareable(action: &str) -> bool {
-    use Action as A;
     matches!(
-        Action::from_name(action),
-        Some(
-            A::ChangeMessageVisibility
-                | A::ChangeMessageVisibilityBatch
-                | A::DeleteMessage
-                | A::DeleteMessageBatch
-                | A::GetQueueAttributes
-                | A::GetQueueUrl
-                | A::ListDeadLetterSourceQueues
-                | A::PurgeQueue
-                | A::ReceiveMessage
-                | A::SendMessage
-                | A::SendMessageBatch
-        )
+        action,
+        "ChangeMessageVisibility"
+            | "ChangeMessageVisibilityBatch"
+            | "DeleteMessage"
+            | "DeleteMessageBatch"
+            | "GetQueueAttributes"
+            | "GetQueueUrl"
+            | "ListDeadLetterSourceQueues"
+            | "PurgeQueue"
+            | "ReceiveMessage"
+            | "SendMessage"
+            | "SendMessageBatch"
     )
 }
 
@@ -78,11 +71,7 @@ pub fn accounts(accounts: &[String]) -> Result<(), ServiceError> {
         return Err(missing("AWSAccountIds"));
     }
     match accounts.iter().find(|id| !is_account(id)) {
-        Some(id) => Err(invalid(
-            "PrincipalId",
-            format_args!("[{id}]"),
-            "Unable to verify.",
-        )),
+        Some(id) => Err(invalid("PrincipalId", format_args!("[{id}]"), "Unable to verify.")),
         None => Ok(()),
     }
 }

@@ -7,23 +7,14 @@ fn add() -> AddPermissionInputBuilder {
 }
 
 fn refusal(input: AddPermissionInputBuilder) -> (ErrorCode, String) {
-    let error = input
-        .build()
-        .expect("an input")
-        .validate()
-        .expect_err("a refusal");
+    let error = input.build().expect("an input").validate().expect_err("a refusal");
     (error.code, error.message.unwrap_or_default())
 }
 
 #[test]
 fn complete_permission_passes() {
     assert!(add().build().is_ok_and(|input| input.validate().is_ok()));
-    assert!(
-        add()
-            .actions("*")
-            .build()
-            .is_ok_and(|input| input.validate().is_ok())
-    );
+    assert!(add().actions("*").build().is_ok_and(|input| input.validate().is_ok()));
 }
 
 #[test]
@@ -35,39 +26,21 @@ fn eighth_action_is_over_the_limit() {
 
 #[test]
 fn actions_of_the_owner_cannot_be_given_away() {
-    for action in [
-        "DeleteQueue",
-        "ListQueues",
-        "sendMessage",
-        "Dance",
-        "SQS:SendMessage",
-    ] {
+    for action in ["DeleteQueue", "ListQueues", "sendMessage", "Dance", "SQS:SendMessage"] {
         let text = format!(
             "Value SQS:{action} for parameter ActionName is invalid. Reason: Only the queue owner is allowed to \
              invoke this action."
         );
-        assert_eq!(
-            refusal(add().actions(action)),
-            (ErrorCode::InvalidParameterValue, text)
-        );
+        assert_eq!(refusal(add().actions(action)), (ErrorCode::InvalidParameterValue, text));
     }
 }
 
 #[test]
 fn missing_parts_are_named() {
     let table = [
-        (
-            add().set_label(None),
-            "The request must contain the parameter Label.",
-        ),
-        (
-            add().set_actions(None),
-            "The request must contain the parameter Actions.",
-        ),
-        (
-            add().set_aws_account_ids(None),
-            "The request must contain the parameter AWSAccountIds.",
-        ),
+        (add().set_label(None), "The request must contain the parameter Label."),
+        (add().set_actions(None), "The request must contain the parameter Actions."),
+        (add().set_aws_account_ids(None), "The request must contain the parameter AWSAccountIds."),
     ];
     for (input, text) in table {
         assert_eq!(refusal(input), (ErrorCode::MissingParameter, text.to_owned()));
@@ -77,17 +50,9 @@ fn missing_parts_are_named() {
 #[test]
 fn labels_and_accounts_have_a_form() {
     for label in ["a b", "ü", &"x".repeat(81)] {
-        assert_eq!(
-            refusal(add().label(label)).0,
-            ErrorCode::InvalidParameterValue,
-            "{label}"
-        );
+        assert_eq!(refusal(add().label(label)).0, ErrorCode::InvalidParameterValue, "{label}");
     }
     for account in ["", "12345678901", "1234567890123", "12345678901x"] {
-        assert_eq!(
-            refusal(add().aws_account_ids(account)).0,
-            ErrorCode::InvalidParameterValue,
-            "{account}"
-        );
+        assert_eq!(refusal(add().aws_account_ids(account)).0, ErrorCode::InvalidParameterValue, "{account}");
     }
 }

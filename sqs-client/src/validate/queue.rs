@@ -18,11 +18,7 @@ pub const FIFO_SUFFIX: &str = ".fifo";
 /// # Errors
 /// `InvalidParameterValue`.
 pub fn name(name: &str) -> Result<(), ServiceError> {
-    let suffix = if name.ends_with(FIFO_SUFFIX) {
-        FIFO_SUFFIX.len()
-    } else {
-        0
-    };
+    let suffix = if name.ends_with(FIFO_SUFFIX) { FIFO_SUFFIX.len() } else { 0 };
     let stem = name.get(..name.len() - suffix).unwrap_or_default();
     if characters::is_name(stem, MAX_QUEUE_NAME_CHARS - suffix) {
         return Ok(());
@@ -50,10 +46,7 @@ pub fn url(url: Option<&str>) -> Result<(), ServiceError> {
 pub fn attribute_names<'a>(
     names: impl IntoIterator<Item = &'a QueueAttributeName>,
 ) -> Result<(), ServiceError> {
-    match names
-        .into_iter()
-        .find(|name| matches!(name, QueueAttributeName::Unknown(_)))
-    {
+    match names.into_iter().find(|name| matches!(name, QueueAttributeName::Unknown(_))) {
         Some(unknown) => Err(unknown_attribute(unknown.as_str())),
         None => Ok(()),
     }

@@ -12,25 +12,11 @@ fn create(name: &str) -> CreateQueueInputBuilder {
 
 #[test]
 fn queue_name_is_up_to_80_characters_with_the_suffix() {
-    for good in [
-        "a",
-        "A-b_9",
-        &"x".repeat(80),
-        "orders.fifo",
-        &format!("{}.fifo", "x".repeat(75)),
-    ] {
+    for good in ["a", "A-b_9", &"x".repeat(80), "orders.fifo", &format!("{}.fifo", "x".repeat(75))] {
         assert_eq!(name(good), Ok(()), "{good}");
     }
-    let bad = [
-        "",
-        ".fifo",
-        "a.b",
-        "a b",
-        "ü",
-        "a.fifo.fifo",
-        &"x".repeat(81),
-        &format!("{}.fifo", "x".repeat(76)),
-    ];
+    let bad =
+        ["", ".fifo", "a.b", "a b", "ü", "a.fifo.fifo", &"x".repeat(81), &format!("{}.fifo", "x".repeat(76))];
     for bad in bad {
         let error = name(bad).expect_err(bad);
         assert_eq!(error.code, ErrorCode::InvalidParameterValue, "{bad}");
@@ -51,36 +37,20 @@ fn missing_queue_url_means_that_the_queue_does_not_exist() {
     for input in inputs {
         let error = input.validate().expect_err("a refusal");
         assert_eq!(error.code, ErrorCode::QueueDoesNotExist);
-        assert_eq!(
-            error.message.as_deref(),
-            Some("The specified queue does not exist.")
-        );
+        assert_eq!(error.message.as_deref(), Some("The specified queue does not exist."));
     }
 }
 
 #[test]
 fn create_and_find_need_a_name() {
-    assert_eq!(
-        code(CreateQueueInput::default().validate()),
-        ErrorCode::InvalidParameterValue
-    );
-    assert_eq!(
-        code(GetQueueUrlInput::default().validate()),
-        ErrorCode::InvalidParameterValue
-    );
-    assert!(
-        create("orders")
-            .build()
-            .is_ok_and(|input| input.validate().is_ok())
-    );
+    assert_eq!(code(CreateQueueInput::default().validate()), ErrorCode::InvalidParameterValue);
+    assert_eq!(code(GetQueueUrlInput::default().validate()), ErrorCode::InvalidParameterValue);
+    assert!(create("orders").build().is_ok_and(|input| input.validate().is_ok()));
 }
 
 #[test]
 fn unknown_attribute_is_named_in_the_refusal() {
-    let input = create("orders")
-        .attributes("Colour".into(), "red")
-        .build()
-        .expect("an input");
+    let input = create("orders").attributes("Colour".into(), "red").build().expect("an input");
     let error = input.validate().expect_err("a refusal");
     assert_eq!(error.code, ErrorCode::InvalidAttributeName);
     assert_eq!(error.message.as_deref(), Some("Unknown Attribute Colour."));
@@ -94,20 +64,14 @@ fn create_checks_its_tags() {
 
 #[test]
 fn setting_no_attributes_is_a_missing_parameter() {
-    let input = SetQueueAttributesInput::builder()
-        .queue_url("q")
-        .build()
-        .expect("an input");
+    let input = SetQueueAttributesInput::builder().queue_url("q").build().expect("an input");
     assert_eq!(code(input.validate()), ErrorCode::MissingParameter);
 }
 
 #[test]
 fn page_size_is_1_to_1000() {
     for (size, good) in [(0, false), (1, true), (1_000, true), (1_001, false), (-1, false)] {
-        let list = ListQueuesInput::builder()
-            .max_results(size)
-            .build()
-            .expect("an input");
+        let list = ListQueuesInput::builder().max_results(size).build().expect("an input");
         assert_eq!(list.validate().is_ok(), good, "{size}");
     }
 }

@@ -11,25 +11,12 @@ const ATTEMPT_ID: &str = "ReceiveRequestAttemptId";
 impl Validate for ReceiveMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
         queue::url(self.queue_url())?;
-        within(
-            "MaxNumberOfMessages",
-            self.max_number_of_messages,
-            &RECEIVE_MESSAGES,
-            |low, high| format!("Must be between {low} and {high}, if provided."),
-        )?;
+        within("MaxNumberOfMessages", self.max_number_of_messages, &RECEIVE_MESSAGES, |low, high| {
+            format!("Must be between {low} and {high}, if provided.")
+        })?;
         let reason = |low, high| format!("Must be >= {low} and <= {high}, if provided.");
-        within(
-            "WaitTimeSeconds",
-            self.wait_time_seconds,
-            &WAIT_TIME_SECONDS,
-            reason,
-        )?;
-        within(
-            "VisibilityTimeout",
-            self.visibility_timeout,
-            &VISIBILITY_TIMEOUT_SECONDS,
-            reason,
-        )?;
+        within("WaitTimeSeconds", self.wait_time_seconds, &WAIT_TIME_SECONDS, reason)?;
+        within("VisibilityTimeout", self.visibility_timeout, &VISIBILITY_TIMEOUT_SECONDS, reason)?;
         // Names of attributes are not checked: recorded answers take illegal ones, which match nothing.
         message::token(ATTEMPT_ID, self.receive_request_attempt_id())
     }

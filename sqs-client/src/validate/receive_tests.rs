@@ -7,11 +7,7 @@ fn receive() -> ReceiveMessageInputBuilder {
 }
 
 fn refusal(input: ReceiveMessageInputBuilder) -> String {
-    let error = input
-        .build()
-        .expect("an input")
-        .validate()
-        .expect_err("a refusal");
+    let error = input.build().expect("an input").validate().expect_err("a refusal");
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
     error.message.unwrap_or_default()
 }
@@ -45,17 +41,9 @@ fn parameters_out_of_range_are_refused_in_the_words_of_the_service() {
 fn limits_themselves_are_allowed() {
     for input in [
         receive(),
-        receive()
-            .max_number_of_messages(1)
-            .wait_time_seconds(0)
-            .visibility_timeout(0),
-        receive()
-            .max_number_of_messages(10)
-            .wait_time_seconds(20)
-            .visibility_timeout(43_200),
-        receive()
-            .message_attribute_names("*")
-            .message_attribute_names("not a legal name!"),
+        receive().max_number_of_messages(1).wait_time_seconds(0).visibility_timeout(0),
+        receive().max_number_of_messages(10).wait_time_seconds(20).visibility_timeout(43_200),
+        receive().message_attribute_names("*").message_attribute_names("not a legal name!"),
     ] {
         assert!(input.build().is_ok_and(|input| input.validate().is_ok()));
     }
@@ -67,16 +55,9 @@ fn attempt_id_is_a_token_and_for_fifo_queues_only() {
         refusal(receive().receive_request_attempt_id("a b"))
             .contains("ReceiveRequestAttemptId can only include")
     );
-    let input = receive()
-        .receive_request_attempt_id("attempt-1")
-        .build()
-        .expect("an input");
+    let input = receive().receive_request_attempt_id("attempt-1").build().expect("an input");
     assert_eq!(input.validate(), Ok(()));
-    let queue = |fifo| QueueRules {
-        fifo,
-        content_based_deduplication: false,
-        maximum_message_size: 1_024,
-    };
+    let queue = |fifo| QueueRules { fifo, content_based_deduplication: false, maximum_message_size: 1_024 };
     assert_eq!(validate_for(&input, &queue(true)), Ok(()));
     let error = validate_for(&input, &queue(false)).expect_err("a refusal");
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);

@@ -7,10 +7,7 @@ use crate::service_error::{ErrorCode, ServiceError};
 
 /// The queue is unknown, or was not named.
 pub fn no_such_queue() -> ServiceError {
-    ServiceError::new(
-        ErrorCode::QueueDoesNotExist,
-        "The specified queue does not exist.",
-    )
+    ServiceError::new(ErrorCode::QueueDoesNotExist, "The specified queue does not exist.")
 }
 
 /// A required parameter is absent.
@@ -21,9 +18,7 @@ pub fn missing(parameter: &str) -> ServiceError {
 
 /// A parameter has a value that the service does not take.
 pub fn invalid(parameter: &str, value: impl Display, reason: impl Display) -> ServiceError {
-    refused(format!(
-        "Value {value} for parameter {parameter} is invalid. Reason: {reason}"
-    ))
+    refused(format!("Value {value} for parameter {parameter} is invalid. Reason: {reason}"))
 }
 
 /// Something in the parameters is wrong, in other words.
@@ -39,10 +34,7 @@ pub fn wrong_queue_type(parameter: &str, value: impl Display) -> ServiceError {
 
 /// The attribute of a queue is unknown.
 pub fn unknown_attribute(name: &str) -> ServiceError {
-    ServiceError::new(
-        ErrorCode::InvalidAttributeName,
-        format!("Unknown Attribute {name}."),
-    )
+    ServiceError::new(ErrorCode::InvalidAttributeName, format!("Unknown Attribute {name}."))
 }
 
 /// The receipt handle was not given out by a receive.
@@ -53,9 +45,7 @@ pub fn bad_receipt_handle(handle: &str) -> ServiceError {
 
 /// A required text, which must not be empty either.
 pub(super) fn required<'a>(parameter: &str, value: Option<&'a str>) -> Result<&'a str, ServiceError> {
-    value
-        .filter(|value| !value.is_empty())
-        .ok_or_else(|| missing(parameter))
+    value.filter(|value| !value.is_empty()).ok_or_else(|| missing(parameter))
 }
 
 /// A number that must lie in a range when it is given.

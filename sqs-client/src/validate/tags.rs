@@ -24,10 +24,7 @@ pub fn tags<S: BuildHasher>(tags: &HashMap<String, String, S>) -> Result<(), Ser
             let reason = format!("Tag keys must be between 1 and {MAX_TAG_KEY_CHARS} characters in length.");
             return Err(invalid("Tags", key, reason));
         }
-        if key
-            .get(..RESERVED.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(RESERVED))
-        {
+        if key.get(..RESERVED.len()).is_some_and(|start| start.eq_ignore_ascii_case(RESERVED)) {
             return Err(invalid("Tags", key, "Tag keys must not start with aws:."));
         }
         if value.chars().count() > MAX_TAG_VALUE_CHARS {
@@ -52,11 +49,7 @@ impl Validate for TagQueueInput {
 impl Validate for UntagQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
         queue::url(self.queue_url())?;
-        if self.tag_keys().is_empty() {
-            Err(missing("TagKeys"))
-        } else {
-            Ok(())
-        }
+        if self.tag_keys().is_empty() { Err(missing("TagKeys")) } else { Ok(()) }
     }
 }
 

@@ -10,34 +10,17 @@ fn keys_and_values_have_a_length() {
     for (key, value) in [("k", ""), (&*"ü".repeat(128), &*"ü".repeat(256)), ("awsome", "x")] {
         assert_eq!(tag(key, value), Ok(()), "{key}");
     }
-    for (key, value) in [
-        ("", "x"),
-        (&*"k".repeat(129), "x"),
-        ("k", &*"v".repeat(257)),
-        ("aws:k", "x"),
-        ("AWS:k", "x"),
-    ] {
-        assert_eq!(
-            tag(key, value).expect_err(key).code,
-            ErrorCode::InvalidParameterValue,
-            "{key}"
-        );
+    for (key, value) in
+        [("", "x"), (&*"k".repeat(129), "x"), ("k", &*"v".repeat(257)), ("aws:k", "x"), ("AWS:k", "x")]
+    {
+        assert_eq!(tag(key, value).expect_err(key).code, ErrorCode::InvalidParameterValue, "{key}");
     }
 }
 
 #[test]
 fn tagging_with_nothing_is_a_missing_parameter() {
     let input = TagQueueInput::builder().queue_url("q").build().expect("an input");
-    assert_eq!(
-        input.validate().expect_err("nothing").code,
-        ErrorCode::MissingParameter
-    );
-    let input = UntagQueueInput::builder()
-        .queue_url("q")
-        .build()
-        .expect("an input");
-    assert_eq!(
-        input.validate().expect_err("nothing").code,
-        ErrorCode::MissingParameter
-    );
+    assert_eq!(input.validate().expect_err("nothing").code, ErrorCode::MissingParameter);
+    let input = UntagQueueInput::builder().queue_url("q").build().expect("an input");
+    assert_eq!(input.validate().expect_err("nothing").code, ErrorCode::MissingParameter);
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqs_client::checksum::ChecksumPolicy;
+use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::{Client, Error, ErrorKind};
 use wiremock::matchers::method;
@@ -17,13 +18,7 @@ const ACCEPTED: &str = r#"{"MessageId":"m-1","MD5OfMessageBody":"5d41402abc4b2a7
 const WRONG_MD5: &str = "00000000000000000000000000000000";
 
 async fn send(client: &Client) -> Result<(), Error> {
-    client
-        .send_message()
-        .queue_url(QUEUE)
-        .message_body(HELLO)
-        .send()
-        .await
-        .map(drop)
+    client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.map(drop)
 }
 
 #[tokio::test]
@@ -43,19 +38,14 @@ async fn a_cut_answer_is_tried_again() {
     let error = send(&client(&url)).await.expect_err("always cut");
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Transport, 3));
     assert!(error.is_outcome_unknown() && error.is_retryable());
-    assert!(
-        std::error::Error::source(&error).is_some(),
-        "the cause is in the source"
-    );
+    assert!(std::error::Error::source(&error).is_some(), "the cause is in the source");
 }
 
 #[tokio::test]
 async fn an_answer_that_stops_is_given_up() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_owned();
     let (url, _) = raw_service(vec![Act::Hang(head), Act::whole(ACCEPTED)]).await;
-    send(&impatient(&url, Duration::from_millis(80)))
-        .await
-        .expect("second time lucky");
+    send(&impatient(&url, Duration::from_millis(80))).await.expect("second time lucky");
 }
 
 #[tokio::test]
@@ -81,40 +71,23 @@ async fn nobody_listening_is_known_not_to_have_acted() {
 #[tokio::test]
 async fn a_wrong_md5_is_an_error_and_not_a_reason_to_send_again() {
     let server = MockServer::start().await;
-    Mock::given(method("POST"))
-        .respond_with(sent_with_md5(WRONG_MD5))
-        .expect(2)
-        .mount(&server)
-        .await;
+    Mock::given(method("POST")).respond_with(sent_with_md5(WRONG_MD5)).expect(2).mount(&server).await;
     let error = send(&client(&server.uri())).await.expect_err("damaged");
-    assert_eq!(
-        (error.kind(), error.attempts(), error.is_retryable()),
-        (ErrorKind::Checksum, 1, false)
-    );
-    assert!(
-        error.to_string().contains(HELLO_MD5) && error.to_string().contains(WRONG_MD5),
-        "{error}"
-    );
+    assert_eq!((error.kind(), error.attempts(), error.is_retryable()), (ErrorKind::Checksum, 1, false));
+    assert!(error.to_string().contains(HELLO_MD5) && error.to_string().contains(WRONG_MD5), "{error}");
     assert_eq!(error.request_id(), Some("request-1"));
 
-    let off = settings(&server.uri())
-        .checksum_policy(ChecksumPolicy::Off)
-        .build();
+    let off = settings(&server.uri()).checksum_policy(ChecksumPolicy::Off).build();
     send(&Client::from_conf(off)).await.expect("not verified");
 }
 
 #[tokio::test]
 async fn a_service_without_checksums_needs_the_policy_that_says_so() {
     let server = MockServer::start().await;
-    Mock::given(method("POST"))
-        .respond_with(json(200, r#"{"MessageId":"m-1"}"#))
-        .mount(&server)
-        .await;
+    Mock::given(method("POST")).respond_with(json(200, r#"{"MessageId":"m-1"}"#)).mount(&server).await;
     let error = send(&client(&server.uri())).await.expect_err("missing");
     assert!(error.to_string().contains("VerifyIfPresent"), "{error}");
-    let policy = settings(&server.uri())
-        .checksum_policy(ChecksumPolicy::VerifyIfPresent)
-        .build();
+    let policy = settings(&server.uri()).checksum_policy(ChecksumPolicy::VerifyIfPresent).build();
     send(&Client::from_conf(policy)).await.expect("accepted");
 }
 
@@ -125,17 +98,8 @@ async fn a_partly_refused_batch_gives_both_lists() {
         r#"{{"Successful":[{{"Id":"a","MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}],
             "Failed":[{{"Id":"b","SenderFault":true,"Code":"InvalidMessageContents","Message":"Bad characters"}}]}}"#
     );
-    Mock::given(method("POST"))
-        .respond_with(json(200, &answer))
-        .expect(1)
-        .mount(&server)
-        .await;
-    let entry = |id: &str| {
-        SendMessageBatchRequestEntry::builder()
-            .id(id)
-            .message_body(HELLO)
-            .build()
-    };
+    Mock::given(method("POST")).respond_with(json(200, &answer)).expect(1).mount(&server).await;
+    let entry = |id: &str| SendMessageBatchRequestEntry::builder().id(id).message_body(HELLO).build();
     let batch = client(&server.uri())
         .send_message_batch()
         .queue_url(QUEUE)
@@ -146,29 +110,18 @@ async fn a_partly_refused_batch_gives_both_lists() {
         .expect("a partial failure is a success of the request");
     assert_eq!(batch.successful()[0].id(), "a");
     let failed = &batch.failed()[0];
-    assert_eq!(
-        (failed.id(), failed.sender_fault(), failed.code()),
-        ("b", true, "InvalidMessageContents")
-    );
+    assert_eq!((failed.id(), failed.sender_fault(), failed.code()), ("b", true, "InvalidMessageContents"));
 }
 
 #[tokio::test]
 async fn a_batch_answer_without_one_of_its_lists_is_whole() {
-    for answer in [
-        r#"{"Successful":[{"Id":"a"}]}"#,
-        r#"{"Failed":[{"Id":"a","SenderFault":false,"Code":"X"}]}"#,
-    ] {
+    for answer in
+        [r#"{"Successful":[{"Id":"a"}]}"#, r#"{"Failed":[{"Id":"a","SenderFault":false,"Code":"X"}]}"#]
+    {
         let server = MockServer::start().await;
-        Mock::given(method("POST"))
-            .respond_with(json(200, answer))
-            .mount(&server)
-            .await;
-        let delete = client(&server.uri())
-            .delete_message_batch()
-            .queue_url(QUEUE)
-            .send()
-            .await
-            .expect("read");
+        Mock::given(method("POST")).respond_with(json(200, answer)).mount(&server).await;
+        let delete =
+            client(&server.uri()).delete_message_batch().queue_url(QUEUE).send().await.expect("read");
         assert_eq!(delete.successful().len() + delete.failed().len(), 1);
     }
 }
@@ -176,17 +129,34 @@ async fn a_batch_answer_without_one_of_its_lists_is_whole() {
 #[tokio::test]
 async fn a_damaged_received_message_is_named() {
     let server = MockServer::start().await;
-    let answer =
-        format!(r#"{{"Messages":[{{"MessageId":"m-7","Body":"hellO","MD5OfBody":"{HELLO_MD5}"}}]}}"#);
+    let answer = format!(
+        r#"{{"Messages":[{{"MessageId":"m-7","ReceiptHandle":"handle","Body":"hellO","MD5OfBody":"{HELLO_MD5}"}}]}}"#
+    );
+    Mock::given(method("POST")).respond_with(json(200, &answer)).mount(&server).await;
+    let error = client(&server.uri()).receive_message().queue_url(QUEUE).send().await.expect_err("damaged");
+    assert!(error.to_string().contains("m-7"), "{error}");
+    assert_eq!(error.checksum_mismatches()[0].id(), Some("m-7"));
+    let output = error.output::<ReceiveMessageOutput>().expect("what came is there");
+    assert_eq!(output.messages()[0].receipt_handle(), Some("handle"), "so that it can be given back");
+}
+
+#[tokio::test]
+async fn a_doubt_about_one_attempt_stays_whatever_the_next_ones_say() {
+    let refusal = "HTTP/1.1 400 Bad Request\r\nx-amzn-query-error: InvalidParameterValue;Sender\r\ncontent-length: 2\r\n\r\n{}";
+    let (url, _) = raw_service(vec![Act::Close, Act::Write(refusal.to_owned())]).await;
+    let error = send(&client(&url)).await.expect_err("refused at last");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Service, 2));
+    assert!(error.is_outcome_unknown(), "the first attempt may have been acted on");
+}
+
+#[tokio::test]
+async fn a_refusal_without_a_code_is_quoted() {
+    let server = MockServer::start().await;
     Mock::given(method("POST"))
-        .respond_with(json(200, &answer))
+        .respond_with(json(403, r#"{"message":"Forbidden by WAF"}"#))
         .mount(&server)
         .await;
-    let error = client(&server.uri())
-        .receive_message()
-        .queue_url(QUEUE)
-        .send()
-        .await
-        .expect_err("damaged");
-    assert!(error.to_string().contains("m-7"), "{error}");
+    let error = send(&client(&server.uri())).await.expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::Unreadable);
+    assert!(error.to_string().contains("Forbidden by WAF"), "{error}");
 }

@@ -16,13 +16,7 @@ use crate::service::{HELLO, HELLO_MD5, QUEUE, accepted, client, json, settings};
 
 async fn failure(config: sqs_client::config::Builder) -> sqs_client::Error {
     let client = Client::from_conf(config.build());
-    client
-        .send_message()
-        .queue_url(QUEUE)
-        .message_body(HELLO)
-        .send()
-        .await
-        .expect_err("cannot work")
+    client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.expect_err("cannot work")
 }
 
 #[tokio::test]
@@ -36,12 +30,8 @@ async fn what_is_missing_is_said_with_the_way_to_set_it() {
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Credentials, 0));
     assert!(error.to_string().contains("AWS_ACCESS_KEY_ID"), "{error}");
 
-    let error = failure(
-        Config::builder()
-            .credentials_provider(credentials)
-            .endpoint_url("localhost:9324"),
-    )
-    .await;
+    let error =
+        failure(Config::builder().credentials_provider(credentials).endpoint_url("localhost:9324")).await;
     assert!(error.to_string().contains("http://localhost:9324"), "{error}");
 }
 
@@ -51,14 +41,10 @@ async fn a_provider_without_credentials_is_the_source_of_the_error() {
     if std::env::var("AWS_ACCESS_KEY_ID").is_ok() {
         return;
     }
-    let config = Config::builder()
-        .region(Region::new("eu-west-1"))
-        .credentials_provider(EnvironmentCredentials);
+    let config =
+        Config::builder().region(Region::new("eu-west-1")).credentials_provider(EnvironmentCredentials);
     let error = failure(config).await;
-    assert_eq!(
-        (error.kind(), error.is_retryable()),
-        (ErrorKind::Credentials, false)
-    );
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Credentials, false));
     assert!(error.source().is_some());
 }
 
@@ -78,24 +64,11 @@ async fn requests_are_signed_and_say_who_sends_them() {
         .mount(&server)
         .await;
     let config = settings(&server.uri())
-        .credentials_provider(Credentials::new(
-            "AKID",
-            "secret",
-            Some("token".into()),
-            None,
-            "test",
-        ))
+        .credentials_provider(Credentials::new("AKID", "secret", Some("token".into()), None, "test"))
         .app_name(AppName::new("orders").expect("valid"))
-        .pool_config(
-            PoolConfig::default()
-                .max_idle_per_host(1)
-                .idle_timeout(Duration::from_secs(5)),
-        )
+        .pool_config(PoolConfig::default().max_idle_per_host(1).idle_timeout(Duration::from_secs(5)))
         .build();
-    let send = Client::from_conf(config)
-        .send_message()
-        .queue_url(QUEUE)
-        .message_body(HELLO);
+    let send = Client::from_conf(config).send_message().queue_url(QUEUE).message_body(HELLO);
     send.send().await.expect("accepted");
 }
 
@@ -107,15 +80,8 @@ async fn without_credentials_requests_can_go_unsigned_on_request() {
         .respond_with(ResponseTemplate::new(500))
         .mount(&server)
         .await;
-    Mock::given(method("POST"))
-        .respond_with(accepted())
-        .expect(1)
-        .mount(&server)
-        .await;
-    let config = Config::builder()
-        .endpoint_url(server.uri())
-        .allow_no_auth()
-        .build();
+    Mock::given(method("POST")).respond_with(accepted()).expect(1).mount(&server).await;
+    let config = Config::builder().endpoint_url(server.uri()).allow_no_auth().build();
     Client::from_conf(config)
         .send_message()
         .queue_url(QUEUE)
@@ -128,32 +94,20 @@ async fn without_credentials_requests_can_go_unsigned_on_request() {
 #[tokio::test]
 async fn both_protocols_give_the_same() {
     let in_json = MockServer::start().await;
-    Mock::given(method("POST"))
-        .respond_with(accepted())
-        .mount(&in_json)
-        .await;
+    Mock::given(method("POST")).respond_with(accepted()).mount(&in_json).await;
     let in_xml = MockServer::start().await;
     let xml = format!(
         "<SendMessageResponse><SendMessageResult><MessageId>m-1</MessageId><MD5OfMessageBody>{HELLO_MD5}</MD5OfMessageBody>\
          </SendMessageResult><ResponseMetadata><RequestId>request-1</RequestId></ResponseMetadata></SendMessageResponse>"
     );
     let answer = ResponseTemplate::new(200).set_body_raw(xml, "text/xml");
-    Mock::given(header(
-        "content-type",
-        "application/x-www-form-urlencoded; charset=utf-8",
-    ))
-    .respond_with(answer)
-    .mount(&in_xml)
-    .await;
+    Mock::given(header("content-type", "application/x-www-form-urlencoded; charset=utf-8"))
+        .respond_with(answer)
+        .mount(&in_xml)
+        .await;
     let query = Client::from_conf(settings(&in_xml.uri()).protocol(Protocol::Query).build());
     let send = |client: Client| async move {
-        client
-            .send_message()
-            .queue_url(QUEUE)
-            .message_body(HELLO)
-            .send()
-            .await
-            .expect("accepted")
+        client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.expect("accepted")
     };
     assert_eq!(send(client(&in_json.uri())).await, send(query).await);
 }
@@ -161,18 +115,9 @@ async fn both_protocols_give_the_same() {
 #[tokio::test]
 async fn input_is_checked_before_sending_on_request() {
     let server = MockServer::start().await;
-    Mock::given(method("POST"))
-        .respond_with(json(200, "{}"))
-        .expect(1)
-        .mount(&server)
-        .await;
+    Mock::given(method("POST")).respond_with(json(200, "{}")).expect(1).mount(&server).await;
     let receive = |client: Client| async move {
-        client
-            .receive_message()
-            .queue_url(QUEUE)
-            .max_number_of_messages(11)
-            .send()
-            .await
+        client.receive_message().queue_url(QUEUE).max_number_of_messages(11).send().await
     };
     let checking = Client::from_conf(settings(&server.uri()).validate_input(true).build());
     let error = receive(checking).await.expect_err("refused here");
@@ -189,12 +134,7 @@ struct Seen(Arc<Mutex<Vec<String>>>);
 
 impl Observe for Seen {
     fn call(&self, report: &CallReport<'_>) {
-        let CallReport {
-            action,
-            attempts,
-            error,
-            ..
-        } = report;
+        let CallReport { action, attempts, error, .. } = report;
         let line = format!("{action} {attempts} {:?}", error.and_then(|error| error.code()));
         self.0.lock().expect("not poisoned").push(line);
     }
@@ -208,33 +148,17 @@ async fn the_observer_is_told_about_every_call() {
         .up_to_n_times(1)
         .mount(&server)
         .await;
-    Mock::given(method("POST"))
-        .respond_with(accepted())
-        .mount(&server)
-        .await;
+    Mock::given(method("POST")).respond_with(accepted()).mount(&server).await;
     let seen = Seen::default();
     let client = Client::from_conf(settings(&server.uri()).observer(seen.clone()).build());
-    client
-        .send_message()
-        .queue_url(QUEUE)
-        .message_body(HELLO)
-        .send()
-        .await
-        .expect("accepted");
+    client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.expect("accepted");
     assert_eq!(*seen.0.lock().expect("not poisoned"), ["SendMessage 2 None"]);
 }
 
 #[test]
 fn secrets_never_show_in_debug() {
     let credentials = Credentials::new("AKID", "very-secret", Some("very-token".into()), None, "test");
-    let config = Config::builder()
-        .region(Region::new("eu-west-1"))
-        .credentials_provider(credentials)
-        .build();
-    let shown = format!(
-        "{config:?} {:?} {:?}",
-        config.to_builder(),
-        Client::from_conf(config.clone())
-    );
+    let config = Config::builder().region(Region::new("eu-west-1")).credentials_provider(credentials).build();
+    let shown = format!("{config:?} {:?} {:?}", config.to_builder(), Client::from_conf(config.clone()));
     assert!(!shown.contains("very-"), "{shown}");
 }

@@ -32,36 +32,24 @@ fn requests_agree<O: Operation>() {
     let encoded = Protocol::AwsJson.encode_request(&input).unwrap();
     assert_eq!(json(&encoded.body), json(&json_file));
     assert_eq!(encoded.headers["content-type"], "application/x-amz-json-1.0");
-    assert_eq!(
-        encoded.headers["x-amz-target"],
-        format!("AmazonSQS.{}", O::ACTION)
-    );
+    assert_eq!(encoded.headers["x-amz-target"], format!("AmazonSQS.{}", O::ACTION));
     assert_eq!(encoded.headers["x-amzn-query-mode"], "true");
 
     let encoded = Protocol::Query.encode_request(&input).unwrap();
     assert_eq!(Tree::of_form(&encoded.body), Tree::of_form(&form_file));
-    assert_eq!(
-        encoded.headers["content-type"],
-        "application/x-www-form-urlencoded; charset=utf-8"
-    );
+    assert_eq!(encoded.headers["content-type"], "application/x-www-form-urlencoded; charset=utf-8");
     assert_eq!(encoded.headers.len(), 1);
 }
 
 fn answers_agree<O: Operation>() {
     let (json_file, xml_file) = (file::<O>("response.json"), file::<O>("response.xml"));
     let headers = HeaderMap::from_iter([("x-amzn-requestid".parse().unwrap(), REQUEST_ID.parse().unwrap())]);
-    let output = Protocol::AwsJson
-        .decode_response::<O>(200, &headers, &json_file)
-        .unwrap();
-    let by_xml = Protocol::Query
-        .decode_response::<O>(200, &HeaderMap::new(), &xml_file)
-        .unwrap();
+    let output = Protocol::AwsJson.decode_response::<O>(200, &headers, &json_file).unwrap();
+    let by_xml = Protocol::Query.decode_response::<O>(200, &HeaderMap::new(), &xml_file).unwrap();
     assert_eq!(output, by_xml);
     assert_eq!(output.request_id(), Some(REQUEST_ID));
 
-    let encoded = Protocol::AwsJson
-        .encode_response::<O>(&output, REQUEST_ID)
-        .unwrap();
+    let encoded = Protocol::AwsJson.encode_response::<O>(&output, REQUEST_ID).unwrap();
     if O::ACTION.is_void() {
         assert!(json_file.is_empty());
         assert!(encoded.body.is_empty());

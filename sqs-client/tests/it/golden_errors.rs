@@ -16,21 +16,10 @@ fn decode(name: &str) -> ResponseError {
     let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     let headers: HeaderMap = lines
         .map(|line| line.split_once(": ").unwrap())
-        .map(|(name, value)| {
-            (
-                name.parse::<HeaderName>().unwrap(),
-                HeaderValue::from_str(value).unwrap(),
-            )
-        })
+        .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap()))
         .collect();
-    let protocol = if name.starts_with("xml") {
-        Protocol::Query
-    } else {
-        Protocol::AwsJson
-    };
-    protocol
-        .decode_response::<SendMessage>(status, &headers, body.as_bytes())
-        .unwrap_err()
+    let protocol = if name.starts_with("xml") { Protocol::Query } else { Protocol::AwsJson };
+    protocol.decode_response::<SendMessage>(status, &headers, body.as_bytes()).unwrap_err()
 }
 
 #[track_caller]
@@ -48,42 +37,17 @@ fn assert_refusal(name: &str, code: &ErrorCode, message: Option<&str>, id: Optio
 #[test]
 fn the_header_and_the_type_of_aws_json_each_give_the_code() {
     let absent = "The specified queue does not exist.";
-    assert_refusal(
-        "json-header-and-type",
-        &ErrorCode::QueueDoesNotExist,
-        Some(absent),
-        REQUEST_ID,
-    );
-    assert_refusal(
-        "json-type-only",
-        &ErrorCode::RequestThrottled,
-        Some("Request is throttled"),
-        REQUEST_ID,
-    );
+    assert_refusal("json-header-and-type", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
+    assert_refusal("json-type-only", &ErrorCode::RequestThrottled, Some("Request is throttled"), REQUEST_ID);
     let handle = "The input receipt handle \"x\" is not a valid receipt handle.";
-    assert_refusal(
-        "json-header-only",
-        &ErrorCode::ReceiptHandleIsInvalid,
-        Some(handle),
-        REQUEST_ID,
-    );
+    assert_refusal("json-header-only", &ErrorCode::ReceiptHandleIsInvalid, Some(handle), REQUEST_ID);
 }
 
 #[test]
 fn errors_outside_the_model_are_known_by_their_coral_names() {
     let skew = "Signature expired: 20231121T010203Z is now earlier than 20231121T011203Z (20231121T011703Z - 5 min.)";
-    assert_refusal(
-        "json-generic",
-        &ErrorCode::SignatureDoesNotMatch,
-        Some(skew),
-        REQUEST_ID,
-    );
-    assert_refusal(
-        "json-unknown-operation",
-        &ErrorCode::UnknownOperation,
-        None,
-        REQUEST_ID,
-    );
+    assert_refusal("json-generic", &ErrorCode::SignatureDoesNotMatch, Some(skew), REQUEST_ID);
+    assert_refusal("json-unknown-operation", &ErrorCode::UnknownOperation, None, REQUEST_ID);
 }
 
 #[test]
@@ -105,19 +69,9 @@ fn an_unknown_code_is_kept_as_the_header_has_it() {
 #[test]
 fn xml_refusals_are_read_with_and_without_namespace_and_white_space() {
     let purge = "Only one PurgeQueue operation on orders is allowed every 60 seconds.";
-    assert_refusal(
-        "xml-detail",
-        &ErrorCode::PurgeQueueInProgress,
-        Some(purge),
-        REQUEST_ID,
-    );
+    assert_refusal("xml-detail", &ErrorCode::PurgeQueueInProgress, Some(purge), REQUEST_ID);
     let absent = "The specified queue does not exist for this wsdl version.";
-    assert_refusal(
-        "xml-id-in-body",
-        &ErrorCode::QueueDoesNotExist,
-        Some(absent),
-        REQUEST_ID,
-    );
+    assert_refusal("xml-id-in-body", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
     assert_refusal(
         "xml-without-namespace",
         &ErrorCode::InternalFailure,
@@ -128,12 +82,7 @@ fn xml_refusals_are_read_with_and_without_namespace_and_white_space() {
 
 #[test]
 fn a_code_as_the_only_element_is_a_refusal() {
-    assert_refusal(
-        "xml-code-as-element",
-        &ErrorCode::UnknownOperation,
-        None,
-        REQUEST_ID,
-    );
+    assert_refusal("xml-code-as-element", &ErrorCode::UnknownOperation, None, REQUEST_ID);
 }
 
 #[test]

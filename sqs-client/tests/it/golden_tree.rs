@@ -24,16 +24,8 @@ impl Tree {
                 Event::Start(start) => {
                     let name = start.name().as_ref().to_owned();
                     let attributes = start.attributes().map(|attribute| attribute.unwrap());
-                    let text = attributes
-                        .map(|a| [a.key.as_ref(), "=", &a.value].concat())
-                        .collect();
-                    open.push((
-                        name,
-                        Self {
-                            text,
-                            members: Vec::new(),
-                        },
-                    ));
+                    let text = attributes.map(|a| [a.key.as_ref(), "=", &a.value].concat()).collect();
+                    open.push((name, Self { text, members: Vec::new() }));
                 }
                 Event::End(_) => {
                     let (name, mut closed) = open.pop().unwrap();
@@ -63,14 +55,10 @@ impl Tree {
         for pair in std::str::from_utf8(form).unwrap().split('&') {
             let (name, value) = pair.split_once('=').unwrap();
             let value = value.replace('+', " ");
-            let level = name.split('.').fold(&mut root, |level, part| {
-                level.members.entry(part.into()).or_default()
-            });
+            let level =
+                name.split('.').fold(&mut root, |level, part| level.members.entry(part.into()).or_default());
             assert_eq!(level.text, "", "{name} comes twice");
-            level.text = percent_encoding::percent_decode_str(&value)
-                .decode_utf8()
-                .unwrap()
-                .into_owned();
+            level.text = percent_encoding::percent_decode_str(&value).decode_utf8().unwrap().into_owned();
         }
         root.into_tree()
     }
@@ -88,25 +76,14 @@ impl Level {
         for (name, level) in self.members {
             if level.members.keys().any(|key| key.parse::<usize>().is_ok()) {
                 let numbers: Vec<usize> = level.members.keys().map(|key| key.parse().unwrap()).collect();
-                assert_eq!(
-                    numbers,
-                    (1..=numbers.len()).collect::<Vec<_>>(),
-                    "numbers of {name}"
-                );
-                members.extend(
-                    level
-                        .members
-                        .into_values()
-                        .map(|element| (name.clone(), element.into_tree())),
-                );
+                assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "numbers of {name}");
+                members
+                    .extend(level.members.into_values().map(|element| (name.clone(), element.into_tree())));
             } else {
                 members.push((name, level.into_tree()));
             }
         }
         members.sort();
-        Tree {
-            text: self.text,
-            members,
-        }
+        Tree { text: self.text, members }
     }
 }

@@ -1,6 +1,7 @@
 //! The integration tests, in one binary so that they link once.
 
 mod broken;
+mod concurrency;
 mod configuration;
 mod golden;
 mod golden_errors;

@@ -57,10 +57,7 @@ fn a_changed_byte_does_no_harm<O: Operation>() {
     for changed in with_one_byte_changed(&file::<O>("request.query")) {
         let _ = request::<O>(Protocol::Query, &changed);
     }
-    for (protocol, name) in [
-        (Protocol::AwsJson, "response.json"),
-        (Protocol::Query, "response.xml"),
-    ] {
+    for (protocol, name) in [(Protocol::AwsJson, "response.json"), (Protocol::Query, "response.xml")] {
         for changed in with_one_byte_changed(&file::<O>(name)) {
             let _ = answer::<O>(protocol, &changed);
             let _ = protocol.decode_response::<O>(500, &HeaderMap::new(), &changed);
@@ -112,10 +109,7 @@ fn what_is_not_an_answer_is_refused() {
         for protocol in [Protocol::AwsJson, Protocol::Query] {
             for status in [200, 302, 400, 404, 502, 503] {
                 let outcome = protocol.decode_response::<ReceiveMessage>(status, &HeaderMap::new(), garbage);
-                assert!(
-                    matches!(outcome, Err(ResponseError::Unreadable { .. })),
-                    "{garbage:?} {outcome:?}"
-                );
+                assert!(matches!(outcome, Err(ResponseError::Unreadable { .. })), "{garbage:?} {outcome:?}");
             }
         }
     }
@@ -124,10 +118,7 @@ fn what_is_not_an_answer_is_refused() {
 #[test]
 fn what_is_not_an_object_is_refused_as_a_request() {
     for garbage in GARBAGE {
-        assert!(
-            request::<ReceiveMessage>(Protocol::AwsJson, garbage).is_err(),
-            "{garbage:?}"
-        );
+        assert!(request::<ReceiveMessage>(Protocol::AwsJson, garbage).is_err(), "{garbage:?}");
     }
 }
 
@@ -135,22 +126,10 @@ fn what_is_not_an_object_is_refused_as_a_request() {
 fn an_answer_shorter_than_announced_is_refused_even_when_it_can_be_parsed() {
     let headers = HeaderMap::from_iter([(http::header::CONTENT_LENGTH, "3".parse().unwrap())]);
     for protocol in [Protocol::AwsJson, Protocol::Query] {
-        assert!(
-            protocol
-                .decode_response::<ReceiveMessage>(200, &headers, b"{}")
-                .is_err()
-        );
-        assert!(
-            protocol
-                .decode_response::<DeleteMessage>(200, &headers, b"")
-                .is_err()
-        );
+        assert!(protocol.decode_response::<ReceiveMessage>(200, &headers, b"{}").is_err());
+        assert!(protocol.decode_response::<DeleteMessage>(200, &headers, b"").is_err());
     }
-    assert!(
-        Protocol::AwsJson
-            .decode_response::<ReceiveMessage>(200, &headers, b"{} ")
-            .is_ok()
-    );
+    assert!(Protocol::AwsJson.decode_response::<ReceiveMessage>(200, &headers, b"{} ").is_ok());
 }
 
 #[test]

@@ -48,28 +48,19 @@ fn maps_may_be_unflattened_with_lower_case_names_or_a_single_entry() {
         assert_eq!(form::<SetQueueAttributesInput>(text), expected, "{text}");
     }
     let tags = "Tags.entry.1.key=a&Tags.entry.1.value=1&Tags.entry.2.key=b&Tags.entry.2.value=";
-    assert_eq!(
-        form::<TagQueueInput>(tags),
-        Some(input(json!({"Tags": {"a": "1", "b": ""}})))
-    );
+    assert_eq!(form::<TagQueueInput>(tags), Some(input(json!({"Tags": {"a": "1", "b": ""}}))));
 }
 
 #[test]
 fn an_entry_without_key_is_refused_and_one_without_value_is_empty() {
     assert_eq!(form::<TagQueueInput>("Tag.1.Value=a"), None);
     assert_eq!(form::<TagQueueInput>("Tag.1=a"), None);
-    assert_eq!(
-        form::<TagQueueInput>("Tag.1.Key=a"),
-        Some(input(json!({"Tags": {"a": ""}})))
-    );
+    assert_eq!(form::<TagQueueInput>("Tag.1.Key=a"), Some(input(json!({"Tags": {"a": ""}}))));
 }
 
 #[test]
 fn an_empty_list_of_botocore_is_absent() {
-    assert_eq!(
-        form::<SendMessageBatchInput>("QueueUrl=u&Entries="),
-        Some(input(json!({"QueueUrl": "u"})))
-    );
+    assert_eq!(form::<SendMessageBatchInput>("QueueUrl=u&Entries="), Some(input(json!({"QueueUrl": "u"}))));
     assert_eq!(
         form::<ReceiveMessageInput>("AttributeNames=&MaxNumberOfMessages=2"),
         Some(input(json!({"MaxNumberOfMessages": 2})))
@@ -79,10 +70,7 @@ fn an_empty_list_of_botocore_is_absent() {
 #[test]
 fn plus_signs_and_escapes_in_names_and_values_are_decoded() {
     let expected = Some(input(json!({"MessageBody": "a b+c=d&e%é"})));
-    assert_eq!(
-        form::<SendMessageInput>("%4DessageBody=a+b%2Bc=d%26e%25%C3%A9"),
-        expected
-    );
+    assert_eq!(form::<SendMessageInput>("%4DessageBody=a+b%2Bc=d%26e%25%C3%A9"), expected);
     assert_eq!(
         form::<ReceiveMessageInput>("AttributeName%2E1=All"),
         Some(input(json!({"AttributeNames": ["All"]})))
@@ -95,23 +83,14 @@ fn a_bad_escape_stays_as_it_is_and_bad_utf8_is_refused() {
         let expected = Some(input(json!({"MessageBody": text.replace("%20", " ")})));
         assert_eq!(form::<SendMessageInput>(&format!("MessageBody={text}")), expected);
     }
-    for text in [
-        &b"MessageBody=%ff"[..],
-        b"MessageBody=%C3",
-        b"MessageBody=\xc3\x28",
-        b"%ff=1",
-        b"a+%ff=1",
-    ] {
+    for text in [&b"MessageBody=%ff"[..], b"MessageBody=%C3", b"MessageBody=\xc3\x28", b"%ff=1", b"a+%ff=1"] {
         assert!(Form::parse(text).is_err());
     }
 }
 
 #[test]
 fn an_unknown_action_is_named_and_a_missing_one_is_nothing() {
-    assert_eq!(
-        Form::parse(b"Action=Fly&Version=1").unwrap().action(),
-        Some(Err("Fly"))
-    );
+    assert_eq!(Form::parse(b"Action=Fly&Version=1").unwrap().action(), Some(Err("Fly")));
     assert_eq!(Form::parse(b"").unwrap().action(), None);
 }
 
@@ -142,12 +121,7 @@ fn wrong_types_are_refused_in_both_protocols() {
         r#"{"MessageAttributes":{"a":{"BinaryValue":"no base64"}}}"#,
         r#"{"MessageBody":"a","MessageBody":"b"}"#,
     ] {
-        assert!(
-            Protocol::AwsJson
-                .decode_request::<SendMessageInput>(text.as_bytes())
-                .is_err(),
-            "{text}"
-        );
+        assert!(Protocol::AwsJson.decode_request::<SendMessageInput>(text.as_bytes()).is_err(), "{text}");
     }
 }
 
@@ -160,9 +134,7 @@ fn null_is_absent_even_where_a_member_is_required() {
     let sent: SendMessageInput = Protocol::AwsJson.decode_request(text.as_bytes()).unwrap();
     assert_eq!(
         Some(sent),
-        Some(input(
-            json!({"MessageBody": "a", "MessageAttributes": {"n": {"StringValue": "v"}}})
-        ))
+        Some(input(json!({"MessageBody": "a", "MessageAttributes": {"n": {"StringValue": "v"}}})))
     );
 }
 
@@ -170,16 +142,8 @@ fn null_is_absent_even_where_a_member_is_required() {
 fn unknown_members_are_ignored() {
     let expected = Some(input(json!({"MessageBody": "a"})));
     let text = r#"{"Later":{"x":[1,null,{}]},"MessageBody":"a","messagebody":"b"}"#;
-    assert_eq!(
-        Protocol::AwsJson
-            .decode_request::<SendMessageInput>(text.as_bytes())
-            .ok(),
-        expected
-    );
-    assert_eq!(
-        form::<SendMessageInput>("Later.1.x=1&MessageBody=a&messagebody=b&Signature=x"),
-        expected
-    );
+    assert_eq!(Protocol::AwsJson.decode_request::<SendMessageInput>(text.as_bytes()).ok(), expected);
+    assert_eq!(form::<SendMessageInput>("Later.1.x=1&MessageBody=a&messagebody=b&Signature=x"), expected);
 }
 
 #[test]

@@ -49,12 +49,7 @@ fn deep_xml_is_refused() {
 
 #[test]
 fn a_form_with_too_many_parameters_is_refused() {
-    let many = |count: usize| {
-        (0..count)
-            .map(|n| format!("X.{n}=1"))
-            .collect::<Vec<_>>()
-            .join("&")
-    };
+    let many = |count: usize| (0..count).map(|n| format!("X.{n}=1")).collect::<Vec<_>>().join("&");
     assert!(Form::parse(many(10_000).as_bytes()).is_ok());
     assert!(Form::parse(many(100_000).as_bytes()).is_err());
     // Empty pairs are not parameters.
@@ -84,10 +79,7 @@ fn a_body_of_ten_mebibytes_is_read_whole() {
 
 #[test]
 fn a_text_of_half_a_million_references_is_read_whole() {
-    let message = receive(&format!(
-        "<Message><Body>{}</Body></Message>",
-        "&amp;&#xD;".repeat(1 << 18)
-    ));
+    let message = receive(&format!("<Message><Body>{}</Body></Message>", "&amp;&#xD;".repeat(1 << 18)));
     let body = message.unwrap().messages.unwrap().remove(0).body.unwrap();
     assert!(body == "&\r".repeat(1 << 18));
 }
@@ -99,41 +91,18 @@ fn many_elements_and_entries_are_read_whole() {
     assert_eq!(messages.len(), count);
     let entry = |n| format!("<MessageAttribute><Name>n{n}</Name><Value/></MessageAttribute>");
     let entries: String = (0..count).map(entry).collect();
-    let mut messages = receive(&format!("<Message>{entries}</Message>"))
-        .unwrap()
-        .messages
-        .unwrap();
+    let mut messages = receive(&format!("<Message>{entries}</Message>")).unwrap().messages.unwrap();
     assert_eq!(messages.remove(0).message_attributes.unwrap().len(), count);
 }
 
 #[test]
 fn a_mebibyte_of_nothing_is_refused_or_ignored() {
-    for filler in [
-        "<",
-        "<a ",
-        "&",
-        "&amp;",
-        "{",
-        "[",
-        "\"",
-        "\\",
-        "%",
-        ".",
-        "+",
-        " ",
-        "]]>",
-        "<!--",
-        "<![CDATA[",
-    ] {
+    for filler in
+        ["<", "<a ", "&", "&amp;", "{", "[", "\"", "\\", "%", ".", "+", " ", "]]>", "<!--", "<![CDATA["]
+    {
         let body = filler.repeat(MEBIBYTE / filler.len());
-        assert!(
-            answer::<SendMessage>(Protocol::AwsJson, body.as_bytes()).is_err(),
-            "{filler}"
-        );
-        assert!(
-            answer::<SendMessage>(Protocol::Query, body.as_bytes()).is_err(),
-            "{filler}"
-        );
+        assert!(answer::<SendMessage>(Protocol::AwsJson, body.as_bytes()).is_err(), "{filler}");
+        assert!(answer::<SendMessage>(Protocol::Query, body.as_bytes()).is_err(), "{filler}");
         assert!(
             answer::<SendMessage>(Protocol::AwsJson, format!("{{\"MessageId\":{body}").as_bytes()).is_err(),
             "{filler}"
@@ -152,19 +121,14 @@ fn list_numbers_may_be_anything_and_only_give_the_order() {
     let prefix = "MessageAttributeName";
     // Sparse, unordered, zero, leading zeros and up to 64 bits.
     assert_eq!(
-        names(&format!(
-            "{prefix}.7=c&{prefix}.18446744073709551615=d&{prefix}.0=a&{prefix}.02=b"
-        )),
+        names(&format!("{prefix}.7=c&{prefix}.18446744073709551615=d&{prefix}.0=a&{prefix}.02=b")),
         list(&["a", "b", "c", "d"])
     );
     assert_eq!(names(&format!("{prefix}.10=b&{prefix}.9=a")), list(&["a", "b"]));
     // Of parameters with the same name the last counts.
     assert_eq!(names(&format!("{prefix}.1=a&{prefix}.1=b")), list(&["b"]));
     // What is no number is not an element; where nothing else is there, the list is malformed.
-    assert_eq!(
-        names(&format!("{prefix}.1=a&{prefix}.x=b&{prefix}.-1=c")),
-        list(&["a"])
-    );
+    assert_eq!(names(&format!("{prefix}.1=a&{prefix}.x=b&{prefix}.-1=c")), list(&["a"]));
     for name in ["x", "-1", "1.2", "", "99999999999999999999", "1.", "1.member"] {
         assert_eq!(names(&format!("{prefix}.{name}=a")), None, "{name}");
     }
@@ -176,21 +140,15 @@ fn the_largest_legal_request_has_room() {
     use sqs_client::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 
     let entry = |id: usize| {
-        let builder = SendMessageBatchRequestEntry::builder()
-            .id(id.to_string())
-            .message_body("body");
+        let builder = SendMessageBatchRequestEntry::builder().id(id.to_string()).message_body("body");
         let value = |n| MessageAttributeValue::number(n);
         (0..10)
-            .fold(builder, |entry, n| {
-                entry.message_attributes(format!("name{n}"), value(n))
-            })
+            .fold(builder, |entry, n| entry.message_attributes(format!("name{n}"), value(n)))
             .build()
             .unwrap()
     };
-    let input = SendMessageBatchInput::builder()
-        .set_entries(Some((0..10).map(entry).collect()))
-        .build()
-        .unwrap();
+    let input =
+        SendMessageBatchInput::builder().set_entries(Some((0..10).map(entry).collect())).build().unwrap();
     let body = Protocol::Query.encode_request(&input).unwrap().body;
     let decoded: <SendMessageBatch as Operation>::Input = Protocol::Query.decode_request(&body).unwrap();
     assert_eq!(decoded, input);

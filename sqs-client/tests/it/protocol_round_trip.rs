@@ -18,10 +18,7 @@ const REQUEST_ID: &str = "5cbf3a1e-66c6-4d0b-9a4b-8c1c8b1e8f0e";
 
 /// Runs a property over strings of bytes.
 fn check(property: impl Fn(&[u8]) -> Result<(), TestCaseError>) {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(&vec(any::<u8>(), 0..=600), |bytes| property(&bytes));
     if let Err(failure) = outcome {
         panic!("{failure}");
@@ -48,12 +45,8 @@ fn response_survives<O: Operation>(
     sent: &O::Output,
     arrives: O::Output,
 ) -> Result<(), TestCaseError> {
-    let EncodedResponse {
-        status,
-        headers,
-        body,
-        ..
-    } = protocol.encode_response::<O>(sent, REQUEST_ID).map_err(fail)?;
+    let EncodedResponse { status, headers, body, .. } =
+        protocol.encode_response::<O>(sent, REQUEST_ID).map_err(fail)?;
     let decoded = protocol.decode_response::<O>(status, &headers, &body);
     let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
     let mut arrives = arrives;
@@ -101,12 +94,8 @@ fn any_refusal_survives_both_protocols() {
             let message = Some(choices.text()).filter(|text| text != "All");
             let refusal = ServiceError { code, message };
             for protocol in [Protocol::AwsJson, Protocol::Query] {
-                let EncodedResponse {
-                    status,
-                    headers,
-                    body,
-                    ..
-                } = protocol.encode_error(&refusal, REQUEST_ID);
+                let EncodedResponse { status, headers, body, .. } =
+                    protocol.encode_error(&refusal, REQUEST_ID);
                 prop_assert_eq!(status, refusal.code.status());
                 match protocol.decode_response::<sqs_client::operation::send_message::SendMessage>(
                     status, &headers, &body,
@@ -144,16 +133,8 @@ fn every_member_of_every_shape_is_among_what_is_tried() {
     for _ in 0..20 {
         make_all(&mut choices);
     }
-    assert_eq!(
-        choices.offered.difference(&choices.given).collect::<Vec<_>>(),
-        Vec::<&(&str, &str)>::new()
-    );
-    let inputs = choices
-        .offered
-        .iter()
-        .filter(|(shape, _)| shape.ends_with("Input"));
-    let inputs = inputs
-        .map(|(shape, _)| shape)
-        .collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(choices.offered.difference(&choices.given).collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
+    let inputs = choices.offered.iter().filter(|(shape, _)| shape.ends_with("Input"));
+    let inputs = inputs.map(|(shape, _)| shape).collect::<std::collections::BTreeSet<_>>();
     assert_eq!(inputs.len(), Action::ALL.len());
 }

@@ -19,21 +19,11 @@ fn form<I: Input>(value: serde_json::Value) -> String {
 
 fn xml<O: Operation>(value: serde_json::Value) -> String {
     let output: O::Output = serde_json::from_value(value).unwrap();
-    String::from_utf8(
-        Protocol::Query
-            .encode_response::<O>(&output, "id")
-            .unwrap()
-            .body
-            .into(),
-    )
-    .unwrap()
+    String::from_utf8(Protocol::Query.encode_response::<O>(&output, "id").unwrap().body.into()).unwrap()
 }
 
 fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-    pairs
-        .iter()
-        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-        .collect()
+    pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
 }
 
 #[test]
@@ -97,9 +87,8 @@ fn an_empty_answer_keeps_its_result_and_a_void_one_has_none() {
 
 #[test]
 fn an_empty_answer_is_an_empty_object_and_empty_batch_lists_are_left_out() {
-    let receive = Protocol::AwsJson
-        .encode_response::<ReceiveMessage>(&ReceiveMessageOutput::default(), "id")
-        .unwrap();
+    let receive =
+        Protocol::AwsJson.encode_response::<ReceiveMessage>(&ReceiveMessageOutput::default(), "id").unwrap();
     assert_eq!(receive.body, "{}");
     let batch = Protocol::AwsJson
         .encode_response::<SendMessageBatch>(&SendMessageBatchOutput::default(), "id")
@@ -109,10 +98,7 @@ fn an_empty_answer_is_an_empty_object_and_empty_batch_lists_are_left_out() {
 
 #[test]
 fn nine_actions_are_void() {
-    assert_eq!(
-        Action::ALL.into_iter().filter(|action| action.is_void()).count(),
-        9
-    );
+    assert_eq!(Action::ALL.into_iter().filter(|action| action.is_void()).count(), 9);
 }
 
 #[test]
@@ -120,21 +106,12 @@ fn a_refusal_in_aws_json_carries_both_names() {
     let refusal = ServiceError::new(ErrorCode::QueueDoesNotExist, "Gone.");
     let encoded = Protocol::AwsJson.encode_error(&refusal, "id");
     assert_eq!(encoded.status, 400);
-    assert_eq!(
-        encoded.headers["x-amzn-query-error"],
-        "AWS.SimpleQueueService.NonExistentQueue;Sender"
-    );
+    assert_eq!(encoded.headers["x-amzn-query-error"], "AWS.SimpleQueueService.NonExistentQueue;Sender");
     assert_eq!(encoded.headers["x-amzn-requestid"], "id");
-    assert_eq!(
-        encoded.body,
-        r#"{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"Gone."}"#
-    );
+    assert_eq!(encoded.body, r#"{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"Gone."}"#);
 
     let encoded = Protocol::AwsJson.encode_error(&ServiceError::bare(ErrorCode::UnknownOperation), "id");
-    assert_eq!(
-        encoded.body,
-        r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#
-    );
+    assert_eq!(encoded.body, r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#);
 }
 
 #[test]
@@ -167,27 +144,12 @@ fn the_code_in_the_header_counts_before_the_type_unless_only_the_type_is_known()
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(
-        decode("OverLimit;Sender", r#"{"__type":"x#InvalidAddress"}"#),
-        ErrorCode::OverLimit
-    );
-    assert_eq!(
-        decode("Odd;Sender", r#"{"__type":"x#InvalidAddress"}"#),
-        ErrorCode::InvalidAddress
-    );
-    assert_eq!(
-        decode("Odd;Sender", r#"{"__type":"x#Strange"}"#),
-        ErrorCode::from_name("Odd")
-    );
-    assert_eq!(
-        decode("", r#"{"__type":"OverLimit:http://internal.amazon.com/"}"#),
-        ErrorCode::OverLimit
-    );
+    assert_eq!(decode("OverLimit;Sender", r#"{"__type":"x#InvalidAddress"}"#), ErrorCode::OverLimit);
+    assert_eq!(decode("Odd;Sender", r#"{"__type":"x#InvalidAddress"}"#), ErrorCode::InvalidAddress);
+    assert_eq!(decode("Odd;Sender", r#"{"__type":"x#Strange"}"#), ErrorCode::from_name("Odd"));
+    assert_eq!(decode("", r#"{"__type":"OverLimit:http://internal.amazon.com/"}"#), ErrorCode::OverLimit);
     // A body of which one member is odd, or all, still has the rest.
-    assert_eq!(
-        decode("", r#"{"__type":"OverLimit","message":{"a":1}}"#),
-        ErrorCode::OverLimit
-    );
+    assert_eq!(decode("", r#"{"__type":"OverLimit","message":{"a":1}}"#), ErrorCode::OverLimit);
     assert_eq!(decode("OverLimit", "<html>"), ErrorCode::OverLimit);
 }
 
@@ -195,34 +157,16 @@ fn the_code_in_the_header_counts_before_the_type_unless_only_the_type_is_known()
 fn the_protocol_of_a_request_is_known_by_its_headers() {
     let detect = |name, value| Detected::from_headers(&headers(&[(name, value)]));
     let target = |target| detect("x-amz-target", target);
-    assert_eq!(
-        target("AmazonSQS.SendMessage"),
-        Detected::AwsJson(Ok(Action::SendMessage))
-    );
-    for unknown in [
-        "AmazonSQS.Fly",
-        "AmazonSQS.sendmessage",
-        "AmazonSQS.",
-        "AmazonSNS.SendMessage",
-        "SendMessage",
-        "",
-    ] {
+    assert_eq!(target("AmazonSQS.SendMessage"), Detected::AwsJson(Ok(Action::SendMessage)));
+    for unknown in
+        ["AmazonSQS.Fly", "AmazonSQS.sendmessage", "AmazonSQS.", "AmazonSNS.SendMessage", "SendMessage", ""]
+    {
         assert_eq!(target(unknown), Detected::AwsJson(Err(unknown.to_owned())));
     }
-    for media in [
-        "application/x-amz-json-1.0",
-        "application/X-Amz-Json-1.1; charset=utf-8",
-    ] {
-        assert_eq!(
-            detect("content-type", media),
-            Detected::AwsJson(Err(String::new()))
-        );
+    for media in ["application/x-amz-json-1.0", "application/X-Amz-Json-1.1; charset=utf-8"] {
+        assert_eq!(detect("content-type", media), Detected::AwsJson(Err(String::new())));
     }
-    for media in [
-        "application/x-www-form-urlencoded; charset=utf-8",
-        "application/json",
-        "x",
-    ] {
+    for media in ["application/x-www-form-urlencoded; charset=utf-8", "application/json", "x"] {
         assert_eq!(detect("content-type", media), Detected::Query);
     }
     assert_eq!(Detected::from_headers(&HeaderMap::new()), Detected::Query);

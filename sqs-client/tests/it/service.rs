@@ -31,9 +31,7 @@ pub(crate) fn client(endpoint: &str) -> Client {
 
 /// A client whose attempts take at most this long.
 pub(crate) fn impatient(endpoint: &str, attempt: Duration) -> Client {
-    let timeouts = TimeoutConfig::builder()
-        .operation_attempt_timeout(attempt)
-        .build();
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(attempt).build();
     Client::from_conf(settings(endpoint).timeout_config(timeouts).build())
 }
 
@@ -43,10 +41,7 @@ pub(crate) fn accepted() -> ResponseTemplate {
 }
 
 pub(crate) fn sent_with_md5(md5: &str) -> ResponseTemplate {
-    json(
-        200,
-        &format!(r#"{{"MessageId":"m-1","MD5OfMessageBody":"{md5}"}}"#),
-    )
+    json(200, &format!(r#"{{"MessageId":"m-1","MD5OfMessageBody":"{md5}"}}"#))
 }
 
 pub(crate) fn json(status: u16, body: &str) -> ResponseTemplate {
@@ -57,11 +52,8 @@ pub(crate) fn json(status: u16, body: &str) -> ResponseTemplate {
 
 /// A refusal as AWS writes it.
 pub(crate) fn refusal(status: u16, query_code: &str, shape: &str, text: &str) -> ResponseTemplate {
-    json(
-        status,
-        &format!(r#"{{"__type":"com.amazonaws.sqs#{shape}","message":"{text}"}}"#),
-    )
-    .insert_header("x-amzn-query-error", format!("{query_code};Sender"))
+    json(status, &format!(r#"{{"__type":"com.amazonaws.sqs#{shape}","message":"{text}"}}"#))
+        .insert_header("x-amzn-query-error", format!("{query_code};Sender"))
 }
 
 /// What a raw service does with one connection, after it has read a request.
@@ -79,10 +71,7 @@ impl Act {
     /// A whole HTTP answer of which only `sent` bytes of the body come.
     pub(crate) fn cut(body: &str, sent: usize) -> Self {
         let length = body.len();
-        Self::Write(format!(
-            "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}",
-            &body[..sent]
-        ))
+        Self::Write(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}", &body[..sent]))
     }
 
     pub(crate) fn whole(body: &str) -> Self {
@@ -102,9 +91,7 @@ pub(crate) async fn raw_service(acts: Vec<Act>) -> (String, std::sync::Arc<std::
             let Ok((stream, _)) = listener.accept().await else {
                 return;
             };
-            let turn = count
-                .fetch_add(1, std::sync::atomic::Ordering::SeqCst)
-                .min(acts.len() - 1);
+            let turn = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst).min(acts.len() - 1);
             tokio::spawn(play(stream, acts[turn].clone()));
         }
     });
@@ -138,8 +125,6 @@ fn is_whole_request(seen: &[u8]) -> bool {
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
         return false;
     };
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
     body.len() >= length.unwrap_or(0_usize)
 }

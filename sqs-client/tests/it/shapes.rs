@@ -28,9 +28,7 @@ pub(crate) use for_each_operation;
 pub(crate) fn through_form<O: Operation>(input: &O::Input) -> O::Input {
     let mut members = without_empty_members(serde_json::to_value(input).unwrap());
     if let Some(Value::Array(mut second)) = members.remove("MessageSystemAttributeNames") {
-        let first = members
-            .entry("AttributeNames")
-            .or_insert_with(|| Value::Array(Vec::new()));
+        let first = members.entry("AttributeNames").or_insert_with(|| Value::Array(Vec::new()));
         first.as_array_mut().unwrap().append(&mut second);
     }
     serde_json::from_value(members.into()).unwrap()
@@ -42,13 +40,9 @@ pub(crate) fn through_xml<O: Operation>(output: &O::Output) -> O::Output {
 }
 
 fn without_empty_members(shape: Value) -> Map<String, Value> {
-    let Value::Object(members) = shape else {
-        panic!("a shape is an object: {shape}")
-    };
+    let Value::Object(members) = shape else { panic!("a shape is an object: {shape}") };
     let members = members.into_iter().map(|(name, member)| (name, within(member)));
-    members
-        .filter(|(_, member)| !is_empty_collection(member))
-        .collect()
+    members.filter(|(_, member)| !is_empty_collection(member)).collect()
 }
 
 fn within(value: Value) -> Value {

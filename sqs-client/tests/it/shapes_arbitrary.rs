@@ -64,12 +64,7 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
         members: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_map(Members {
-            choices: self.choices,
-            shape,
-            rest: members.iter(),
-            current: "",
-        })
+        visitor.visit_map(Members { choices: self.choices, shape, rest: members.iter(), current: "" })
     }
 
     serde::forward_to_deserialize_any! {
@@ -86,10 +81,7 @@ struct Elements<'c, 'b> {
 
 impl<'b> Elements<'_, 'b> {
     fn place(&mut self) -> Place<'_, 'b> {
-        Place {
-            choices: self.place.choices,
-            member: self.place.member,
-        }
+        Place { choices: self.place.choices, member: self.place.member }
     }
 }
 
@@ -140,9 +132,6 @@ impl<'de> MapAccess<'de> for Members<'_, '_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(Place {
-            choices: self.choices,
-            member: self.current,
-        })
+        seed.deserialize(Place { choices: self.choices, member: self.current })
     }
 }

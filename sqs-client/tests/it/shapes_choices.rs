@@ -13,11 +13,7 @@ pub(crate) struct Choices<'b> {
 
 impl<'b> Choices<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
-        Self {
-            bytes: bytes.iter(),
-            offered: BTreeSet::new(),
-            given: BTreeSet::new(),
-        }
+        Self { bytes: bytes.iter(), offered: BTreeSet::new(), given: BTreeSet::new() }
     }
 
     fn byte(&mut self) -> u8 {
@@ -43,14 +39,8 @@ impl<'b> Choices<'b> {
     /// Text of the characters that SQS allows, leaning towards those that some protocol writes in a special way.
     pub(crate) fn text(&mut self) -> String {
         // Some of the names of every open enum; any other text is an unknown name.
-        const NAMES: [&str; 6] = [
-            "All",
-            "Policy",
-            "SenderId",
-            "AWSTraceHeader",
-            "SequenceNumber",
-            "FifoQueue",
-        ];
+        const NAMES: [&str; 6] =
+            ["All", "Policy", "SenderId", "AWSTraceHeader", "SequenceNumber", "FifoQueue"];
         const SPECIAL: [char; 32] = [
             '"',
             '\'',

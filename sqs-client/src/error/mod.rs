@@ -1,21 +1,24 @@
 //! The one error of this crate: one word wide, cheap to clone.
 
+mod cause;
+mod class;
+
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-use aws_credential_types::provider::error::CredentialsError;
 pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
 
 use crate::checksum::ChecksumMismatch;
-use crate::endpoint::EndpointError;
 use crate::operation::Action;
-use crate::protocol::{DecodeError, EncodeError};
-use crate::retry::{Failure, classify};
-use crate::service_error::{ErrorCode, RetryClass, ServiceError};
-use crate::sign::SignError;
-use crate::transport::{TransportError, TransportErrorKind};
+use crate::retry::Failure;
+use crate::service_error::{ErrorCode, ServiceError};
+use crate::transport::TransportError;
+
+pub use crate::types::UnknownVariantError;
+pub(crate) use cause::{Cause, Context, Damaged};
+pub(crate) use class::{classify, may_have_acted};
 
 /// Why an operation failed.
 ///
@@ -27,37 +30,6 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     cause: Cause,
     context: Context,
-}
-
-/// What is known about the call beside the cause.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Context {
-    pub(crate) action: Option<Action>,
-    pub(crate) attempts: u32,
-    pub(crate) request_id: Option<String>,
-    pub(crate) status: Option<u16>,
-}
-
-/// What went wrong, with its source.
-#[derive(Clone, Debug)]
-pub(crate) enum Cause {
-    Build(Arc<BuildError>),
-    Invalid(ServiceError),
-    Endpoint(EndpointError),
-    #[cfg_attr(
-        feature = "reqwest",
-        expect(dead_code, reason = "with reqwest there always is one")
-    )]
-    NoTransport,
-    Encode(EncodeError),
-    Sign(SignError),
-    Credentials(Arc<CredentialsError>),
-    NoCredentials,
-    Transport(TransportError),
-    Timeout(std::time::Duration),
-    Service(ServiceError),
-    Unreadable(DecodeError),
-    Checksum(ChecksumMismatch),
 }
 
 /// What went wrong, in broad terms.
@@ -82,6 +54,22 @@ pub enum ErrorKind {
     Checksum,
 }
 
+impl ErrorKind {
+    /// A short name for metrics, such as `timeout`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Config => "config",
+            Self::Credentials => "credentials",
+            Self::Transport => "transport",
+            Self::Timeout => "timeout",
+            Self::Service => "service",
+            Self::Unreadable => "unreadable",
+            Self::Checksum => "checksum",
+        }
+    }
+}
+
 impl Error {
     pub(crate) fn new(cause: Cause, context: Context) -> Self {
         Self(Arc::new(Inner { cause, context }))
@@ -91,10 +79,10 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match &self.0.cause {
             Cause::Build(_) | Cause::Invalid(_) | Cause::Encode(_) => ErrorKind::Input,
-            Cause::Endpoint(_) | Cause::NoTransport => ErrorKind::Config,
+            Cause::Endpoint(_) | Cause::NoTransport | Cause::NoTls => ErrorKind::Config,
             Cause::Credentials(_) | Cause::NoCredentials | Cause::Sign(_) => ErrorKind::Credentials,
             Cause::Transport(_) => ErrorKind::Transport,
-            Cause::Timeout(_) => ErrorKind::Timeout,
+            Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => ErrorKind::Timeout,
             Cause::Service(_) => ErrorKind::Service,
             Cause::Unreadable(_) => ErrorKind::Unreadable,
             Cause::Checksum(_) => ErrorKind::Checksum,
@@ -147,10 +135,7 @@ impl Error {
 
     /// Whether the same call may succeed later. The client has repeated it as often as it is configured to.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self.failure(),
-            Failure::Throttle | Failure::Transient | Failure::Timeout
-        )
+        matches!(self.failure(), Failure::Throttle | Failure::Transient | Failure::Timeout)
     }
 
     /// Whether the service asked for fewer requests.
@@ -163,20 +148,39 @@ impl Error {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Whether the service may have acted on the request although no answer says so.
+    /// Whether the service may have acted on the request although no answer says so: on any of the attempts, since
+    /// a clear refusal of the last one says nothing about those before it.
     pub fn is_outcome_unknown(&self) -> bool {
+        self.0.context.maybe_acted
+    }
+
+    /// How the exchange failed, when no whole answer came.
+    pub fn transport_error(&self) -> Option<&TransportError> {
         match &self.0.cause {
-            Cause::Transport(error) => error.kind() == TransportErrorKind::Broken,
-            Cause::Timeout(_) | Cause::Unreadable(_) => self.attempts() > 0,
-            Cause::Service(error) => error.code.retry_class() == Some(RetryClass::Transient) || self.is_5xx(),
-            _ => false,
+            Cause::Transport(error) => Some(error),
+            _ => None,
         }
     }
 
-    fn is_5xx(&self) -> bool {
-        self.status().is_some_and(|status| status >= 500)
+    /// Every checksum that is wrong or missing, with the id of the batch entry or of the received message.
+    pub fn checksum_mismatches(&self) -> &[ChecksumMismatch] {
+        match &self.0.cause {
+            Cause::Checksum(damaged) => &damaged.mismatches,
+            _ => &[],
+        }
     }
 
+    /// What the service answered although a checksum is wrong, such as a
+    /// [`ReceiveMessageOutput`](crate::operation::receive_message::ReceiveMessageOutput): nine good messages are
+    /// not lost for a damaged one.
+    pub fn output<T: 'static>(&self) -> Option<&T> {
+        match &self.0.cause {
+            Cause::Checksum(damaged) => damaged.output.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// What it means for the next attempt.
     pub(crate) fn failure(&self) -> Failure {
         classify(&self.0.cause, self.0.context.status)
     }
@@ -207,12 +211,7 @@ shape_checks! {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Context {
-            action,
-            attempts,
-            request_id,
-            status,
-        } = &self.0.context;
+        let Context { action, attempts, request_id, status, .. } = &self.0.context;
         if let Some(action) = action {
             write!(f, "{action}: ")?;
         }
@@ -224,6 +223,9 @@ impl fmt::Display for Error {
             Cause::NoTransport => f.write_str(
                 "no transport: enable the feature `reqwest`, or call transport(..) on the config builder",
             )?,
+            Cause::NoTls => f.write_str(
+                "the endpoint is an https URL: enable the feature `rustls` or `native-tls`, or use an http URL",
+            )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
             Cause::Credentials(_) => f.write_str("getting credentials failed")?,
             Cause::NoCredentials => f.write_str(
@@ -231,9 +233,16 @@ impl fmt::Display for Error {
                  credentials_provider(..) on the config builder",
             )?,
             Cause::Transport(error) => write!(f, "{error}")?,
-            Cause::Timeout(after) => write!(f, "no answer within {after:?}")?,
+            Cause::AttemptTimeout(limit) => write!(f, "no answer within {limit:?}, the timeout of an attempt")?,
+            Cause::OperationTimeout(limit) => write!(f, "not done within {limit:?}, the timeout of the operation")?,
             Cause::Unreadable(error) => write!(f, "the answer is not one of SQS: {error}")?,
-            Cause::Checksum(mismatch) => write!(f, "{mismatch}")?,
+            Cause::Checksum(damaged) => {
+                let mut separator = "";
+                for mismatch in &damaged.mismatches {
+                    write!(f, "{separator}{mismatch}")?;
+                    separator = "; ";
+                }
+            }
         }
         let mut separator = " (";
         let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
@@ -250,20 +259,13 @@ impl fmt::Display for Error {
         if *attempts > 0 {
             note(f, format_args!("attempts {attempts}"))?;
         }
-        if separator == ", " {
-            f.write_str(")")
-        } else {
-            Ok(())
-        }
+        if separator == ", " { f.write_str(")") } else { Ok(()) }
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("cause", &self.0.cause)
-            .field("context", &self.0.context)
-            .finish()
+        f.debug_struct("Error").field("cause", &self.0.cause).field("context", &self.0.context).finish()
     }
 }
 

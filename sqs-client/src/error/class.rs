@@ -1,43 +1,31 @@
-//! What a failure means for the next attempt.
+//! What a failure means: for the next attempt, and for what the service may have done.
 
-use crate::error::Cause;
-use crate::service_error::{RetryClass, ServiceError};
+use super::Cause;
+use crate::retry::Failure;
+use crate::service_error::{ErrorCode, RetryClass, ServiceError};
 use crate::transport::TransportErrorKind;
 
-/// A failed attempt, as the retry decision sees it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Failure {
-    /// The service asked for fewer requests.
-    Throttle,
-    /// The service or the network stumbled.
-    Transient,
-    /// No answer in time.
-    Timeout,
-    /// The signature was refused, perhaps for the clock.
-    ClockSkew,
-    /// The session token has expired.
-    ExpiredToken,
-    /// Repeating cannot help.
-    Fatal,
-}
-
+/// What a failed attempt means for the next one.
+///
 /// Codes decide, not statuses: `RequestThrottled` is a 403, `ThrottlingException` a 400, `OverLimit` a 403 that
 /// asks for deletes rather than for patience. The status decides only about codes that nobody knows.
 pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
     match cause {
         Cause::Service(error) => classify_refusal(error, status),
         Cause::Unreadable(_) => by_status(status, Failure::Transient),
-        Cause::Timeout(_) => Failure::Timeout,
+        Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => Failure::Timeout,
         Cause::Transport(error) => match error.kind() {
             TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
-            TransportErrorKind::Invalid => Failure::Fatal,
+            TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
+                Failure::Fatal
+            }
         },
         _ => Failure::Fatal,
     }
 }
 
 fn classify_refusal(error: &ServiceError, status: Option<u16>) -> Failure {
-    if error.code == crate::service_error::ErrorCode::ExpiredToken {
+    if error.code == ErrorCode::ExpiredToken {
         return Failure::ExpiredToken;
     }
     match error.code.retry_class() {
@@ -59,16 +47,29 @@ fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
     }
 }
 
+/// Whether the service may have acted on the request of an attempt that failed like this.
+pub(crate) fn may_have_acted(cause: &Cause, status: Option<u16>) -> bool {
+    let failed_inside = || status.is_none_or(|status| !(300..500).contains(&status));
+    match cause {
+        Cause::Transport(error) => {
+            matches!(error.kind(), TransportErrorKind::Broken | TransportErrorKind::TooLarge)
+        }
+        Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => true,
+        Cause::Unreadable(_) | Cause::Service(_) => failed_inside(),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service_error::ErrorCode;
+
+    fn refusal(code: &str) -> Cause {
+        Cause::Service(ServiceError::bare(ErrorCode::from_name(code)))
+    }
 
     fn of(code: &str, status: u16) -> Failure {
-        classify(
-            &Cause::Service(ServiceError::bare(ErrorCode::from_name(code))),
-            Some(status),
-        )
+        classify(&refusal(code), Some(status))
     }
 
     #[test]
@@ -88,5 +89,13 @@ mod tests {
         assert_eq!(of("BrandNew", 503), Failure::Transient);
         assert_eq!(of("BrandNew", 429), Failure::Throttle);
         assert_eq!(of("BrandNew", 400), Failure::Fatal);
+    }
+
+    #[test]
+    fn a_clear_no_is_no_doubt() {
+        assert!(!may_have_acted(&refusal("RequestThrottled"), Some(403)));
+        assert!(may_have_acted(&refusal("InternalFailure"), Some(500)));
+        assert!(may_have_acted(&Cause::AttemptTimeout(std::time::Duration::ZERO), None));
+        assert!(!may_have_acted(&Cause::NoCredentials, None));
     }
 }

@@ -1,0 +1,250 @@
+//! The loop over attempts, the same for all operations.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::error::CredentialsError;
+use bytes::Bytes;
+use http::header::{DATE, HOST, HeaderValue, USER_AGENT};
+use std::sync::atomic::Ordering;
+use tokio::time::Instant;
+
+use super::shared::Shared;
+use crate::error::{Cause, Context, Error, may_have_acted};
+use crate::protocol::EncodedRequest;
+use crate::retry::{Decision, Failure, RateLimiter};
+use crate::sign::Signable;
+use crate::time::{corrected, skew};
+
+/// Differences between two clocks from here on are held to be the reason for a refused signature, in seconds.
+const SKEW_THRESHOLD: u64 = 60;
+
+/// A request as the loop sees it.
+pub(super) struct Call {
+    pub(super) encoded: EncodedRequest,
+    pub(super) attempt_timeout: Option<Duration>,
+    pub(super) operation_timeout: Option<Duration>,
+    pub(super) started: Instant,
+}
+
+/// An answer that gives no output.
+pub(super) struct Refused {
+    pub(super) cause: Cause,
+    pub(super) request_id: Option<String>,
+}
+
+/// Turns a response into an output, elsewhere; here it is only known whether that worked.
+type Accept<'a> = &'a mut (dyn FnMut(&http::Response<Bytes>) -> Result<(), Refused> + Send);
+
+/// What an attempt was signed with.
+#[derive(Default)]
+struct Signed {
+    credentials: Option<Credentials>,
+    skew: i64,
+}
+
+/// A failed attempt.
+struct Failed {
+    cause: Cause,
+    signed: Signed,
+    /// The date of the answer, if there was one.
+    date: Option<String>,
+}
+
+impl From<Cause> for Failed {
+    fn from(cause: Cause) -> Self {
+        Self { cause, signed: Signed::default(), date: None }
+    }
+}
+
+impl Call {
+    fn deadline(&self) -> Option<Instant> {
+        self.operation_timeout.and_then(|timeout| self.started.checked_add(timeout))
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn out_of_time(&self) -> Cause {
+        Cause::OperationTimeout(self.operation_timeout.unwrap_or_default())
+    }
+
+    /// When the exchange that begins now has to be over, and the error if it is not.
+    fn exchange_deadline(&self) -> (Option<Instant>, Cause) {
+        let own = self.attempt_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        match (own, self.deadline()) {
+            (Some(own), Some(whole)) if whole < own => (Some(whole), self.out_of_time()),
+            (None, whole @ Some(_)) => (whole, self.out_of_time()),
+            (own, _) => (own, Cause::AttemptTimeout(self.attempt_timeout.unwrap_or_default())),
+        }
+    }
+}
+
+impl Shared {
+    pub(super) async fn attempts(
+        &self,
+        call: &Call,
+        context: &mut Context,
+        accept: Accept<'_>,
+    ) -> Result<(), Error> {
+        let mut was_corrected = false;
+        loop {
+            let sent_before = context.attempts;
+            let Err(failed) = self.attempt(call, context, accept).await else {
+                self.learn(Failure::Fatal);
+                lock(&self.bucket).succeed(context.attempts);
+                return Ok(());
+            };
+            let was_sent = context.attempts > sent_before;
+            context.maybe_acted |= was_sent && may_have_acted(&failed.cause, context.status);
+            let error = Error::new(failed.cause.clone(), context.clone());
+            // Nothing was sent: the reason is here, and trying again cannot change it.
+            if !was_sent {
+                return Err(error);
+            }
+            let failure = error.failure();
+            self.learn(failure);
+            let corrected = !was_corrected && self.correct(failure, &failed);
+            was_corrected |= corrected;
+            let (jitter, time_left) = (crate::random::unit(), call.time_left());
+            let decision = {
+                let mut bucket = lock(&self.bucket);
+                self.policy.decide(context.attempts, failure, corrected, &mut bucket, jitter, time_left)
+            };
+            match decision {
+                Decision::GiveUp => return Err(error),
+                Decision::RetryAfter(pause) => {
+                    tracing::debug!(%error, ?pause, "trying again");
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// One exchange. Counts as an attempt from the moment that something is sent.
+    async fn attempt(&self, call: &Call, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
+        context.status = None;
+        context.request_id = None;
+        self.wait_for_leave(call).await?;
+        let (request, signed) = match within(call.deadline(), self.signed(call)).await {
+            Some(request) => request?,
+            None => return Err(call.out_of_time().into()),
+        };
+        let transport = self.transport.as_ref().map_err(|cause| Failed::from(cause.clone()))?;
+        context.attempts += 1;
+        let (deadline, too_late) = call.exchange_deadline();
+        let response = match within(deadline, transport.send(request)).await {
+            Some(response) => response.map_err(Cause::Transport)?,
+            None => return Err(too_late.into()),
+        };
+        context.status = Some(response.status().as_u16());
+        accept(&response).map_err(|Refused { cause, request_id }| {
+            context.request_id = request_id;
+            let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+            Failed { cause, signed, date: date.map(str::to_owned) }
+        })
+    }
+
+    async fn signed(&self, call: &Call) -> Result<(http::Request<Bytes>, Signed), Cause> {
+        let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
+        let mut request = http::Request::new(call.encoded.body.clone());
+        *request.method_mut() = http::Method::POST;
+        *request.uri_mut() = endpoint.uri().clone();
+        let headers = request.headers_mut();
+        *headers = call.encoded.headers.clone();
+        headers.insert(USER_AGENT, self.user_agent.clone());
+        if let Ok(host) = HeaderValue::from_str(endpoint.host()) {
+            headers.insert(HOST, host);
+        }
+        let skew = self.skew.load(Ordering::Relaxed);
+        let now = corrected(self.config.time_source.now(), skew);
+        let credentials = match (&self.credentials, self.config.allow_no_auth) {
+            (Some(cache), false) => cache.get(now).await.map_err(|error| Cause::Credentials(error.into()))?,
+            (Some(cache), true) => match cache.get(now).await {
+                Ok(credentials) => credentials,
+                Err(CredentialsError::CredentialsNotLoaded(_)) => return Ok((request, Signed::default())),
+                Err(error) => return Err(Cause::Credentials(error.into())),
+            },
+            (None, true) => return Ok((request, Signed::default())),
+            (None, false) => return Err(Cause::NoCredentials),
+        };
+        let region = self.config.region.as_ref().map(AsRef::as_ref).or(endpoint.region());
+        let signable =
+            Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &call.encoded.body };
+        let region = region.unwrap_or("us-east-1");
+        self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
+        Ok((request, Signed { credentials: Some(credentials), skew }))
+    }
+
+    /// Changes what made the service refuse the signature. Says whether the next one will be another.
+    fn correct(&self, failure: Failure, failed: &Failed) -> bool {
+        match (failure, &self.credentials, &failed.signed.credentials) {
+            (Failure::ExpiredToken, Some(cache), Some(refused)) => {
+                cache.forget(refused);
+                true
+            }
+            (Failure::ClockSkew, ..) if self.config.correct_clock_skew => {
+                let date = failed.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
+                let Some(server) = date else { return false };
+                let measured = skew(server, self.config.time_source.now());
+                self.skew.store(measured, Ordering::Relaxed);
+                measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
+            }
+            _ => false,
+        }
+    }
+
+    /// In adaptive mode, waits until the client may send again.
+    async fn wait_for_leave(&self, call: &Call) -> Result<(), Cause> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        let at_most = call.time_left().map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let now = self.started.elapsed().as_secs_f64();
+        let wait = lock(limiter).acquire(now, at_most).ok_or_else(|| call.out_of_time())?;
+        if wait > 0.0 {
+            let leave = Leave { limiter, used: false };
+            tokio::time::sleep(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)).await;
+            leave.use_it();
+        }
+        Ok(())
+    }
+
+    /// In adaptive mode, learns from an answer.
+    fn learn(&self, failure: Failure) {
+        let Some(limiter) = &self.limiter else { return };
+        let now = self.started.elapsed().as_secs_f64();
+        lock(limiter).observe(now, failure == Failure::Throttle);
+    }
+}
+
+/// Leave to send, given back when the caller goes away while waiting for its turn.
+struct Leave<'a> {
+    limiter: &'a Mutex<RateLimiter>,
+    used: bool,
+}
+
+impl Leave<'_> {
+    fn use_it(mut self) {
+        self.used = true;
+    }
+}
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        if !self.used {
+            lock(self.limiter).give_back();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
+        None => Some(future.await),
+    }
+}

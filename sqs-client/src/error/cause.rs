@@ -1,0 +1,61 @@
+//! What went wrong, with its source, and what is known about the call beside that.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_smithy_types::error::operation::BuildError;
+
+use crate::checksum::ChecksumMismatch;
+use crate::endpoint::EndpointError;
+use crate::operation::Action;
+use crate::protocol::{DecodeError, EncodeError};
+use crate::service_error::ServiceError;
+use crate::sign::SignError;
+use crate::transport::TransportError;
+
+/// What is known about a call beside the cause of its failure.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    pub(crate) action: Option<Action>,
+    pub(crate) attempts: u32,
+    /// Of the latest attempt.
+    pub(crate) request_id: Option<String>,
+    /// Of the latest attempt.
+    pub(crate) status: Option<u16>,
+    /// Whether any attempt may have been acted on without an answer that says so.
+    pub(crate) maybe_acted: bool,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    Build(Arc<BuildError>),
+    Invalid(ServiceError),
+    Endpoint(EndpointError),
+    #[cfg_attr(feature = "reqwest", expect(dead_code, reason = "with reqwest there always is one"))]
+    NoTransport,
+    #[cfg_attr(
+        not(feature = "reqwest"),
+        expect(dead_code, reason = "a transport of the user has its own TLS")
+    )]
+    NoTls,
+    Encode(EncodeError),
+    Sign(SignError),
+    Credentials(Arc<CredentialsError>),
+    NoCredentials,
+    Transport(TransportError),
+    AttemptTimeout(Duration),
+    OperationTimeout(Duration),
+    Service(ServiceError),
+    Unreadable(DecodeError),
+    Checksum(Arc<Damaged>),
+}
+
+/// An answer that came, with checksums that are wrong.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) mismatches: Vec<ChecksumMismatch>,
+    pub(crate) output: Box<dyn Any + Send + Sync>,
+}

@@ -1,0 +1,211 @@
+//! What the clones of a client share, under tokio's paused clock and a transport within the process: no sockets, no
+//! waiting.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::config::{Builder, Credentials, ProvideCredentials};
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_client::{Client, Error};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::service::{HELLO, HELLO_MD5, QUEUE, settings};
+
+type Answer = dyn Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync;
+
+/// Answers after 10 ms with what a function makes of the number of the request and its headers.
+#[derive(Clone)]
+struct Scripted {
+    requests: Arc<AtomicU32>,
+    answer: Arc<Answer>,
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scripted")
+    }
+}
+
+impl Scripted {
+    fn new(answer: impl Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync + 'static) -> Self {
+        Self { requests: Arc::default(), answer: Arc::new(answer) }
+    }
+
+    fn requests(&self) -> u32 {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+impl Transport for Scripted {
+    fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let number = self.requests.fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Ok((self.answer)(number, request.headers()))
+        })
+    }
+}
+
+fn accepted() -> Response<Bytes> {
+    Response::new(format!(r#"{{"MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}"#).into())
+}
+
+fn refused(code: &str) -> Response<Bytes> {
+    let response = Response::builder().status(403).header("x-amzn-query-error", format!("{code};Sender"));
+    response.body(Bytes::from_static(b"{}")).expect("valid")
+}
+
+fn builder(transport: &Scripted) -> Builder {
+    settings("http://sqs.test").transport(transport.clone())
+}
+
+async fn send(client: &Client) -> Result<(), Error> {
+    client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.map(drop)
+}
+
+async fn all_at_once(client: &Client, calls: usize) -> Vec<Result<(), Error>> {
+    let mut running = JoinSet::new();
+    for _ in 0..calls {
+        let client = client.clone();
+        running.spawn(async move { send(&client).await });
+    }
+    running.join_all().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_clock_is_corrected_for_all_calls_under_way() {
+    #[expect(clippy::disallowed_methods, reason = "the service's clock is ahead of the real one")]
+    let ahead = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3_600));
+    let right_hour = ahead.clone();
+    let transport = Scripted::new(move |_, headers| {
+        // `Sat, 21 Nov 2026 13:..` and `20261121T13..`
+        let signed = headers["x-amz-date"].to_str().expect("text");
+        if signed[9..11] == right_hour[17..19] {
+            return accepted();
+        }
+        let mut stale = refused("SignatureDoesNotMatch");
+        stale.headers_mut().insert("date", ahead.parse().expect("a date"));
+        stale
+    });
+    let client = Client::from_conf(builder(&transport).build());
+    for result in all_at_once(&client, 10).await {
+        result.expect("corrected");
+    }
+}
+
+/// Credentials numbered by call, all of which last.
+#[derive(Clone, Debug, Default)]
+struct Numbered(Arc<AtomicU32>);
+
+impl ProvideCredentials for Numbered {
+    fn provide_credentials<'a>(&'a self) -> aws_credential_types::provider::future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        let number = self.0.fetch_add(1, Ordering::SeqCst);
+        let credentials = Credentials::new(format!("AK{number}"), "secret", None, None, "numbered");
+        aws_credential_types::provider::future::ProvideCredentials::ready(Ok(credentials))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_expired_token_is_one_renewal_however_many_calls_are_under_way() {
+    let transport = Scripted::new(|_, headers| {
+        let first = headers["authorization"].to_str().expect("text").contains("Credential=AK0/");
+        if first { refused("ExpiredToken") } else { accepted() }
+    });
+    let provider = Numbered::default();
+    let client = Client::from_conf(builder(&transport).credentials_provider(provider.clone()).build());
+    for result in all_at_once(&client, 20).await {
+        result.expect("renewed");
+    }
+    assert_eq!(provider.0.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_cannot_be_renewed_is_tried_again_once() {
+    let transport = Scripted::new(|_, _| refused("ExpiredToken"));
+    let retries = RetryConfig::standard().with_max_attempts(10);
+    let client = Client::from_conf(builder(&transport).retry_config(retries).build());
+    assert_eq!(send(&client).await.expect_err("expired for good").attempts(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_adaptive_mode_slows_down_when_throttled_and_recovers() {
+    let throttled = Arc::new(Mutex::new(false));
+    let switch = Arc::clone(&throttled);
+    let transport = Scripted::new(move |_, _| {
+        let throttle = std::mem::take(&mut *switch.lock().expect("not poisoned"));
+        if throttle { refused("RequestThrottled") } else { accepted() }
+    });
+    let client = Client::from_conf(builder(&transport).retry_config(RetryConfig::adaptive()).build());
+    let rate = async |seconds: u64| {
+        let (before, until) = (transport.requests(), Instant::now() + Duration::from_secs(seconds));
+        while Instant::now() < until {
+            send(&client).await.expect("accepted");
+        }
+        f64::from(transport.requests() - before) / f64::from(u32::try_from(seconds).expect("few"))
+    };
+    let unlimited = rate(5).await;
+    *throttled.lock().expect("not poisoned") = true;
+    let cut = rate(2).await;
+    let recovered = (rate(20).await, rate(5).await).1;
+    assert!(
+        cut < 0.85 * unlimited && recovered > 0.95 * unlimited,
+        "{unlimited} -> {cut} -> {recovered} a second"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_leave_counts_towards_the_operation_timeout() {
+    let transport =
+        Scripted::new(|number, _| if number == 0 { refused("RequestThrottled") } else { accepted() });
+    let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_millis(200)).build();
+    let client = builder(&transport).retry_config(RetryConfig::adaptive()).timeout_config(timeouts).build();
+    let client = Client::from_conf(client);
+    let started = Instant::now();
+    // Half a request a second is what is left after a throttling answer to the very first one.
+    let results = [send(&client).await, send(&client).await];
+    assert!(results.iter().any(Result::is_err));
+    assert!(started.elapsed() <= Duration::from_millis(400), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_operation_timeout_covers_credentials_and_exchange_together() {
+    #[derive(Debug)]
+    struct Slow;
+    impl ProvideCredentials for Slow {
+        fn provide_credentials<'a>(&'a self) -> aws_credential_types::provider::future::ProvideCredentials<'a>
+        where
+            Self: 'a,
+        {
+            aws_credential_types::provider::future::ProvideCredentials::new(async {
+                tokio::time::sleep(Duration::from_millis(295)).await;
+                Ok(Credentials::new("AK", "secret", None, None, "slow"))
+            })
+        }
+    }
+    let transport = Scripted::new(|_, _| accepted());
+    let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_millis(300)).build();
+    let client = builder(&transport).credentials_provider(Slow).timeout_config(timeouts);
+    let started = Instant::now();
+    let error = send(&Client::from_conf(client.build())).await.expect_err("too slow");
+    assert!(error.is_timeout() && error.to_string().contains("300ms"), "{error}");
+    assert_eq!(started.elapsed(), Duration::from_millis(300));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_out_of_range_are_no_limits() {
+    let transport = Scripted::new(|_, _| Response::new(Bytes::from_static(b"{}")));
+    let longest = Duration::MAX;
+    let timeouts =
+        TimeoutConfig::builder().operation_timeout(longest).operation_attempt_timeout(longest).build();
+    let client = Client::from_conf(builder(&transport).timeout_config(timeouts).build());
+    client.receive_message().queue_url(QUEUE).send().await.expect("no overflow");
+}
