@@ -28,11 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nA job that always fails:");
     jobs.send("divide by zero").send().await?;
     while let Some(job) = poll(&jobs).await? {
-        println!(
-            "received   {:?} from jobs, receive number {}: fails",
-            body(&job),
-            count(&job)
-        );
+        println!("received   {:?} from jobs, receive number {}: fails", body(&job), count(&job));
         jobs.change_visibility(&job, Duration::ZERO).send().await?;
     }
     println!("received   nothing more from jobs");
@@ -48,32 +44,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     dead.change_visibility(&letter, Duration::ZERO).send().await?;
 
     println!("\nBack to where it came from:");
-    client
-        .start_message_move_task()
-        .source_arn(&dead_arn)
-        .send()
-        .await?;
-    let job = jobs
-        .receive()
-        .send()
-        .await?
-        .messages
-        .unwrap_or_default()
-        .pop()
-        .ok_or("the job is back")?;
+    client.start_message_move_task().source_arn(&dead_arn).send().await?;
+    let job = jobs.receive().send().await?.messages.unwrap_or_default().pop().ok_or("the job is back")?;
     println!("received   {:?} from jobs: done this time", body(&job));
     jobs.delete(&job).send().await?;
-    let tasks = client
-        .list_message_move_tasks()
-        .source_arn(&dead_arn)
-        .send()
-        .await?;
+    let tasks = client.list_message_move_tasks().source_arn(&dead_arn).send().await?;
     for task in tasks.results() {
         let moved = task.approximate_number_of_messages_moved();
-        println!(
-            "move task  {}, {moved} message moved",
-            task.status().unwrap_or("-")
-        );
+        println!("move task  {}, {moved} message moved", task.status().unwrap_or("-"));
     }
     client.delete_queue().queue_url(jobs.url()).send().await?;
     client.delete_queue().queue_url(dead.url()).send().await?;
@@ -81,25 +59,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn arn(client: &Client, url: &str) -> Result<String, Box<dyn Error>> {
-    let attributes = client
-        .get_queue_attributes()
-        .queue_url(url)
-        .attribute_names(QueueAttributeName::QueueArn);
+    let attributes =
+        client.get_queue_attributes().queue_url(url).attribute_names(QueueAttributeName::QueueArn);
     let mut attributes = attributes.send().await?.attributes.unwrap_or_default();
-    Ok(attributes
-        .remove(&QueueAttributeName::QueueArn)
-        .ok_or("every queue has an ARN")?)
+    Ok(attributes.remove(&QueueAttributeName::QueueArn).ok_or("every queue has an ARN")?)
 }
 
 async fn poll(queue: &Queue<Client>) -> Result<Option<Message>, sqs_client::Error> {
-    Ok(queue
-        .receive()
-        .wait_time_seconds(0)
-        .send()
-        .await?
-        .messages
-        .unwrap_or_default()
-        .pop())
+    Ok(queue.receive().wait_time_seconds(0).send().await?.messages.unwrap_or_default().pop())
 }
 
 fn body(message: &Message) -> &str {

@@ -24,29 +24,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for customer in ["ada", "bob"] {
             let body = format!("{customer}'s {order} order");
             let id = format!("{customer}-{order}");
-            let sent = queue
-                .send(&body)
-                .message_group_id(customer)
-                .message_deduplication_id(id)
-                .send()
-                .await?;
-            println!(
-                "sent       {body:16} sequence number {}",
-                sent.sequence_number().unwrap_or("-")
-            );
+            let sent =
+                queue.send(&body).message_group_id(customer).message_deduplication_id(id).send().await?;
+            println!("sent       {body:16} sequence number {}", sent.sequence_number().unwrap_or("-"));
         }
     }
 
     println!("\nA receive takes from one group, and locks it until the message is deleted:");
     let first = receive_one(&queue).await?.ok_or("there are messages")?;
-    let other = receive_one(&queue)
-        .await?
-        .ok_or("there are messages of another group")?;
-    println!(
-        "received   {:?}, then {:?}: another group",
-        body(&first),
-        body(&other)
-    );
+    let other = receive_one(&queue).await?.ok_or("there are messages of another group")?;
+    println!("received   {:?}, then {:?}: another group", body(&first), body(&other));
     let none = receive_one(&queue).await?;
     println!("received   {:?}: both groups are locked", none.as_ref().map(body));
 
@@ -64,12 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn receive_one(
     queue: &sqs_client::client::Queue<sqs_client::Client>,
 ) -> Result<Option<Message>, sqs_client::Error> {
-    let received = queue
-        .receive()
-        .max_number_of_messages(1)
-        .wait_time_seconds(0)
-        .send()
-        .await?;
+    let received = queue.receive().max_number_of_messages(1).wait_time_seconds(0).send().await?;
     Ok(received.messages.unwrap_or_default().pop())
 }
 

@@ -16,10 +16,7 @@ pub async fn connect() -> Result<(Client, Option<MockSqs>), sqs_client::config::
         return Ok((Client::from_conf(builder.build()), None));
     }
     let server = MockSqs::start().await;
-    println!(
-        "server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)",
-        server.endpoint_url()
-    );
+    println!("server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)", server.endpoint_url());
     // Over HTTP, as in real life; without this line it would be the server's shortcut within the process.
     let mut config = server.client_config();
     config.set_transport(None);

@@ -16,11 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nA short poll of an empty queue:");
     let asked = Instant::now();
     let received = queue.receive().wait_time_seconds(0).send().await?;
-    println!(
-        "received   {} messages after {:.1?}",
-        received.messages().len(),
-        asked.elapsed()
-    );
+    println!("received   {} messages after {:.1?}", received.messages().len(), asked.elapsed());
 
     println!("\nA long poll, and a message that comes a second later:");
     let ringer = queue.clone();
@@ -32,15 +28,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let received = queue.receive().wait_time_seconds(20).send().await?;
     let arrived = Instant::now();
     let sent = ring.await??;
-    println!(
-        "received   {} message after {:.1?}",
-        received.messages().len(),
-        asked.elapsed()
-    );
-    println!(
-        "           within {:.1?} of the answer to its send",
-        arrived.saturating_duration_since(sent)
-    );
+    println!("received   {} message after {:.1?}", received.messages().len(), asked.elapsed());
+    println!("           within {:.1?} of the answer to its send", arrived.saturating_duration_since(sent));
     for message in received.messages() {
         queue.delete(message).send().await?;
     }
@@ -48,11 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nA long poll that waits in vain ends empty, not with an error:");
     let asked = Instant::now();
     let received = queue.receive().wait_time_seconds(1).send().await?;
-    println!(
-        "received   {} messages after {:.1?}",
-        received.messages().len(),
-        asked.elapsed()
-    );
+    println!("received   {} messages after {:.1?}", received.messages().len(), asked.elapsed());
     client.delete_queue().queue_url(queue.url()).send().await?;
     Ok(())
 }

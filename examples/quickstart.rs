@@ -25,12 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .attributes(QueueAttributeName::ContentBasedDeduplication, "true")
         .send()
         .await?;
-    through(
-        &client,
-        created.queue_url().unwrap_or_default(),
-        Some("customer-7"),
-    )
-    .await?;
+    through(&client, created.queue_url().unwrap_or_default(), Some("customer-7")).await?;
 
     println!("\nDone. Next: cargo run --example fifo");
     Ok(())
@@ -48,11 +43,7 @@ async fn through(client: &Client, url: &str, group: Option<&str>) -> Result<(), 
             .set_message_group_id(group.map(str::to_owned))
             .send()
             .await?;
-        println!(
-            "sent       {} md5 {}",
-            text(sent.message_id()),
-            text(sent.md5_of_message_body())
-        );
+        println!("sent       {} md5 {}", text(sent.message_id()), text(sent.md5_of_message_body()));
     }
 
     let mut left = 3;
@@ -70,21 +61,14 @@ async fn through(client: &Client, url: &str, group: Option<&str>) -> Result<(), 
 }
 
 fn show(message: &Message) {
-    println!(
-        "received   {:?} md5 {}",
-        text(message.body()),
-        text(message.md5_of_body())
-    );
+    println!("received   {:?} md5 {}", text(message.body()), text(message.md5_of_body()));
     let attributes: BTreeMap<_, _> = message.message_attributes().into_iter().flatten().collect();
     for (name, value) in attributes {
-        let shown = value
-            .string_value()
-            .map_or_else(|| format!("{:x?}", value.binary_value()), str::to_owned);
+        let bytes = value.binary_value().map(|blob| format!("{:02x?}", blob.as_ref()));
+        let shown = value.string_value().map(str::to_owned).or(bytes).unwrap_or_default();
         println!("             {name}: {} = {shown}", value.data_type());
     }
-    let order = message
-        .attributes()
-        .and_then(|all| all.get(&MessageSystemAttributeName::SequenceNumber));
+    let order = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::SequenceNumber));
     if let Some(order) = order {
         println!("             sequence number {order}");
     }

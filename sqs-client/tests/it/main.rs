@@ -1,5 +1,6 @@
 //! The integration tests, in one binary so that they link once.
 
+mod both_protocols;
 mod broken;
 mod concurrency;
 mod configuration;

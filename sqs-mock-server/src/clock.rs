@@ -1,0 +1,221 @@
+//! The clock that queues live by: it can be advanced, frozen and resumed.
+//!
+//! Time passes as `tokio::time::Instant` says, so that the clock follows tokio's paused clock too, from a start
+//! that is read once from the system.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// A moment, in milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The moment this many milliseconds after the Unix epoch.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// Whole seconds since the Unix epoch.
+    pub const fn as_secs(self) -> u64 {
+        self.0 / 1000
+    }
+
+    /// The time from `earlier` to here; zero when `earlier` is later.
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment this long before; the epoch when there is none.
+    pub fn saturating_before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(millis(duration)))
+    }
+}
+
+impl std::ops::Add<Duration> for Timestamp {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(millis(duration)))
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    /// Times before the epoch become the epoch.
+    fn from(time: SystemTime) -> Self {
+        Self(millis(time.duration_since(UNIX_EPOCH).unwrap_or_default()))
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The clock of one server. Clones show the same time.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Where `Hand::Running` counts from.
+    origin: Instant,
+    hand: AtomicI64,
+    /// Sleepers wait here for the hand to be moved; whoever moves it wakes them all.
+    moved: Notify,
+}
+
+/// How to tell the time. It is kept in one word, so that telling the time takes no lock.
+#[derive(Clone, Copy)]
+enum Hand {
+    /// This many milliseconds more than have passed since the origin.
+    Running(i64),
+    /// This many milliseconds after the epoch.
+    Frozen(i64),
+}
+
+impl Hand {
+    const fn pack(self) -> i64 {
+        match self {
+            Self::Running(offset) => offset << 1,
+            Self::Frozen(at) => (at << 1) | 1,
+        }
+    }
+
+    const fn unpack(word: i64) -> Self {
+        if word & 1 == 0 { Self::Running(word >> 1) } else { Self::Frozen(word >> 1) }
+    }
+
+    fn moved_by(self, millis: i64) -> Self {
+        match self {
+            Self::Running(offset) => Self::Running(capped(offset.saturating_add(millis))),
+            Self::Frozen(at) => Self::Frozen(capped(at.saturating_add(millis))),
+        }
+    }
+}
+
+/// One bit of the word is the state of the clock; 292 million years less a half remain.
+fn capped(millis: i64) -> i64 {
+    millis.min(i64::MAX >> 1)
+}
+
+fn signed(millis: u64) -> i64 {
+    capped(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+impl Clock {
+    /// A clock that shows the time of the system.
+    #[expect(clippy::disallowed_methods, reason = "the one place where the time of the system comes in")]
+    pub fn real() -> Self {
+        Self::starting_at(SystemTime::now().into())
+    }
+
+    /// A clock that shows `start` now.
+    pub fn starting_at(start: Timestamp) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                origin: Instant::now(),
+                hand: AtomicI64::new(Hand::Running(signed(start.0)).pack()),
+                moved: Notify::new(),
+            }),
+        }
+    }
+
+    /// What the clock shows.
+    pub fn now(&self) -> Timestamp {
+        self.show(self.hand())
+    }
+
+    /// Whether the clock stands still.
+    pub fn is_frozen(&self) -> bool {
+        matches!(self.hand(), Hand::Frozen(_))
+    }
+
+    /// Moves the clock on. Sleepers whose moment has come wake.
+    pub fn advance(&self, duration: Duration) {
+        let millis = signed(millis(duration));
+        self.turn(|hand| hand.moved_by(millis));
+    }
+
+    /// Stops the clock; from now on it moves only by [`advance`](Self::advance).
+    pub fn freeze(&self) {
+        self.turn(|hand| Hand::Frozen(signed(self.show(hand).0)));
+    }
+
+    /// Lets a frozen clock run on from where it stands.
+    pub fn resume(&self) {
+        self.turn(|hand| match hand {
+            Hand::Frozen(at) => Hand::Running(at.saturating_sub(self.passed())),
+            running @ Hand::Running(_) => running,
+        });
+    }
+
+    /// Waits until the clock shows `moment` or later.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    pub async fn sleep_until(&self, moment: Timestamp) {
+        loop {
+            let mut moved = std::pin::pin!(self.shared.moved.notified());
+            // Listening starts before the clock is read, so that no movement in between is missed.
+            moved.as_mut().enable();
+            let hand = self.hand();
+            let left = moment.saturating_since(self.show(hand));
+            if left.is_zero() {
+                return;
+            }
+            match hand {
+                Hand::Frozen(_) => moved.await,
+                Hand::Running(_) => tokio::select! {
+                    () = moved => {}
+                    () = tokio::time::sleep(left) => {}
+                },
+            }
+        }
+    }
+
+    fn hand(&self) -> Hand {
+        Hand::unpack(self.shared.hand.load(Ordering::Acquire))
+    }
+
+    fn show(&self, hand: Hand) -> Timestamp {
+        let millis = match hand {
+            Hand::Running(offset) => offset.saturating_add(self.passed()),
+            Hand::Frozen(at) => at,
+        };
+        Timestamp(u64::try_from(millis).unwrap_or(0))
+    }
+
+    /// Milliseconds since the origin.
+    fn passed(&self) -> i64 {
+        signed(millis(self.shared.origin.elapsed()))
+    }
+
+    fn turn(&self, change: impl Fn(Hand) -> Hand) {
+        let hand = &self.shared.hand;
+        let mut seen = hand.load(Ordering::Acquire);
+        while let Err(now) = hand.compare_exchange_weak(
+            seen,
+            change(Hand::unpack(seen)).pack(),
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
+            seen = now;
+        }
+        self.shared.moved.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+#[path = "clock_tests.rs"]
+mod tests;

@@ -1,0 +1,98 @@
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn clock() -> Clock {
+    Clock::starting_at(Timestamp::from_millis(1_000_000))
+}
+
+/// Long enough for woken tasks to run under the paused clock, which does not move on meanwhile.
+async fn let_others_run() {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clock_follows_the_passing_of_time() {
+    let clock = clock();
+    assert_eq!(clock.now().as_millis(), 1_000_000);
+    tokio::time::advance(SECOND).await;
+    assert_eq!(clock.now().as_millis(), 1_001_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn frozen_clock_moves_only_when_told() {
+    let clock = clock();
+    clock.freeze();
+    tokio::time::advance(SECOND).await;
+    assert_eq!(clock.now().as_millis(), 1_000_000);
+    clock.advance(Duration::from_millis(5));
+    assert_eq!(clock.now().as_millis(), 1_000_005);
+    assert!(clock.is_frozen());
+    clock.resume();
+    assert_eq!(clock.now().as_millis(), 1_000_005);
+    tokio::time::advance(SECOND).await;
+    assert_eq!(clock.now().as_millis(), 1_001_005);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clock_near_the_epoch_survives_a_long_freeze() {
+    let clock = Clock::starting_at(Timestamp::from_millis(5));
+    clock.freeze();
+    tokio::time::advance(SECOND).await;
+    clock.resume();
+    assert_eq!(clock.now().as_millis(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sleeper_wakes_by_itself() {
+    let clock = clock();
+    let before = Instant::now();
+    clock.sleep_until(clock.now() + SECOND).await;
+    assert_eq!(before.elapsed(), SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sleeper_wakes_when_the_clock_is_advanced() {
+    let clock = clock();
+    let before = Instant::now();
+    let sleeper = tokio::spawn({
+        let clock = clock.clone();
+        async move { clock.sleep_until(clock.now() + 3600 * SECOND).await }
+    });
+    let_others_run().await;
+    clock.advance(3599 * SECOND);
+    let_others_run().await;
+    assert!(!sleeper.is_finished());
+    clock.advance(SECOND);
+    sleeper.await.unwrap();
+    assert_eq!(before.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sleeper_sleeps_on_while_the_clock_is_frozen() {
+    let clock = clock();
+    clock.freeze();
+    let sleep = clock.sleep_until(clock.now() + SECOND);
+    assert!(tokio::time::timeout(3600 * SECOND, sleep).await.is_err());
+    let sleeper = tokio::spawn({
+        let clock = clock.clone();
+        async move { clock.sleep_until(clock.now() + SECOND).await }
+    });
+    let_others_run().await;
+    clock.resume();
+    sleeper.await.unwrap();
+    assert_eq!(clock.now().as_millis(), 1_001_000);
+}
+
+#[test]
+fn no_advance_overflows() {
+    let clock = clock();
+    clock.advance(Duration::MAX);
+    clock.advance(Duration::MAX);
+    assert!(clock.now() + Duration::MAX > Timestamp::from_millis(1));
+    clock.freeze();
+    clock.advance(Duration::MAX);
+    assert!(clock.now().as_millis() > 1_000_000);
+}

@@ -1,0 +1,102 @@
+//! What can be set before a server starts, with defaults and checks.
+
+use std::io;
+use std::time::SystemTime;
+
+use http::Uri;
+
+use crate::http::{Limits, is_account, is_region};
+
+/// Account of callers who do not choose one.
+pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
+/// Region of callers who do not name one.
+pub(crate) const DEFAULT_REGION: &str = "us-east-1";
+
+/// The settings of one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) account: String,
+    pub(crate) region: String,
+    pub(crate) public_url: Option<String>,
+    pub(crate) relaxed_timing: bool,
+    pub(crate) seed: Option<u64>,
+    pub(crate) clock_start: Option<SystemTime>,
+    pub(crate) clock_frozen: bool,
+    pub(crate) limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port: 0,
+            account: DEFAULT_ACCOUNT.to_owned(),
+            region: DEFAULT_REGION.to_owned(),
+            public_url: None,
+            relaxed_timing: false,
+            seed: None,
+            clock_start: None,
+            clock_frozen: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The settings, when they can be served with.
+    pub(crate) fn checked(mut self) -> io::Result<Self> {
+        if !is_account(&self.account) {
+            return Err(invalid(format!("the account must be 12 digits, not {:?}", self.account)));
+        }
+        if !is_region(&self.region) {
+            return Err(invalid(format!("{:?} is not the name of a region", self.region)));
+        }
+        if let Some(url) = &mut self.public_url {
+            if !is_base_url(url) {
+                let message = format!("the public URL must look like http://host:port, not {url:?}");
+                return Err(invalid(message));
+            }
+            url.truncate(url.trim_end_matches('/').len());
+        }
+        Ok(self)
+    }
+}
+
+fn is_base_url(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else { return false };
+    matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some() && uri.query().is_none()
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_valid() {
+        assert!(Config::default().checked().is_ok());
+    }
+
+    #[test]
+    fn bad_settings_are_named_in_the_error() {
+        let account = Config { account: "12".to_owned(), ..Config::default() };
+        assert_eq!(account.checked().unwrap_err().to_string(), "the account must be 12 digits, not \"12\"");
+        let region = Config { region: "Ireland".to_owned(), ..Config::default() };
+        assert!(region.checked().unwrap_err().to_string().contains("Ireland"));
+        for url in ["sqs:9324", "/queue", "ftp://sqs", "http://", "http://sqs/?x=1", ""] {
+            let config = Config { public_url: Some(url.to_owned()), ..Config::default() };
+            assert!(config.checked().is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn public_url_loses_its_trailing_slash() {
+        let config = Config { public_url: Some("https://sqs.test/base/".to_owned()), ..Config::default() };
+        assert_eq!(config.checked().unwrap().public_url.as_deref(), Some("https://sqs.test/base"));
+    }
+}

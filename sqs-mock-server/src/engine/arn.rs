@@ -1,0 +1,92 @@
+//! Names of queues across accounts and regions.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// `arn:aws:sqs:<region>:<account>:<name>`.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct QueueArn {
+    /// Such as `us-east-1`.
+    pub region: Box<str>,
+    /// 12 digits.
+    pub account: Box<str>,
+    /// Name of the queue, with its `.fifo` when it has one.
+    pub name: Box<str>,
+}
+
+impl QueueArn {
+    /// The ARN of a queue.
+    pub fn new(region: &str, account: &str, name: &str) -> Self {
+        Self { region: region.into(), account: account.into(), name: name.into() }
+    }
+
+    /// Whether the name is one of a FIFO queue.
+    pub fn is_fifo(&self) -> bool {
+        is_fifo_name(&self.name)
+    }
+
+    /// Whether both queues are in the same account and region.
+    pub fn is_neighbour_of(&self, other: &Self) -> bool {
+        self.region == other.region && self.account == other.account
+    }
+}
+
+/// Whether a queue of this name is a FIFO queue.
+pub fn is_fifo_name(name: &str) -> bool {
+    name.strip_suffix(".fifo").is_some()
+}
+
+impl fmt::Display for QueueArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arn:aws:sqs:{}:{}:{}", self.region, self.account, self.name)
+    }
+}
+
+/// A text is not the ARN of a queue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NotAQueueArn;
+
+impl fmt::Display for NotAQueueArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not the ARN of a queue")
+    }
+}
+
+impl std::error::Error for NotAQueueArn {}
+
+impl FromStr for QueueArn {
+    type Err = NotAQueueArn;
+
+    fn from_str(text: &str) -> Result<Self, NotAQueueArn> {
+        let rest = text.strip_prefix("arn:aws:sqs:").ok_or(NotAQueueArn)?;
+        let mut parts = rest.split(':');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(region), Some(account), Some(name), None) if !name.is_empty() => {
+                Ok(Self::new(region, account, name))
+            }
+            _ => Err(NotAQueueArn),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arn_survives_a_round_trip() {
+        let text = "arn:aws:sqs:eu-west-1:123456789012:orders.fifo";
+        let arn: QueueArn = text.parse().unwrap();
+        assert_eq!(arn.to_string(), text);
+        assert!(arn.is_fifo());
+    }
+
+    #[test]
+    fn other_texts_are_no_arns_of_queues() {
+        for text in
+            ["", "orders", "arn:aws:sns:a:b:c", "arn:aws:sqs:a:b", "arn:aws:sqs:a:b:", "arn:aws:sqs:a:b:c:d"]
+        {
+            assert_eq!(text.parse::<QueueArn>(), Err(NotAQueueArn), "{text}");
+        }
+    }
+}

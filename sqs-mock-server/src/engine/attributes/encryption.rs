@@ -1,0 +1,67 @@
+//! Encryption at rest. Nothing is encrypted here; the attributes behave as those of the service.
+
+use sqs_client::limits;
+use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::types::QueueAttributeName as Name;
+
+use super::Requested;
+use super::change::{flag, number};
+
+/// Default of `KmsDataKeyReusePeriodSeconds`.
+const DEFAULT_REUSE_SECONDS: u32 = 300;
+
+/// `KmsMasterKeyId`, `KmsDataKeyReusePeriodSeconds` and `SqsManagedSseEnabled`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Encryption {
+    /// Id, ARN or alias of a KMS key.
+    pub kms_key: Option<Box<str>>,
+    /// How long a data key is reused, in seconds, when it was set.
+    pub reuse_seconds: Option<u32>,
+    /// Whether SQS encrypts with its own keys.
+    pub managed: bool,
+}
+
+impl Default for Encryption {
+    fn default() -> Self {
+        Self { kms_key: None, reuse_seconds: None, managed: true }
+    }
+}
+
+impl Encryption {
+    /// Both ways of encryption cannot be asked for in one request.
+    pub(super) fn check(requested: &Requested) -> Result<(), ServiceError> {
+        let kms = requested.get(&Name::KmsMasterKeyId).is_some_and(|key| !key.is_empty());
+        let managed =
+            requested.get(&Name::SqsManagedSseEnabled).is_some_and(|value| flag(value) == Some(true));
+        if kms && managed {
+            let text = "You can use one type of server-side encryption (SSE) at one time. You can either enable KMS \
+                        SSE or SQS SSE.";
+            return Err(ServiceError::new(ErrorCode::InvalidAttributeName, text));
+        }
+        Ok(())
+    }
+
+    /// The managed kind goes off with the first key and stays off when the key is removed.
+    pub(super) fn set_key(&mut self, key: &str) {
+        self.kms_key = (!key.is_empty()).then(|| key.into());
+        self.managed &= self.kms_key.is_none();
+    }
+
+    pub(super) fn set_reuse(&mut self, value: &str) -> Option<()> {
+        self.reuse_seconds = Some(number(value, &limits::KMS_REUSE_SECONDS)?);
+        Some(())
+    }
+
+    pub(super) fn set_managed(&mut self, value: &str) -> Option<()> {
+        self.managed = flag(value)?;
+        if self.managed {
+            self.kms_key = None;
+        }
+        Some(())
+    }
+
+    /// The reuse period, unless it is a default that nothing depends on.
+    pub(super) fn shown_reuse(&self) -> Option<u32> {
+        self.reuse_seconds.filter(|seconds| self.kms_key.is_some() || *seconds != DEFAULT_REUSE_SECONDS)
+    }
+}

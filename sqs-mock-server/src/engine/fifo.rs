@@ -1,0 +1,94 @@
+//! Order of a FIFO queue: within a group strictly in order, the groups in turn.
+//!
+//! A group can give its messages from the first up to the one before the first that is hidden. That one rule is
+//! the lock of a group (what is received is taken from the front, so that a message in flight keeps back all
+//! behind it), its release by the delete of all messages in flight, and the behaviour of groups whose messages
+//! are hidden for different times.
+
+use std::sync::Arc;
+
+use super::chain::{Chain, Links};
+use super::groups::Groups;
+use super::message::{State, Stored};
+use super::slab::{Slab, Slot};
+
+#[derive(Debug, Default)]
+struct Lane {
+    /// All messages of the group, hidden ones too.
+    messages: Chain,
+    ready: bool,
+}
+
+/// The messages of a FIFO queue by group, and the groups that can give some.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    groups: Groups<Lane>,
+    links: Links,
+    /// Groups whose first message is available. One that becomes so goes to the end; so receives walk round the
+    /// groups.
+    ready: Chain,
+    ready_links: Links,
+}
+
+impl Fifo {
+    /// Counts one more message of a group.
+    pub(super) fn join(&mut self, group: Option<&str>) -> Slot {
+        self.groups.join(group, Lane::default)
+    }
+
+    /// The id of a group.
+    pub(super) fn id(&self, group: Slot) -> Option<Arc<str>> {
+        self.groups.get(group)?.id.clone()
+    }
+
+    /// Puts a new message at the end of its group. Says whether the group has become ready.
+    pub(super) fn push(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+        let Some(message) = messages.get(slot) else {
+            return false;
+        };
+        let Some(group) = self.groups.get_mut(message.group) else {
+            return false;
+        };
+        self.links.push_back(&mut group.data.messages, slot);
+        self.refresh(messages, message.group)
+    }
+
+    /// Takes a message out of its group. Says whether the group has become ready.
+    pub(super) fn remove(&mut self, messages: &Slab<Stored>, group: Slot, slot: Slot) -> bool {
+        let Some(lane) = self.groups.get_mut(group) else {
+            return false;
+        };
+        self.links.remove(&mut lane.data.messages, slot);
+        let became_ready = self.refresh(messages, group);
+        self.groups.leave(group);
+        became_ready
+    }
+
+    /// Looks again whether a group is ready. Says whether it has become so.
+    pub(super) fn refresh(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+        let Some(group) = self.groups.get_mut(slot) else {
+            return false;
+        };
+        let lane = &mut group.data;
+        let first = lane.messages.first().and_then(|first| messages.get(first));
+        let ready = first.is_some_and(|message| message.state == State::Available);
+        let became_ready = ready && !lane.ready;
+        if became_ready {
+            self.ready_links.push_back(&mut self.ready, slot);
+        } else if lane.ready && !ready {
+            self.ready_links.remove(&mut self.ready, slot);
+        }
+        lane.ready = ready;
+        became_ready
+    }
+
+    /// The first message of the group whose turn it is.
+    pub(super) fn next(&self) -> Option<Slot> {
+        self.groups.get(self.ready.first()?)?.data.messages.first()
+    }
+
+    /// The message after one in the same group.
+    pub(super) fn after(&self, slot: Slot) -> Option<Slot> {
+        self.links.after(slot)
+    }
+}

@@ -1,0 +1,128 @@
+//! Messages: what their sender gave, and what a queue adds to it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use sqs_client::checksum::{self, Md5Hex};
+use sqs_client::types::MessageAttributeValue;
+
+use super::QueueArn;
+use super::slab::Slot;
+use crate::clock::Timestamp;
+use crate::seed::Uuid;
+
+/// What the sender of a message gave. It never changes and is shared, not copied, from hop to hop.
+#[derive(Debug)]
+pub struct Payload {
+    /// The body.
+    pub body: Box<str>,
+    /// MD5 of the body.
+    pub md5_of_body: Md5Hex,
+    /// Account or principal of the sender.
+    pub sender: Arc<str>,
+    extras: Option<Box<Extras>>,
+}
+
+/// What few messages have, out of the way of the many.
+#[derive(Debug)]
+struct Extras {
+    attributes: HashMap<String, MessageAttributeValue>,
+    md5_of_attributes: Option<Md5Hex>,
+    trace_header: Option<Box<str>>,
+}
+
+impl Payload {
+    /// Computes the checksums, which is better done before a queue is locked.
+    pub fn new(
+        body: String,
+        attributes: Option<HashMap<String, MessageAttributeValue>>,
+        trace_header: Option<String>,
+        sender: Arc<str>,
+    ) -> Self {
+        let md5_of_body = checksum::md5_of_body(&body);
+        let attributes = attributes.unwrap_or_default();
+        let extras = (!attributes.is_empty() || trace_header.is_some()).then(|| {
+            let md5_of_attributes = checksum::md5_of_attributes(&attributes);
+            Box::new(Extras {
+                attributes,
+                md5_of_attributes,
+                trace_header: trace_header.map(String::into_boxed_str),
+            })
+        });
+        Self { body: body.into_boxed_str(), md5_of_body, sender, extras }
+    }
+
+    /// The message attributes, when there are any.
+    pub fn attributes(&self) -> Option<&HashMap<String, MessageAttributeValue>> {
+        self.extras.as_ref().map(|extras| &extras.attributes).filter(|attributes| !attributes.is_empty())
+    }
+
+    /// MD5 of all message attributes, when there are any.
+    pub fn md5_of_attributes(&self) -> Option<Md5Hex> {
+        self.extras.as_ref().and_then(|extras| extras.md5_of_attributes)
+    }
+
+    /// The AWS X-Ray trace header.
+    pub fn trace_header(&self) -> Option<&str> {
+        self.extras.as_ref().and_then(|extras| extras.trace_header.as_deref())
+    }
+}
+
+/// The number of a message of a FIFO queue, shown with 20 digits.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct SequenceNumber(pub(super) u128);
+
+impl fmt::Display for SequenceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:020}", self.0)
+    }
+}
+
+/// Where a message is in its life.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    Available,
+    Delayed { until: Timestamp },
+    InFlight { until: Timestamp },
+}
+
+impl State {
+    /// When the message becomes visible, unless it is.
+    pub(super) const fn hidden_until(self) -> Option<Timestamp> {
+        match self {
+            Self::Available => None,
+            Self::Delayed { until } | Self::InFlight { until } => Some(until),
+        }
+    }
+}
+
+/// What a message is, wherever it is: all that a move from queue to queue keeps.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) payload: Arc<Payload>,
+    pub(super) id: Uuid,
+    pub(super) sent: Timestamp,
+    /// Retention counts from here.
+    pub(super) born: Timestamp,
+    /// Meaningful when `receives` is not 0.
+    pub(super) first_received: Timestamp,
+    pub(super) receives: u32,
+    pub(super) deduplication_id: Option<Arc<str>>,
+    /// The queue that the message was a dead letter of.
+    pub(super) source: Option<Arc<QueueArn>>,
+}
+
+/// A message in a queue.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) core: Core,
+    pub(super) state: State,
+    pub(super) group: Slot,
+    /// Its number among all messages that the queue ever had.
+    pub(super) ticket: u64,
+    /// Its place among the available ones of a standard queue.
+    pub(super) turn: u64,
+    /// When the latest receive was.
+    pub(super) received: Timestamp,
+}

@@ -1,0 +1,145 @@
+//! Attributes, permissions, tags, purge and the end of a queue.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sqs_client::limits;
+use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::types::QueueAttributeName;
+
+use super::Queue;
+use crate::clock::Timestamp;
+use crate::engine::attributes::{Facts, Requested};
+use crate::engine::message::State;
+use crate::engine::policy::Policy;
+use crate::engine::store::Store;
+
+/// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
+#[derive(Debug)]
+pub struct Dropped {
+    _messages: Store,
+}
+
+impl Queue {
+    /// The attributes asked for.
+    ///
+    /// # Errors
+    /// `InvalidAttributeName` for a name that no queue has.
+    pub fn render(
+        &mut self,
+        now: Timestamp,
+        names: &[QueueAttributeName],
+    ) -> Result<Requested, ServiceError> {
+        let counts = self.counts(now);
+        let facts = Facts { arn: &self.arn, created: self.created, modified: self.modified, counts };
+        self.attributes.render(names, &facts)
+    }
+
+    /// Changes attributes, all or none. A redrive policy is taken as it is:
+    /// [`RedrivePolicy::check`](crate::engine::RedrivePolicy::check) is for whoever knows the other queues.
+    ///
+    /// # Errors
+    /// As [`Attributes::changed`](crate::engine::Attributes::changed).
+    pub fn change_attributes(&mut self, now: Timestamp, requested: &Requested) -> Result<(), ServiceError> {
+        let now = self.settle(now);
+        let delay = self.attributes.delay;
+        self.attributes = self.attributes.changed(requested)?;
+        self.modified = now;
+        self.settle(now);
+        if self.fifo.is_some() && self.attributes.delay != delay {
+            self.delay_again(now, delay.max(self.attributes.delay));
+        }
+        Ok(())
+    }
+
+    /// A FIFO queue applies a changed delay also to messages that it has: those younger than the longer of the
+    /// two delays.
+    fn delay_again(&mut self, now: Timestamp, longer: Duration) {
+        for slot in self.store.younger_than(now.saturating_before(longer)) {
+            let Some(message) = self.store.get(slot) else {
+                continue;
+            };
+            let until = message.core.born + self.attributes.delay;
+            if message.core.receives == 0 {
+                let state = if until > now { State::Delayed { until } } else { State::Available };
+                self.store.set_state(slot, state);
+            }
+        }
+    }
+
+    /// Adds a statement to the access policy.
+    ///
+    /// # Errors
+    /// As [`Policy::with_permission`].
+    pub fn add_permission(
+        &mut self,
+        now: Timestamp,
+        label: &str,
+        accounts: &[String],
+        actions: &[String],
+    ) -> Result<(), ServiceError> {
+        let policy = self.attributes.policy.as_ref();
+        self.attributes.policy = Some(Policy::with_permission(policy, &self.arn, label, accounts, actions)?);
+        self.modified = self.settle(now);
+        Ok(())
+    }
+
+    /// Removes a statement from the access policy.
+    ///
+    /// # Errors
+    /// As [`Policy::without_permission`].
+    pub fn remove_permission(&mut self, now: Timestamp, label: &str) -> Result<(), ServiceError> {
+        self.attributes.policy = Policy::without_permission(self.attributes.policy.as_ref(), label)?;
+        self.modified = self.settle(now);
+        Ok(())
+    }
+
+    /// The tags.
+    pub fn tags(&self) -> &BTreeMap<String, String> {
+        &self.tags
+    }
+
+    /// Adds tags; values of those that exist are replaced.
+    pub fn tag(&mut self, tags: impl IntoIterator<Item = (String, String)>) {
+        self.tags.extend(tags);
+    }
+
+    /// Removes tags; it does not matter whether they exist.
+    pub fn untag<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
+        for key in keys {
+            self.tags.remove(key);
+        }
+    }
+
+    /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.
+    ///
+    /// # Errors
+    /// `PurgeQueueInProgress` within 60 seconds of the last purge, unless the timing is relaxed.
+    pub fn purge(&mut self, now: Timestamp) -> Result<Dropped, ServiceError> {
+        let now = self.settle(now);
+        let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
+        let too_early = self.purged.is_some_and(|purged| now < purged + interval);
+        if too_early && !self.settings.relaxed_timing {
+            let name = &self.arn.name;
+            let text = format!("Only one PurgeQueue operation on {name} is allowed every 60 seconds.");
+            return Err(ServiceError::new(ErrorCode::PurgeQueueInProgress, text));
+        }
+        self.purged = Some(now);
+        Ok(self.drop_messages())
+    }
+
+    /// Marks the queue as deleted and removes all messages. Whoever holds it still finds it empty.
+    pub fn close(&mut self) -> Dropped {
+        self.deleted = true;
+        self.drop_messages()
+    }
+
+    fn drop_messages(&mut self) -> Dropped {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.deduplication.clear();
+            fifo.attempts.clear();
+        }
+        let empty = Store::new(self.fifo.is_some());
+        Dropped { _messages: std::mem::replace(&mut self.store, empty) }
+    }
+}

@@ -1,0 +1,192 @@
+//! One queue: what happens to its messages, and when.
+//!
+//! A queue holds no lock and no clock. Each method takes the time and first lets happen what is due by then. The
+//! owner of a queue asks [`Queue::take_wakeups`] after each call, before it lets go of its lock:
+//!
+//! ```text
+//! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//! ```
+
+mod administer;
+mod delete;
+mod peek;
+mod receive;
+mod received;
+mod send;
+mod transfer;
+mod visibility;
+mod wakeups;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use sqs_client::limits;
+use sqs_client::service_error::{ErrorCode, ServiceError};
+
+pub use administer::Dropped;
+pub use peek::{PeekedMessage, Visibility};
+pub use receive::Receive;
+pub use received::{Delivery, Outcome, Received};
+pub use send::{NewMessage, Sent};
+pub use transfer::{DeadLetter, Moving, MovingStopped};
+pub use wakeups::Wakeups;
+
+use super::attempts::Attempts;
+use super::attributes::{Attributes, FifoAttributes};
+use super::dedup::Deduplication;
+use super::handle::HandleKey;
+use super::message::SequenceNumber;
+use super::slab::Slot;
+use super::store::{Counts, Store};
+use super::{QueueArn, Settings};
+use crate::clock::Timestamp;
+use crate::seed::Seed;
+
+/// Sequence numbers go up by a multiple of this.
+const SEQUENCE_STEP: u128 = 256;
+/// Sequence numbers of all queues start above this, so that they have 20 digits.
+const SEQUENCE_BASE: u128 = 18_800_000_000_000_000_000;
+
+/// What a new queue is made of.
+#[derive(Debug)]
+pub struct NewQueue {
+    /// Its name.
+    pub arn: QueueArn,
+    /// Its attributes.
+    pub attributes: Attributes,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// How strict it is.
+    pub settings: Settings,
+    /// Where its ids and handles come from: [`Seed::of_queue`].
+    pub seed: Seed,
+}
+
+/// A queue with its messages.
+#[derive(Debug)]
+pub struct Queue {
+    arn: Arc<QueueArn>,
+    attributes: Attributes,
+    tags: BTreeMap<String, String>,
+    settings: Settings,
+    created: Timestamp,
+    modified: Timestamp,
+    /// The latest time that a caller gave; callers may be a little out of order.
+    now: Timestamp,
+    store: Store,
+    fifo: Option<Box<FifoMemory>>,
+    next_ticket: u64,
+    handles: HandleKey,
+    ids: Rng,
+    purged: Option<Timestamp>,
+    deleted: bool,
+    announced: Option<Timestamp>,
+}
+
+/// What a FIFO queue remembers beside its messages.
+#[derive(Debug)]
+struct FifoMemory {
+    sequence_start: u128,
+    deduplication: Deduplication,
+    attempts: Attempts,
+}
+
+impl FifoMemory {
+    fn new(attributes: FifoAttributes, ids: &mut Rng) -> Box<Self> {
+        Box::new(Self {
+            sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
+            deduplication: Deduplication::new(attributes.deduplication_scope),
+            attempts: Attempts::default(),
+        })
+    }
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(now: Timestamp, new: NewQueue) -> Self {
+        let mut ids = new.seed.generator("message ids");
+        Self {
+            store: Store::new(new.attributes.is_fifo()),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids)),
+            arn: Arc::new(new.arn),
+            attributes: new.attributes,
+            tags: new.tags,
+            settings: new.settings,
+            created: now,
+            modified: now,
+            now,
+            next_ticket: 0,
+            handles: HandleKey(new.seed.generator("receipt handles").u64(..)),
+            ids,
+            purged: None,
+            deleted: false,
+            announced: None,
+        }
+    }
+
+    /// The name of the queue.
+    pub fn arn(&self) -> &Arc<QueueArn> {
+        &self.arn
+    }
+
+    /// The attributes as they are.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// Whether the queue was deleted. A receive that was parked meanwhile has to end.
+    pub fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
+    /// How many messages there are.
+    pub fn counts(&mut self, now: Timestamp) -> Counts {
+        self.settle(now);
+        self.store.counts()
+    }
+
+    /// When the oldest message was sent (FIFO: came into this queue).
+    pub fn oldest(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.settle(now);
+        self.store.oldest()
+    }
+
+    /// Lets the past happen and gives the time that counts.
+    fn settle(&mut self, now: Timestamp) -> Timestamp {
+        self.now = self.now.max(now);
+        self.store.settle(self.now, self.attributes.retention);
+        self.now
+    }
+
+    fn take_ticket(&mut self) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        ticket
+    }
+
+    /// Only messages of FIFO queues have one.
+    fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
+        let start = self.fifo.as_ref()?.sequence_start;
+        Some(SequenceNumber(start + u128::from(ticket) * SEQUENCE_STEP))
+    }
+
+    /// The message that a handle was given for, with the number of the receive: `Ok(None)` when it is gone.
+    fn find(&self, handle: &str) -> Result<Option<(Slot, u32)>, ServiceError> {
+        let read = self.handles.read(handle).ok_or_else(|| {
+            let text = format!("The input receipt handle \"{handle}\" is not a valid receipt handle.");
+            ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text)
+        })?;
+        let found = self.store.get(read.slot).filter(|message| message.ticket == read.ticket);
+        Ok(found.map(|_| (read.slot, read.receive)))
+    }
+}
+
+/// The longest that a message stays hidden after one receive.
+fn longest_visibility() -> Duration {
+    Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

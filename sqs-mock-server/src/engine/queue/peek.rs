@@ -1,0 +1,101 @@
+//! Looking at messages without receiving them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Queue, SequenceNumber};
+use crate::clock::Timestamp;
+use crate::engine::QueueArn;
+use crate::engine::message::{Payload, State, Stored};
+use crate::engine::slab::Slot;
+use crate::seed::Uuid;
+
+/// A message as it is, for inspection.
+#[derive(Clone, Debug)]
+pub struct PeekedMessage {
+    /// The id of the message.
+    pub id: Uuid,
+    /// What the sender gave.
+    pub payload: Arc<Payload>,
+    /// Whether it can be received.
+    pub visibility: Visibility,
+    /// When it was sent.
+    pub sent: Timestamp,
+    /// When it was first received, if ever.
+    pub first_received: Option<Timestamp>,
+    /// How often it was received.
+    pub receive_count: u32,
+    /// Its message group.
+    pub group: Option<Arc<str>>,
+    /// Its deduplication id, on FIFO queues.
+    pub deduplication_id: Option<Arc<str>>,
+    /// Its number, on FIFO queues.
+    pub sequence_number: Option<SequenceNumber>,
+    /// The queue that it came from as a dead letter.
+    pub dead_letter_source: Option<Arc<QueueArn>>,
+}
+
+/// Whether a message can be received, and if not, why.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Visibility {
+    /// It can.
+    Visible,
+    /// It is new and waits.
+    DelayedUntil(Timestamp),
+    /// Somebody has received it.
+    InFlightUntil(Timestamp),
+    /// It is visible, but behind a message of its group that is not.
+    GroupLockedBy {
+        /// That message.
+        id: Uuid,
+        /// When that message becomes visible, unless it is deleted earlier or changed.
+        until: Timestamp,
+    },
+}
+
+impl Queue {
+    /// The messages from the oldest on: `at_most` after the first `skip`. It takes time for all before the end of
+    /// that range.
+    pub fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
+        self.settle(now);
+        let mut locks = HashMap::new();
+        let is_fifo = self.fifo.is_some();
+        let messages = self.store.iter().map(|message| (message, visibility(message, is_fifo, &mut locks)));
+        messages
+            .skip(skip)
+            .take(at_most)
+            .map(|(message, visibility)| self.show(message, visibility))
+            .collect()
+    }
+
+    fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {
+        let core = &message.core;
+        PeekedMessage {
+            id: core.id,
+            payload: Arc::clone(&core.payload),
+            visibility,
+            sent: core.sent,
+            first_received: (core.receives > 0).then_some(core.first_received),
+            receive_count: core.receives,
+            group: self.store.group_id(message.group),
+            deduplication_id: core.deduplication_id.clone(),
+            sequence_number: self.sequence_number(message.ticket),
+            dead_letter_source: core.source.clone(),
+        }
+    }
+}
+
+/// `locks` has the first hidden message of each group that was seen so far.
+fn visibility(message: &Stored, is_fifo: bool, locks: &mut HashMap<Slot, (Uuid, Timestamp)>) -> Visibility {
+    if let (true, Some(until)) = (is_fifo, message.state.hidden_until()) {
+        locks.entry(message.group).or_insert((message.core.id, until));
+    }
+    match message.state {
+        State::Delayed { until } => Visibility::DelayedUntil(until),
+        State::InFlight { until } => Visibility::InFlightUntil(until),
+        State::Available => match locks.get(&message.group) {
+            Some((id, until)) => Visibility::GroupLockedBy { id: *id, until: *until },
+            None => Visibility::Visible,
+        },
+    }
+}

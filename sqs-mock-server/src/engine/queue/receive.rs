@@ -1,0 +1,148 @@
+//! Receiving.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{DeadLetter, Delivery, Outcome, Queue, Received};
+use crate::clock::Timestamp;
+use crate::engine::handle::Handle;
+use crate::engine::message::{State, Stored};
+use crate::engine::slab::Slot;
+
+/// What a receive asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Receive<'a> {
+    /// How many messages, 1 to 10.
+    pub at_most: usize,
+    /// How long they stay hidden; as long as the queue says when absent.
+    pub visibility_timeout: Option<Duration>,
+    /// `ReceiveRequestAttemptId`; standard queues ignore it.
+    pub attempt_id: Option<&'a str>,
+    /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
+    /// delivered however often they were before.
+    pub dead_letter_queue_exists: bool,
+}
+
+impl Queue {
+    /// Takes messages into flight.
+    pub fn receive(&mut self, now: Timestamp, request: &Receive<'_>) -> Received {
+        let now = self.settle(now);
+        let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
+        if let Some(messages) = self.replay(now, until, request) {
+            return Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() };
+        }
+        if self.is_full() && self.fifo.is_none() {
+            return Received {
+                outcome: Outcome::OverLimit { wake_at: self.wake_at() },
+                dead_letters: Vec::new(),
+            };
+        }
+        let (slots, dead_letters) = self.take(now, until, request);
+        let messages: Vec<_> = slots.iter().filter_map(|slot| self.deliver(*slot)).collect();
+        if let (Some(id), Some(fifo), false) = (request.attempt_id, &mut self.fifo, messages.is_empty()) {
+            let handles =
+                slots.iter().filter_map(|slot| Some(handle(*slot, self.store.get(*slot)?))).collect();
+            fifo.attempts.remember(now, id, handles, until);
+        }
+        // With a timeout of zero they are visible again at once, but not within this receive.
+        self.settle(now);
+        let outcome = if messages.is_empty() {
+            Outcome::Empty { wake_at: self.wake_at() }
+        } else {
+            Outcome::Messages(messages)
+        };
+        Received { outcome, dead_letters }
+    }
+
+    /// Whether there are as many messages in flight as there can be.
+    fn is_full(&self) -> bool {
+        self.store.counts().in_flight >= self.settings.max_in_flight
+    }
+
+    fn take(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        request: &Receive<'_>,
+    ) -> (Vec<Slot>, Vec<DeadLetter>) {
+        let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
+        let mut follower = None;
+        while taken.len() < request.at_most && !self.is_full() {
+            let Some(slot) = follower.take().or_else(|| self.store.next(now)) else {
+                break;
+            };
+            follower = self.store.follower(slot);
+            if request.dead_letter_queue_exists && self.is_spent(slot) {
+                dead_letters.extend(self.bury(slot));
+            } else {
+                self.take_off(now, until, slot);
+                taken.push(slot);
+            }
+        }
+        (taken, dead_letters)
+    }
+
+    /// Whether one more receive would be one too many.
+    fn is_spent(&self, slot: Slot) -> bool {
+        let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
+        let receives = self.store.get(slot).map(|message| message.core.receives);
+        receives.zip(most).is_some_and(|(receives, most)| receives >= most)
+    }
+
+    fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot) {
+        if let Some(message) = self.store.get_mut(slot) {
+            if message.core.receives == 0 {
+                message.core.first_received = now;
+            }
+            message.core.receives = message.core.receives.saturating_add(1);
+            message.received = now;
+        }
+        self.store.set_state(slot, State::InFlight { until });
+    }
+
+    /// The messages of an earlier receive with the same attempt id, when none of them was changed since.
+    fn replay(&mut self, now: Timestamp, until: Timestamp, request: &Receive<'_>) -> Option<Vec<Delivery>> {
+        let (id, fifo) = request.attempt_id.zip(self.fifo.as_mut())?;
+        let attempt = fifo.attempts.find(now, id)?;
+        let unchanged = State::InFlight { until: attempt.hidden_until };
+        let is_unchanged = |given: &Handle| {
+            let message = self.store.get(given.slot);
+            message.is_some_and(|message| handle(given.slot, message) == *given && message.state == unchanged)
+        };
+        if !attempt.handles.iter().all(is_unchanged) {
+            return None;
+        }
+        fifo.attempts.hidden_again(id, until);
+        for given in &attempt.handles {
+            if let Some(message) = self.store.get_mut(given.slot) {
+                message.received = now;
+            }
+            self.store.set_state(given.slot, State::InFlight { until });
+        }
+        let messages = attempt.handles.iter().filter_map(|given| self.deliver(given.slot)).collect();
+        self.settle(now);
+        Some(messages)
+    }
+
+    fn deliver(&self, slot: Slot) -> Option<Delivery> {
+        let message = self.store.get(slot)?;
+        let core = &message.core;
+        Some(Delivery {
+            id: core.id,
+            receipt_handle: self.handles.write(handle(slot, message)),
+            payload: Arc::clone(&core.payload),
+            sent: core.sent,
+            first_received: core.first_received,
+            receive_count: core.receives,
+            group: self.store.group_id(message.group),
+            deduplication_id: core.deduplication_id.clone(),
+            sequence_number: self.sequence_number(message.ticket),
+            dead_letter_source: core.source.clone(),
+        })
+    }
+}
+
+/// What a handle of the latest receive says.
+fn handle(slot: Slot, message: &Stored) -> Handle {
+    Handle { slot, ticket: message.ticket, receive: message.core.receives }
+}

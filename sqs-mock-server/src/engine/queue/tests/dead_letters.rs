@@ -1,0 +1,131 @@
+use super::*;
+
+fn policy(target: &str, count: u32) -> String {
+    let arn = QueueArn::new("eu-west-1", "000000000000", target);
+    format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":{count}}}"#)
+}
+
+fn with_policy(suffix: &str, count: u32) -> (Bench, Bench) {
+    let mut source = if suffix.is_empty() { Bench::standard() } else { Bench::fifo() };
+    source.set(Name::RedrivePolicy, &policy(&format!("dead{suffix}"), count));
+    let target = Bench::new(&format!("dead{suffix}"), &[]);
+    (source, target)
+}
+
+/// Receives in `source`, where the only message is spent, and brings it to `target`.
+fn bury(source: &mut Bench, target: &mut Bench) {
+    target.now = source.now;
+    for letter in source.dead_letters() {
+        assert_eq!(letter.target(), target.queue.arn());
+        target.queue.accept_dead_letter(target.now, letter).unwrap();
+    }
+}
+
+#[test]
+fn message_moves_on_the_receive_that_would_be_one_too_many() {
+    let (mut source, mut target) = with_policy("", 1);
+    let sent = source.send("a");
+    source.receive_one();
+    source.pass(30);
+    assert_eq!(source.counts(), [1, 0, 0], "without a receive it stays");
+    bury(&mut source, &mut target);
+    assert_eq!(source.counts(), [0, 0, 0]);
+    let letter = target.receive_one();
+    assert_eq!((letter.id, letter.sent, letter.first_received), (sent.id, START, START));
+    assert_eq!(letter.receive_count, 2);
+    assert_eq!(letter.dead_letter_source.as_ref(), Some(source.queue.arn()));
+}
+
+#[test]
+fn receive_goes_on_behind_dead_letters() {
+    let (mut source, _) = with_policy("", 1);
+    source.send("a");
+    source.bodies(1, 0);
+    source.send("b");
+    let received = source.try_receive(10, None);
+    assert_eq!(received.dead_letters.len(), 1);
+    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
+    assert_eq!(bodies(&messages), ["b"]);
+}
+
+#[test]
+fn message_stays_and_is_delivered_while_the_target_is_missing() {
+    let (mut source, _) = with_policy("", 1);
+    source.send("a");
+    for count in 1..4 {
+        let request = Receive {
+            at_most: 1,
+            visibility_timeout: Some(Duration::ZERO),
+            attempt_id: None,
+            dead_letter_queue_exists: false,
+        };
+        let delivery = messages(source.queue.receive(source.now, &request)).remove(0);
+        assert_eq!(delivery.receive_count, count);
+    }
+}
+
+#[test]
+fn target_deleted_meanwhile_gives_the_letter_back() {
+    let (mut source, mut target) = with_policy("", 1);
+    source.send("a");
+    source.bodies(1, 0);
+    let letter = source.dead_letters().remove(0);
+    drop(target.queue.close());
+    let letter = target.queue.accept_dead_letter(source.now, letter).unwrap_err();
+    source.queue.take_back(source.now, letter);
+    assert_eq!(source.counts(), [1, 0, 0]);
+}
+
+#[test]
+fn fifo_letter_keeps_its_group_and_is_known_by_its_message_id() {
+    let (mut source, mut target) = with_policy(".fifo", 1);
+    let sent = source.send("g/a");
+    source.receive_one();
+    source.pass(30);
+    bury(&mut source, &mut target);
+    let letter = target.receive_one();
+    assert_eq!(letter.group.as_deref(), Some("g"));
+    assert_eq!(letter.deduplication_id.as_deref(), Some(sent.id.to_string().as_str()));
+    assert_eq!(letter.sent, START);
+}
+
+#[test]
+fn dead_letter_unlocks_its_group() {
+    let (mut source, mut target) = with_policy(".fifo", 1);
+    source.send("g/a");
+    source.bodies(1, 0);
+    source.send("g/b");
+    let received = source.try_receive(10, None);
+    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
+    assert_eq!(bodies(&messages), ["b"]);
+    target.queue.accept_dead_letter(source.now, received.dead_letters.into_iter().next().unwrap()).unwrap();
+}
+
+#[test]
+fn standard_letter_keeps_its_age_and_fifo_letter_becomes_new() {
+    for (suffix, survives) in [("", false), (".fifo", true)] {
+        let (mut source, mut target) = with_policy(suffix, 1);
+        source.send("g/a");
+        source.bodies(1, 0);
+        source.pass(3 * 24 * 3600);
+        bury(&mut source, &mut target);
+        target.pass(24 * 3600);
+        assert_eq!(target.counts(), [usize::from(survives), 0, 0]);
+        target.pass(3 * 24 * 3600);
+        assert_eq!(target.counts(), [0, 0, 0]);
+    }
+}
+
+#[test]
+fn letters_younger_and_older_than_those_there_expire_in_their_time() {
+    let (mut source, mut target) = with_policy("", 1);
+    source.send("old");
+    source.pass(100);
+    source.bodies(1, 0);
+    target.now = source.now;
+    target.send("young");
+    bury(&mut source, &mut target);
+    assert_eq!(target.queue.oldest(target.now), Some(START));
+    target.pass(4 * 24 * 3600 - 100);
+    assert_eq!(target.bodies(10, 0), ["young"]);
+}

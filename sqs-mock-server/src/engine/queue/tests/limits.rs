@@ -1,0 +1,34 @@
+use super::*;
+
+fn full(name: &str) -> Bench {
+    let settings = Settings { max_in_flight: 2, ..Settings::default() };
+    let mut bench = Bench::with(name, &[], settings);
+    for text in ["a/1", "b/2", "c/3"] {
+        let deduplication_id = bench.queue.attributes().is_fifo().then(|| text.to_owned());
+        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message(text) }).unwrap();
+    }
+    assert_eq!(bench.receive().len(), 2);
+    bench
+}
+
+#[test]
+fn standard_queue_says_that_too_many_messages_are_in_flight() {
+    let mut bench = full("a");
+    let outcome = bench.try_receive(1, None).outcome;
+    let Outcome::OverLimit { wake_at } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(wake_at, Some(START + Duration::from_secs(30)));
+    bench.pass(30);
+    assert_eq!(bench.receive().len(), 2);
+}
+
+#[test]
+fn fifo_queue_is_just_empty() {
+    let mut bench = full("a.fifo");
+    let outcome = bench.try_receive(1, None).outcome;
+    assert!(matches!(outcome, Outcome::Empty { wake_at: Some(_) }), "{outcome:?}");
+}
+
+#[test]
+fn limit_of_the_service_is_the_default() {
+    assert_eq!(Settings::default().max_in_flight, 120_000);
+}

@@ -1,0 +1,63 @@
+use super::*;
+
+const FOUR_DAYS: u64 = 4 * 24 * 3600;
+
+#[test]
+fn messages_go_when_they_are_too_old_in_flight_and_delayed_ones_too() {
+    let mut bench = Bench::standard();
+    bench.send("in flight");
+    let taken = bench.receive_one();
+    bench.send("visible");
+    bench.pass(FOUR_DAYS - 100);
+    bench.send("younger");
+    let delay = Some(Duration::from_mins(15));
+    bench.queue.send(bench.now, NewMessage { delay, ..message("delayed") }).unwrap();
+    bench.hide(&taken, 1000).unwrap_err();
+    bench.pass(99);
+    assert_eq!(bench.counts(), [3, 0, 1]);
+    bench.pass(1);
+    assert_eq!(bench.counts(), [1, 0, 1]);
+    bench.pass(FOUR_DAYS);
+    assert_eq!(bench.counts(), [0, 0, 0]);
+}
+
+#[test]
+fn message_in_flight_expires_and_deleting_it_is_fine() {
+    let mut bench = Bench::new("orders", &[(Name::MessageRetentionPeriod, "60")]);
+    bench.send("a");
+    let delivery = messages(bench.try_receive(1, Some(100))).remove(0);
+    bench.pass(60);
+    assert_eq!(bench.counts(), [0, 0, 0]);
+    bench.delete(&delivery).unwrap();
+}
+
+#[test]
+fn group_goes_on_when_the_message_that_locks_it_expires() {
+    let mut bench = Bench::fifo();
+    bench.set(Name::MessageRetentionPeriod, "60");
+    bench.send("g/a");
+    assert_eq!(bench.bodies(1, 1000), ["a"]);
+    bench.pass(30);
+    bench.send("g/b");
+    bench.pass(30);
+    assert_eq!(bench.bodies(1, 30), ["b"]);
+}
+
+#[test]
+fn shorter_retention_drops_old_messages_at_once() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.pass(100);
+    bench.send("b");
+    bench.set(Name::MessageRetentionPeriod, "60");
+    assert_eq!(bench.bodies(10, 30), ["b"]);
+}
+
+#[test]
+fn longer_retention_keeps_messages_longer() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.set(Name::MessageRetentionPeriod, "1209600");
+    bench.pass(FOUR_DAYS);
+    assert_eq!(bench.counts(), [1, 0, 0]);
+}

@@ -1,0 +1,88 @@
+use super::*;
+
+#[test]
+fn messages_come_in_the_order_they_were_sent() {
+    let mut bench = Bench::standard();
+    for body in ["a", "b", "c"] {
+        bench.send(body);
+    }
+    assert_eq!(bench.bodies(2, 30), ["a", "b"]);
+    assert_eq!(bench.bodies(10, 30), ["c"]);
+    assert_eq!(bench.counts(), [0, 3, 0]);
+}
+
+#[test]
+fn receive_hides_a_message_until_its_visibility_timeout() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    let first = bench.receive_one();
+    bench.pass(29);
+    assert!(bench.receive().is_empty());
+    bench.pass(1);
+    let second = bench.receive_one();
+    assert_ne!(first.receipt_handle, second.receipt_handle);
+    assert_eq!((first.receive_count, second.receive_count), (1, 2));
+    assert_eq!(second.first_received, START);
+    assert_eq!(second.sent, START);
+}
+
+#[test]
+fn timeout_of_the_receive_comes_before_that_of_the_queue() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    assert_eq!(bench.bodies(1, 5), ["a"]);
+    bench.pass(5);
+    assert_eq!(bench.bodies(1, 5), ["a"]);
+}
+
+#[test]
+fn receive_with_timeout_zero_gives_each_message_once() {
+    let mut bench = Bench::standard();
+    for body in ["a", "b", "c"] {
+        bench.send(body);
+    }
+    assert_eq!(bench.bodies(10, 0), ["a", "b", "c"]);
+    assert_eq!(bench.counts(), [3, 0, 0]);
+    assert_eq!(bench.bodies(2, 0), ["a", "b"]);
+    assert_eq!(bench.bodies(2, 0), ["c", "a"]);
+}
+
+#[test]
+fn message_handed_back_waits_behind_the_others() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.send("b");
+    let first = bench.receive_one();
+    bench.hide(&first, 0).unwrap();
+    assert_eq!(bench.bodies(2, 30), ["b", "a"]);
+}
+
+#[test]
+fn group_on_a_standard_queue_locks_nothing_and_comes_back() {
+    let mut bench = Bench::standard();
+    bench.send("g/a");
+    bench.send("g/b");
+    let first = bench.receive_one();
+    assert_eq!(first.group.as_deref(), Some("g"));
+    assert_eq!(first.sequence_number, None);
+    assert_eq!(bench.bodies(10, 30), ["b"]);
+}
+
+#[test]
+fn deduplication_id_is_refused() {
+    let mut bench = Bench::standard();
+    let message = NewMessage { deduplication_id: Some("x".to_owned()), ..message("a") };
+    let error = bench.queue.send(START, message).unwrap_err();
+    assert_eq!(error.code, ErrorCode::InvalidParameterValue);
+}
+
+#[test]
+fn time_that_runs_back_between_calls_does_no_harm() {
+    let mut bench = Bench::standard();
+    bench.pass(10);
+    bench.send("a");
+    bench.now = START;
+    let delivery = bench.receive_one();
+    assert_eq!(delivery.sent, START + Duration::from_secs(10));
+    assert_eq!(delivery.first_received, delivery.sent);
+}

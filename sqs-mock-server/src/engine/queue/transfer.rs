@@ -1,0 +1,149 @@
+//! Messages on their way from one queue to another: dead letters, and those that a move task takes back.
+//!
+//! A message leaves one queue as a value and enters the other in a call of its own, so that nobody ever needs two
+//! queues at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Queue;
+use crate::clock::Timestamp;
+use crate::engine::QueueArn;
+use crate::engine::message::Core;
+use crate::engine::slab::Slot;
+use crate::seed::{Uuid, uuid};
+
+/// A message that was delivered too often, between its queue and the dead-letter queue.
+#[derive(Debug)]
+#[must_use = "the message is in no queue any more"]
+pub struct DeadLetter {
+    core: Core,
+    group: Option<Arc<str>>,
+    source: Arc<QueueArn>,
+    target: Arc<QueueArn>,
+}
+
+impl DeadLetter {
+    /// The id of the message.
+    pub fn id(&self) -> Uuid {
+        self.core.id
+    }
+
+    /// The queue that it left.
+    pub fn source(&self) -> &Arc<QueueArn> {
+        &self.source
+    }
+
+    /// The queue that it goes to.
+    pub fn target(&self) -> &Arc<QueueArn> {
+        &self.target
+    }
+}
+
+/// A message that a move task has taken.
+#[derive(Debug)]
+#[must_use = "the message is in no queue any more"]
+pub struct Moving {
+    core: Core,
+    group: Option<Arc<str>>,
+    destination: Arc<QueueArn>,
+}
+
+impl Moving {
+    /// The queue that it goes to.
+    pub fn destination(&self) -> &Arc<QueueArn> {
+        &self.destination
+    }
+}
+
+/// Why a move task can take no message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum MovingStopped {
+    /// No message is available.
+    NothingLeft,
+    /// The next message was not moved here as a dead letter, so there is no queue to bring it back to.
+    UnknownSource,
+}
+
+impl Queue {
+    /// Takes out a message that was delivered too often.
+    pub(super) fn bury(&mut self, slot: Slot) -> Option<DeadLetter> {
+        let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
+        let (core, group) = self.store.remove(slot)?;
+        Some(DeadLetter { core, group, source: Arc::clone(&self.arn), target })
+    }
+
+    /// Takes in a dead letter. It keeps its id, its age (on FIFO queues it becomes new) and its receive count.
+    ///
+    /// # Errors
+    /// The queue was deleted meanwhile, and gives the letter back, for [`Queue::take_back`].
+    pub fn accept_dead_letter(&mut self, now: Timestamp, letter: DeadLetter) -> Result<(), DeadLetter> {
+        let now = self.settle(now);
+        if self.deleted {
+            return Err(letter);
+        }
+        let DeadLetter { mut core, group, source, .. } = letter;
+        core.source = Some(source);
+        if self.fifo.is_some() {
+            core.deduplication_id = Some(core.id.to_string().into());
+        }
+        self.put(now, core, group.as_deref());
+        Ok(())
+    }
+
+    /// Takes back a dead letter whose target is gone. It becomes the last of its group.
+    pub fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
+        let now = self.settle(now);
+        self.put(now, letter.core, letter.group.as_deref());
+    }
+
+    /// Takes an available message out for a move task, to `destination` or else to where it came from.
+    ///
+    /// # Errors
+    /// There is no message, or no place to bring it to; nothing is taken then.
+    pub fn take_for_move(
+        &mut self,
+        now: Timestamp,
+        destination: Option<&Arc<QueueArn>>,
+    ) -> Result<Moving, MovingStopped> {
+        let now = self.settle(now);
+        let slot = self.store.next(now).ok_or(MovingStopped::NothingLeft)?;
+        let message = self.store.get(slot).ok_or(MovingStopped::NothingLeft)?;
+        let destination = destination.or(message.core.source.as_ref()).map(Arc::clone);
+        let destination = destination.ok_or(MovingStopped::UnknownSource)?;
+        let (core, group) = self.store.remove(slot).ok_or(MovingStopped::NothingLeft)?;
+        Ok(Moving { core, group, destination })
+    }
+
+    /// Takes in a message from a move task. It is new: id, times and receive count start afresh.
+    ///
+    /// # Errors
+    /// The queue was deleted meanwhile, and gives the message back, for [`Queue::take_back_moving`].
+    pub fn accept_moving(&mut self, now: Timestamp, moving: Moving) -> Result<(), Moving> {
+        let now = self.settle(now);
+        if self.deleted {
+            return Err(moving);
+        }
+        let Moving { core, group, .. } = moving;
+        let id = uuid(&mut self.ids);
+        let core = Core { id, sent: now, born: now, receives: 0, source: None, ..core };
+        self.put(now, core, group.as_deref());
+        Ok(())
+    }
+
+    /// Takes back a message whose destination is gone. It becomes the last of its group.
+    pub fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
+        let now = self.settle(now);
+        self.put(now, moving.core, moving.group.as_deref());
+    }
+
+    /// Retention of a FIFO queue counts from the arrival. The delay of a queue is for what is sent, not for what
+    /// is moved.
+    fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>) {
+        if self.fifo.is_some() {
+            core.born = now;
+        }
+        let ticket = self.take_ticket();
+        self.store.insert(now, ticket, (core, group), Duration::ZERO);
+    }
+}

@@ -1,0 +1,126 @@
+//! The service as HTTP sees it, without a socket: one request in, one response out.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use sqs_client::protocol::{Detected, Protocol};
+
+use super::Limits;
+use super::body::BodyError;
+use super::call::{Call, NoCall, form_text};
+use super::caller::{self, Caller};
+use super::dispatch::dispatch;
+use super::respond;
+use crate::ops::{Context, Service};
+
+/// What a request does not say about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// Account of callers whose access key is not one.
+    pub(crate) account: String,
+    /// Region of callers that do not sign.
+    pub(crate) region: String,
+    /// Base of all queue URLs; without it, the host that the caller used.
+    pub(crate) public_url: Option<String>,
+    /// Base of queue URLs for callers that name no host.
+    pub(crate) own_url: String,
+}
+
+/// The transport-free core.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    service: Arc<Service>,
+    names: Names,
+}
+
+impl Endpoint {
+    /// Puts HTTP in front of a service.
+    pub(crate) fn new(service: Arc<Service>, names: Names) -> Self {
+        Self { service, names }
+    }
+
+    /// Answers a request in its own protocol.
+    ///
+    /// # Cancel safety
+    /// Dropped while it waits for messages, a receive takes none.
+    pub(crate) async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let (head, body) = request.into_parts();
+        let request_id = self.service.request_id();
+        let detected = Detected::from_headers(&head.headers);
+        let protocol = protocol_of(&detected);
+        if head.method != Method::POST && head.method != Method::GET {
+            return respond::method_not_allowed(protocol, &request_id);
+        }
+        let form = form_text(&head, &body);
+        let call = match Call::read(&detected, &head, &body, &form) {
+            Ok(call) => call,
+            Err(NoCall::NoAction) => return respond::no_action(),
+            Err(NoCall::Refused(error)) => return respond::refuse(protocol, &error, &request_id),
+        };
+        let action = call.action();
+        let context = self.context(&head, &call);
+        let answer = dispatch(&self.service, &context, call, &request_id).await;
+        match answer {
+            Ok(encoded) => {
+                tracing::debug!(%action, account = %context.account, "answered");
+                respond::answer(encoded)
+            }
+            Err(error) => {
+                tracing::debug!(%action, account = %context.account, %error, "refused");
+                respond::refuse(protocol, &error, &request_id)
+            }
+        }
+    }
+
+    /// Answers a request whose body could not be read.
+    pub(super) fn refuse_body(&self, head: &Parts, error: BodyError, limits: &Limits) -> Response<Bytes> {
+        let (status, code, message) = match error {
+            BodyError::TooLong => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestEntityTooLarge",
+                format!("Request bodies must not be longer than {} bytes.", limits.max_body),
+            ),
+            BodyError::TooSlow => {
+                (StatusCode::REQUEST_TIMEOUT, "RequestTimeout", "The request body did not arrive in time.".to_owned())
+            }
+            BodyError::Broken => {
+                (StatusCode::BAD_REQUEST, "MalformedInput", "The request body is cut or malformed.".to_owned())
+            }
+        };
+        let protocol = protocol_of(&Detected::from_headers(&head.headers));
+        respond::refuse_with_status(protocol, status, code, message, &self.service.request_id())
+    }
+
+    /// Ends long polls with empty answers.
+    pub(crate) fn shut_down(&self) {
+        self.service.shut_down();
+    }
+
+    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
+        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
+        let caller = signed_url.unwrap_or_else(|| Caller::of(head));
+        let base_url = match (&self.names.public_url, caller::host(head)) {
+            (Some(url), _) => url.clone(),
+            (None, Some(host)) => format!("http://{host}"),
+            (None, None) => self.names.own_url.clone(),
+        };
+        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        Context {
+            account: caller.account.unwrap_or(&self.names.account).to_owned(),
+            region: caller.region.unwrap_or(&self.names.region).to_owned(),
+            base_url,
+            wsdl: call.protocol() == Protocol::Query,
+            queue_path: Some(head.uri.path()).filter(|path| *path != "/").map(str::to_owned),
+            trace_header: trace_header.map(str::to_owned),
+        }
+    }
+}
+
+fn protocol_of(detected: &Detected) -> Protocol {
+    match detected {
+        Detected::AwsJson(_) => Protocol::AwsJson,
+        Detected::Query => Protocol::Query,
+    }
+}

@@ -1,0 +1,36 @@
+//! What one server spends on its callers.
+
+use std::time::Duration;
+
+/// Bounds on connections, sizes and patience. The defaults suit tests and shared machines alike.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Connections served at a time; more wait in the backlog of the socket. 4,096 by default.
+    pub max_connections: usize,
+    /// Largest request body, in bytes; a longer one is answered with status 413. 8 MiB by default: a message
+    /// of 1 MiB takes up to six bytes a character where JSON escapes it.
+    pub max_body: usize,
+    /// Largest request head, in bytes; a longer one is answered with status 431. 32 KiB by default.
+    pub max_head: usize,
+    /// How long a connection may take to send the head of its next request, idle time included. 60 s by
+    /// default.
+    pub head_timeout: Duration,
+    /// How long a request body may take to arrive. 60 s by default.
+    pub body_timeout: Duration,
+    /// How long a graceful stop waits for requests under way. 5 s by default.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_connections: 4096,
+            max_body: 8 << 20,
+            max_head: 32 << 10,
+            head_timeout: Duration::from_mins(1),
+            body_timeout: Duration::from_mins(1),
+            grace: Duration::from_secs(5),
+        }
+    }
+}

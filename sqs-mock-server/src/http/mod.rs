@@ -1,0 +1,27 @@
+//! The HTTP layer: one transport-free core, and a server of sockets round it.
+//!
+//! ```text
+//! socket -> server (accept, limits) -> router -> body --+
+//!                                                       +-> endpoint: call -> dispatch -> ops
+//! in-process transport ---------------------------------+              respond <-
+//! ```
+//!
+//! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
+//! dropping its future drops the request, so an abandoned long poll takes no message.
+
+mod body;
+mod call;
+mod caller;
+mod dispatch;
+mod endpoint;
+mod in_process;
+mod limits;
+mod respond;
+mod router;
+mod server;
+
+pub(crate) use caller::{is_account, is_region};
+pub(crate) use endpoint::{Endpoint, Names};
+pub use in_process::InProcess;
+pub use limits::Limits;
+pub(crate) use server::Server;

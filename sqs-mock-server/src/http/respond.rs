@@ -1,0 +1,51 @@
+//! Answers: encoded outputs and refusals as HTTP responses.
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+use sqs_client::protocol::{EncodedResponse, Protocol};
+use sqs_client::service_error::{ErrorCode, ServiceError};
+
+/// An encoded answer as it goes out.
+pub(super) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
+    let mut response = Response::new(encoded.body);
+    *response.status_mut() = StatusCode::from_u16(encoded.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.headers_mut() = encoded.headers;
+    response
+}
+
+/// A refusal with the status of its code.
+pub(super) fn refuse(protocol: Protocol, error: &ServiceError, request_id: &str) -> Response<Bytes> {
+    answer(protocol.encode_error(error, request_id))
+}
+
+/// A refusal that HTTP itself has a status for, while SQS has no code.
+pub(super) fn refuse_with_status(
+    protocol: Protocol,
+    status: StatusCode,
+    code: &str,
+    message: impl Into<String>,
+    request_id: &str,
+) -> Response<Bytes> {
+    let error = ServiceError::new(ErrorCode::from_name(code), message);
+    let mut response = refuse(protocol, &error, request_id);
+    *response.status_mut() = status;
+    response
+}
+
+/// The answer to other methods than GET and POST.
+pub(super) fn method_not_allowed(protocol: Protocol, request_id: &str) -> Response<Bytes> {
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    let message = "Only GET and POST are supported.";
+    let mut response = refuse_with_status(protocol, status, "MethodNotAllowed", message, request_id);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+    response
+}
+
+/// The answer to a request without an action, such as a visit to a queue URL.
+pub(super) fn no_action() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"<UnknownOperationException/>\n"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/xml"));
+    response
+}

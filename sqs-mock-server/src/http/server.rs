@@ -1,0 +1,139 @@
+//! Sockets: accepting, serving and stopping gracefully.
+//!
+//! ```text
+//! Server --owns--> task accept loop --owns--> one task per connection --calls--> router
+//!    |  stop: watch channel   |                        |
+//!    +------------------------+------------------------+   stop(): no new connections, requests under way
+//!                                                          finish, long polls end, then the rest is cut
+//! ```
+//! Dropping the server ends the loop, which ends the connections.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::endpoint::Endpoint;
+use super::{Limits, router};
+
+/// Read buffer of a connection; also the largest frame of a body.
+const BUFFER: usize = 128 << 10;
+/// Pause after a failed accept, such as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    endpoint: Arc<Endpoint>,
+    stop: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    /// Serves `endpoint` on the connections of `listener`.
+    pub(crate) fn start(listener: TcpListener, endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let accept_loop = AcceptLoop {
+            listener,
+            endpoint: Arc::clone(&endpoint),
+            limits,
+            stopped,
+            seats: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
+            connections: JoinSet::new(),
+        };
+        Self { endpoint, stop, accepting: tokio::spawn(accept_loop.run()) }
+    }
+
+    /// Stops gracefully, and waits for it.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, the server stops at once.
+    pub(crate) async fn stop(mut self) {
+        self.stop.send_replace(true);
+        self.endpoint.shut_down();
+        // An error says that the loop was cut off before; then there is nothing to wait for.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+struct AcceptLoop {
+    listener: TcpListener,
+    endpoint: Arc<Endpoint>,
+    limits: Limits,
+    stopped: watch::Receiver<bool>,
+    /// One permit a connection. Only the loop waits for them; connections give them back when they end.
+    seats: Arc<Semaphore>,
+    connections: JoinSet<()>,
+}
+
+impl AcceptLoop {
+    async fn run(mut self) {
+        loop {
+            tokio::select! {
+                accepted = accept(&self.listener, &self.seats) => match accepted {
+                    Ok((stream, seat)) => self.spawn(stream, seat),
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+                Some(_) = self.connections.join_next() => {}
+                _ = self.stopped.changed() => break,
+            }
+        }
+        drop(self.listener);
+        let all_ended = async { while self.connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.limits.grace, all_ended).await.is_err() {
+            tracing::warn!("the grace period is over: cutting connections");
+        }
+    }
+
+    fn spawn(&mut self, stream: TcpStream, seat: OwnedSemaphorePermit) {
+        let (endpoint, limits, stopped) = (Arc::clone(&self.endpoint), self.limits, self.stopped.clone());
+        self.connections.spawn(async move {
+            serve(stream, &endpoint, limits, stopped).await;
+            drop(seat);
+        });
+    }
+}
+
+/// Takes a seat first: callers beyond the bound stay in the backlog of the socket.
+async fn accept(listener: &TcpListener, seats: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let seat = Arc::clone(seats).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    stream.set_nodelay(true)?;
+    Ok((stream, seat))
+}
+
+async fn serve(stream: TcpStream, endpoint: &Endpoint, limits: Limits, mut stopped: watch::Receiver<bool>) {
+    let service = service_fn(|request| router::route(endpoint, &limits, request));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(BUFFER)
+        .max_header_size(limits.max_head)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be said about a server before it starts.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tokio::net::TcpListener;
+
+use super::{IN_PROCESS_URL, MockSqs};
+use crate::config::Config;
+use crate::http::{Limits, Server};
+
+/// Settings of a [`MockSqs`] that is to start.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct MockSqsBuilder {
+    config: Config,
+}
+
+impl MockSqsBuilder {
+    /// Address or host name to listen on; `127.0.0.1` by default.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.config.host = host.into();
+        self
+    }
+
+    /// Port to listen on; 0, which is the default, takes a free one.
+    pub fn port(mut self, port: u16) -> Self {
+        self.config.port = port;
+        self
+    }
+
+    /// Account of callers whose access key is not a 12-digit account; `000000000000` by default.
+    pub fn account(mut self, account: impl Into<String>) -> Self {
+        self.config.account = account.into();
+        self
+    }
+
+    /// Region of callers that do not sign; `us-east-1` by default.
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.config.region = region.into();
+        self
+    }
+
+    /// Base of all queue URLs, such as `https://sqs.example.test`. By default it is the host that the caller
+    /// used, so that the URLs work from inside and outside of containers.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.config.public_url = Some(url.into());
+        self
+    }
+
+    /// Drops the waiting times that AWS asks for and tests rarely want: 60 seconds between deleting a queue
+    /// and creating one of the same name, and between two purges.
+    pub fn relaxed_timing(mut self) -> Self {
+        self.config.relaxed_timing = true;
+        self
+    }
+
+    /// Makes everything random repeatable: the same seed and the same calls give the same ids and handles.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.config.seed = Some(seed);
+        self
+    }
+
+    /// What the clock shows at the start; the time of the system by default.
+    pub fn clock_start(mut self, start: SystemTime) -> Self {
+        self.config.clock_start = Some(start);
+        self
+    }
+
+    /// Starts with a stopped clock, which moves only when told to.
+    pub fn clock_frozen(mut self) -> Self {
+        self.config.clock_frozen = true;
+        self
+    }
+
+    /// Bounds on connections, sizes and patience.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = limits;
+        self
+    }
+
+    /// Starts the server. It accepts requests when this returns.
+    ///
+    /// # Errors
+    /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting is wrong.
+    pub async fn start(self) -> io::Result<MockSqs> {
+        let config = self.config.checked()?;
+        let listener = TcpListener::bind((config.host.as_str(), config.port)).await?;
+        let url = reachable_url(listener.local_addr()?);
+        let limits = config.limits;
+        let mut mock = MockSqs::assemble(&config, url);
+        mock.server = Some(Server::start(listener, Arc::clone(&mock.endpoint), limits));
+        Ok(mock)
+    }
+
+    /// Makes the server without a socket; host, port and limits do not matter then.
+    ///
+    /// # Errors
+    /// A setting is wrong.
+    pub fn in_process(self) -> io::Result<MockSqs> {
+        Ok(MockSqs::assemble(&self.config.checked()?, IN_PROCESS_URL.to_owned()))
+    }
+}
+
+/// A server that listens on all interfaces is reached through the loopback one.
+fn reachable_url(address: SocketAddr) -> String {
+    let loopback: IpAddr = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(loopback, address.port()))
+}

@@ -1,0 +1,92 @@
+//! The 23 operations: one file for each family of shapes.
+//!
+//! ```text
+//! input -> find the queue -> validate (the rules of sqs-client) -> engine (now) -> output
+//! ```
+//! | Module | What it holds |
+//! |---|---|
+//! | [`service`] | worlds, clock, shutdown; finds queues |
+//! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
+//! | [`queue`], [`attributes`], [`list`] | the family of queues |
+//! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
+//! | [`tags`], [`permission`] | the families of these names |
+//! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
+//! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
+
+mod address;
+mod attributes;
+mod batch;
+mod list;
+mod message;
+mod move_task;
+mod mover;
+mod permission;
+mod poll;
+mod queue;
+mod receive;
+mod selection;
+mod service;
+mod shared;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Display;
+use std::future::Future;
+use std::time::Duration;
+
+use sqs_client::operation::Operation;
+use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::validate::refusal;
+
+pub(crate) use service::Service;
+
+/// An operation that a [`Service`] can do.
+pub(crate) trait Serve: Operation {
+    /// Does it.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, a receive has taken no message. No other operation waits for anything.
+    fn serve(
+        service: &Service,
+        ctx: &Context,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, ServiceError>> + Send;
+}
+
+/// What an operation has to know of its request beside the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    /// Account of the caller, 12 digits.
+    pub(crate) account: String,
+    /// Region of the caller.
+    pub(crate) region: String,
+    /// How queue URLs begin, without a slash at the end.
+    pub(crate) base_url: String,
+    /// Whether the request came in the Query protocol, whose text about unknown queues is another.
+    pub(crate) wsdl: bool,
+    /// Path of the request, which names the queue when the input does not.
+    pub(crate) queue_path: Option<String>,
+    /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
+    pub(crate) trace_header: Option<String>,
+}
+
+impl Context {
+    fn no_such_queue(&self) -> ServiceError {
+        if !self.wsdl {
+            return refusal::no_such_queue();
+        }
+        let message = "The specified queue does not exist for this wsdl version.";
+        ServiceError::new(ErrorCode::QueueDoesNotExist, message)
+    }
+}
+
+/// An output whose builder was given all that it requires.
+fn built<T, E: Display>(output: Result<T, E>) -> Result<T, ServiceError> {
+    output.map_err(|error| ServiceError::new(ErrorCode::InternalFailure, error.to_string()))
+}
+
+/// Seconds that were found to be in range.
+fn seconds(seconds: i32) -> Duration {
+    Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+}

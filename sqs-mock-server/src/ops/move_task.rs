@@ -1,0 +1,118 @@
+//! Move tasks: started, listed, cancelled.
+
+use std::sync::Arc;
+
+use sqs_client::operation::cancel_message_move_task::{
+    CancelMessageMoveTask, CancelMessageMoveTaskInput, CancelMessageMoveTaskOutput,
+};
+use sqs_client::operation::list_message_move_tasks::{
+    ListMessageMoveTasks, ListMessageMoveTasksInput, ListMessageMoveTasksOutput,
+};
+use sqs_client::operation::start_message_move_task::{
+    StartMessageMoveTask, StartMessageMoveTaskInput, StartMessageMoveTaskOutput,
+};
+use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::types::ListMessageMoveTasksResultEntry;
+use sqs_client::validate::{Validate, refusal};
+
+use super::mover::Mover;
+use super::service::{Realm, Shared};
+use super::shared::SharedQueue;
+use super::{Context, Serve, Service};
+use crate::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask, QueueArn};
+
+impl Serve for StartMessageMoveTask {
+    async fn serve(
+        service: &Service,
+        _: &Context,
+        input: StartMessageMoveTaskInput,
+    ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
+        input.validate()?;
+        let shared = &service.shared;
+        let (source, queue) = find(shared, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let realm = shared.realm(&source.region, &source.account).ok_or_else(refusal::no_such_queue)?;
+        if !realm.world.read().is_dead_letter_queue(&source.name) {
+            return Err(refusal::refused("Source queue must be configured as a Dead Letter Queue."));
+        }
+        let destination =
+            input.destination_arn().map(|arn| find(shared, "DestinationArn", arn)).transpose()?;
+        let now = shared.clock.now();
+        let order = NewMoveTask {
+            destination: destination.map(|(arn, _)| Arc::new(arn)),
+            rate: input.max_number_of_messages_per_second.and_then(|rate| u32::try_from(rate).ok()),
+            to_move: queue.with(|queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
+            source: Arc::new(source),
+        };
+        let task = realm.tasks.lock().start(now, shared.new_id(), order)?.clone();
+        let handle = task.handle();
+        Mover::new(Arc::clone(shared), realm, queue, task).spawn();
+        Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
+    }
+}
+
+impl Serve for ListMessageMoveTasks {
+    async fn serve(
+        service: &Service,
+        _: &Context,
+        input: ListMessageMoveTasksInput,
+    ) -> Result<ListMessageMoveTasksOutput, ServiceError> {
+        input.validate()?;
+        let (source, _) = find(&service.shared, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
+        let realm = service.shared.realm(&source.region, &source.account);
+        let list = |realm: Arc<Realm>| -> Vec<_> {
+            realm.tasks.lock().list(&source).take(most).map(entry).collect()
+        };
+        let results = realm.map(list).filter(|results| !results.is_empty());
+        Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
+    }
+}
+
+impl Serve for CancelMessageMoveTask {
+    async fn serve(
+        service: &Service,
+        ctx: &Context,
+        input: CancelMessageMoveTaskInput,
+    ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
+        input.validate()?;
+        let handle = input.task_handle().unwrap_or_default();
+        let moved = match service.shared.realm(&ctx.region, &ctx.account) {
+            Some(realm) => {
+                let moved = realm.tasks.lock().cancel(handle)?;
+                realm.cancelled.notify_waiters();
+                moved
+            }
+            // There are no tasks, but a handle can still be wrong in itself.
+            None => MoveTasks::default().cancel(handle)?,
+        };
+        let moved = i64::try_from(moved).unwrap_or(i64::MAX);
+        Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
+    }
+}
+
+fn find(shared: &Shared, parameter: &str, arn: &str) -> Result<(QueueArn, Arc<SharedQueue>), ServiceError> {
+    let found = arn.parse().ok().and_then(|arn: QueueArn| shared.find_arn(&arn).map(|queue| (arn, queue)));
+    found.ok_or_else(|| {
+        let message = format!("The resource that you specified for the {parameter} parameter doesn't exist.");
+        ServiceError::new(ErrorCode::ResourceNotFoundException, message)
+    })
+}
+
+fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let failure = match &task.status {
+        MoveStatus::Failed(reason) => Some(reason.as_str().to_owned()),
+        _ => None,
+    };
+    ListMessageMoveTasksResultEntry::builder()
+        .set_task_handle((task.status == MoveStatus::Running).then(|| task.handle()))
+        .status(task.status.as_str())
+        .source_arn(task.order.source.to_string())
+        .set_destination_arn(task.order.destination.as_ref().map(ToString::to_string))
+        .set_max_number_of_messages_per_second(task.order.rate.and_then(|rate| i32::try_from(rate).ok()))
+        .approximate_number_of_messages_moved(number(task.moved))
+        .approximate_number_of_messages_to_move(number(task.order.to_move))
+        .set_failure_reason(failure)
+        .started_timestamp(number(task.started.as_millis()))
+        .build()
+}

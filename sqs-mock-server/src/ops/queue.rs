@@ -1,0 +1,131 @@
+//! Queues come and go.
+
+use std::sync::Arc;
+
+use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQueueOutput};
+use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
+use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
+use sqs_client::operation::purge_queue::{PurgeQueue, PurgeQueueInput, PurgeQueueOutput};
+use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::validate::Validate;
+
+use super::attributes::check_redrive;
+use super::service::Shared;
+use super::shared::SharedQueue;
+use super::{Context, Serve, Service};
+use crate::engine::attributes::Requested;
+use crate::engine::queue::NewQueue;
+use crate::engine::{Attributes, Created, Queue, QueueArn};
+
+impl Serve for CreateQueue {
+    async fn serve(
+        service: &Service,
+        ctx: &Context,
+        input: CreateQueueInput,
+    ) -> Result<CreateQueueOutput, ServiceError> {
+        input.validate()?;
+        let name = input.queue_name.unwrap_or_default();
+        let requested = input.attributes.unwrap_or_default();
+        let arn = QueueArn::new(&ctx.region, &ctx.account, &name);
+        let attributes = Attributes::create(&name, &requested)?;
+        match service.shared.find_arn(&arn) {
+            Some(existing) => check_equal(&existing, &attributes, &requested)?,
+            None => {
+                let tags = input.tags.unwrap_or_default().into_iter().collect();
+                let new = NewQueue {
+                    settings: service.shared.settings,
+                    seed: service.shared.seed,
+                    arn,
+                    attributes,
+                    tags,
+                };
+                create(&service.shared, new, &requested)?;
+            }
+        }
+        Ok(CreateQueueOutput::builder().queue_url(ctx.queue_url(&ctx.account, &name)).build())
+    }
+}
+
+/// Makes a queue, unless somebody else has just done so.
+fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), ServiceError> {
+    if let Some(policy) = &new.attributes.redrive {
+        check_redrive(shared, &new.arn, policy)?;
+    }
+    let now = shared.clock.now();
+    let realm = shared.realm_or_new(&new.arn.region, &new.arn.account);
+    let (name, attributes) = (new.arn.name.clone(), new.attributes.clone());
+    let created = {
+        let mut world = realm.world.write();
+        let created = world.create(now, &name, |incarnation| {
+            let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
+            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }))
+        })?;
+        if let (Created::New(_), Some(policy)) = (&created, &attributes.redrive) {
+            world.set_dead_letter_queue(&name, Some(&policy.target.name));
+        }
+        created
+    };
+    match created {
+        Created::New(_) => Ok(()),
+        Created::Existing(existing) => check_equal(&existing, &attributes, requested),
+    }
+}
+
+/// A queue that exists is given out again when each attribute asked for has the value that it has now.
+fn check_equal(
+    existing: &Arc<SharedQueue>,
+    attributes: &Attributes,
+    requested: &Requested,
+) -> Result<(), ServiceError> {
+    match existing.attribute(|current| current.first_difference(attributes, requested)) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!(
+                "A queue already exists with the same name and a different value for attribute {name}"
+            );
+            Err(ServiceError::new(ErrorCode::QueueNameExists, message))
+        }
+    }
+}
+
+impl Serve for DeleteQueue {
+    async fn serve(
+        service: &Service,
+        ctx: &Context,
+        mut input: DeleteQueueInput,
+    ) -> Result<DeleteQueueOutput, ServiceError> {
+        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let arn = queue.arn();
+        let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| ctx.no_such_queue())?;
+        let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
+        deleted.ok_or_else(|| ctx.no_such_queue())?.close();
+        Ok(DeleteQueueOutput::default())
+    }
+}
+
+impl Serve for PurgeQueue {
+    async fn serve(
+        service: &Service,
+        ctx: &Context,
+        mut input: PurgeQueueInput,
+    ) -> Result<PurgeQueueOutput, ServiceError> {
+        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let purged = queue.with(|queue| queue.purge(service.shared.clock.now()))??;
+        drop(purged);
+        Ok(PurgeQueueOutput::default())
+    }
+}
+
+impl Serve for GetQueueUrl {
+    async fn serve(
+        service: &Service,
+        ctx: &Context,
+        input: GetQueueUrlInput,
+    ) -> Result<GetQueueUrlOutput, ServiceError> {
+        input.validate()?;
+        let account = input.queue_owner_aws_account_id().unwrap_or(&ctx.account);
+        let name = input.queue_name().unwrap_or_default();
+        service.shared.find(&ctx.region, account, name).ok_or_else(|| ctx.no_such_queue())?;
+        Ok(GetQueueUrlOutput::builder().queue_url(ctx.queue_url(account, name)).build())
+    }
+}

@@ -1,0 +1,165 @@
+//! Many receives that are parked at one queue.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+use sqs_client::types::SendMessageBatchRequestEntry;
+
+use super::*;
+
+async fn send_batch(rig: &Rig, url: &str, count: usize) {
+    let entry =
+        |n: usize| SendMessageBatchRequestEntry::builder().id(n.to_string()).message_body(n.to_string());
+    let entries = (0..count).map(|n| entry(n).build().expect("an entry")).collect();
+    rig.call(SendMessageBatchInput::builder().queue_url(url).set_entries(Some(entries)))
+        .await
+        .expect("a batch");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_parked_first_is_served_first() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let mut parked = Vec::new();
+    for _ in 0..3 {
+        parked.push(rig.park(long_poll(&url, 20)).await);
+    }
+    for body in ["1", "2", "3"] {
+        rig.send(&url, body).await;
+        let_others_run().await;
+        assert_eq!(parked.remove(0).bodies().await, [body]);
+        assert!(parked.iter().all(Parked::is_parked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_of_ten_ends_ten_long_polls_at_once() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let mut parked = Vec::new();
+    for _ in 0..11 {
+        parked.push(rig.park(long_poll(&url, 20)).await);
+    }
+    send_batch(&rig, &url, 10).await;
+    let_others_run().await;
+    assert_eq!(parked.iter().filter(|parked| parked.is_parked()).count(), 1);
+    assert_eq!(rig.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_long_poll_takes_nothing_and_hands_on() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let first = rig.park(long_poll(&url, 20)).await;
+    let second = rig.park(long_poll(&url, 20)).await;
+    // The send wakes the first, which is gone before it runs.
+    rig.send(&url, "hello").await;
+    first.0.abort();
+    assert_eq!(second.bodies().await, ["hello"]);
+    assert_eq!(rig.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
+async fn abandoned_long_poll_leaves_the_message_visible() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let parked = rig.park(long_poll(&url, 20)).await;
+    parked.0.abort();
+    let_others_run().await;
+    rig.send(&url, "hello").await;
+    let_others_run().await;
+    assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("0"));
+    assert_eq!(rig.bodies(&url).await, ["hello"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_takes_over_the_watch_when_the_watcher_leaves() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    rig.call(send(&url, "later").delay_seconds(8)).await.unwrap();
+    let watcher = rig.park(long_poll(&url, 3)).await;
+    let dropped = rig.park(long_poll(&url, 20)).await;
+    let successor = rig.park(long_poll(&url, 20)).await;
+    assert!(watcher.bodies().await.is_empty());
+    dropped.0.abort();
+    assert_eq!(successor.bodies().await, ["later"]);
+    assert_eq!(rig.now().saturating_since(START), Duration::from_secs(8));
+}
+
+/// Counts how often a future is polled.
+async fn counted<F: Future>(polls: Arc<AtomicUsize>, future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(|cx| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        future.as_mut().poll(cx)
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_message_does_not_wake_a_thousand_long_polls() {
+    let rig = rig();
+    let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
+    let polls = Arc::new(AtomicUsize::new(0));
+    for _ in 0..1_000 {
+        let (rig, polls, input) = (rig.clone(), Arc::clone(&polls), long_poll(&url, 20));
+        tokio::spawn(counted(polls, async move { rig.call(input).await }));
+    }
+    let_others_run().await;
+    polls.store(0, Ordering::Relaxed);
+    rig.send(&url, "now").await;
+    let_others_run().await;
+    let woken = polls.swap(0, Ordering::Relaxed);
+    assert!((1..10).contains(&woken), "{woken} were woken by a send");
+    // The message comes back after five seconds, of which only the watcher has to know.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("1"));
+    let woken = polls.load(Ordering::Relaxed);
+    assert!((1..10).contains(&woken), "{woken} were woken by a visibility timeout");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_messages_and_many_long_polls_come_together() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let mut parked = Vec::new();
+    for _ in 0..100 {
+        parked.push(rig.park(long_poll(&url, 20)).await);
+    }
+    for _ in 0..10 {
+        send_batch(&rig, &url, 10).await;
+    }
+    for parked in parked {
+        assert_eq!(parked.bodies().await.len(), 1);
+    }
+    assert_eq!(rig.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_come_back_together_are_shared_out() {
+    let rig = rig();
+    let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
+    for _ in 0..4 {
+        send_batch(&rig, &url, 10).await;
+        rig.receive(&url).await;
+    }
+    let mut parked = Vec::new();
+    for _ in 0..40 {
+        parked.push(rig.park(long_poll(&url, 20)).await);
+    }
+    for parked in parked {
+        assert_eq!(parked.bodies().await.len(), 1);
+    }
+    assert_eq!(rig.now().saturating_since(START), Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn waiting_holds_no_lock() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let parked = rig.park(long_poll(&url, 20)).await;
+    rig.send(&rig.queue("other", &[]).await, "x").await;
+    assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessages").await.as_deref(), Some("0"));
+    assert!(parked.is_parked());
+    parked.0.abort();
+}

@@ -1,0 +1,103 @@
+//! The one home of randomness: everything random comes from one number, so that a run can be repeated.
+//!
+//! Each purpose has a generator of its own. Queues therefore share no lock for their ids, and what one queue
+//! does changes nothing in the ids of another.
+
+use fastrand::Rng;
+
+/// The number that everything random of a run comes from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// A seed that nobody chose.
+    #[expect(clippy::disallowed_methods, reason = "the one place where chance comes in")]
+    pub fn random() -> Self {
+        Self(Rng::new().u64(..))
+    }
+
+    /// The generator for one purpose. The same seed and purpose give the same numbers.
+    pub fn generator(self, purpose: &str) -> Rng {
+        Rng::with_seed(self.mixed_with(purpose.as_bytes()))
+    }
+
+    /// The seed of one queue: `incarnation` tells queues apart that had the same name one after the other.
+    pub fn of_queue(self, arn: &str, incarnation: u64) -> Self {
+        Self(scramble(self.mixed_with(arn.as_bytes()) ^ scramble(incarnation)))
+    }
+
+    /// FNV-1a over the bytes, begun with the seed: the same in every version and on every machine.
+    fn mixed_with(self, bytes: &[u8]) -> u64 {
+        let start = scramble(self.0) ^ 0xcbf2_9ce4_8422_2325;
+        let hash =
+            bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        scramble(hash)
+    }
+}
+
+/// The finaliser of `SplitMix64` (<https://prng.di.unimi.it/splitmix64.c>): each bit of the input changes half of
+/// the bits of the result.
+pub(crate) const fn scramble(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// A UUID of version 4.
+pub fn uuid(generator: &mut Rng) -> Uuid {
+    let bits = generator.u128(..);
+    let versioned = bits & !(0xf << 76) | (0x4 << 76);
+    Uuid(versioned & !(0x3 << 62) | (0x2 << 62))
+}
+
+/// A UUID, shown as 36 lower-case characters.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Uuid(u128);
+
+impl std::fmt::Display for Uuid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bits = self.0;
+        let (time, rest) = (bits >> 96, bits & 0xffff_ffff_ffff);
+        let (a, b, c) = ((bits >> 80) & 0xffff, (bits >> 64) & 0xffff, (bits >> 48) & 0xffff);
+        write!(f, "{time:08x}-{a:04x}-{b:04x}-{c:04x}-{rest:012x}")
+    }
+}
+
+impl std::fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_seed_and_purpose_give_the_same_numbers() {
+        let draw = |seed: u64, purpose: &str| Seed(seed).generator(purpose).u64(..);
+        assert_eq!(draw(7, "request ids"), draw(7, "request ids"));
+        assert_ne!(draw(7, "request ids"), draw(8, "request ids"));
+        assert_ne!(draw(7, "request ids"), draw(7, "faults"));
+    }
+
+    #[test]
+    fn successor_of_a_queue_draws_other_numbers() {
+        let arn = "arn:aws:sqs:us-east-1:000000000000:a";
+        assert_eq!(Seed(1).of_queue(arn, 0), Seed(1).of_queue(arn, 0));
+        assert_ne!(Seed(1).of_queue(arn, 0), Seed(1).of_queue(arn, 1));
+    }
+
+    #[test]
+    fn ids_have_the_form_of_a_random_uuid() {
+        let mut generator = Seed(3).generator("ids");
+        for _ in 0..100 {
+            let text = uuid(&mut generator).to_string();
+            let parts: Vec<_> = text.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12], "{text}");
+            assert_eq!(&text[14..15], "4", "{text}");
+            assert!(matches!(&text[19..20], "8" | "9" | "a" | "b"), "{text}");
+        }
+    }
+}

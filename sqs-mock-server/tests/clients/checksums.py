@@ -1,0 +1,42 @@
+"""MD5 of bodies and message attributes, as the documentation of Amazon SQS describes it.
+
+Written apart from the Rust code on purpose: what both compute alike is right. As a program it reads the
+attributes from standard input, as JSON in the form that the AWS CLI takes and prints.
+"""
+
+import base64
+import hashlib
+import json
+import struct
+import sys
+
+
+def of_body(body):
+    return hashlib.md5(body.encode()).hexdigest()
+
+
+def of_attributes(attributes):
+    digest = hashlib.md5()
+
+    def add(data):
+        digest.update(struct.pack(">I", len(data)) + data)
+
+    for name in sorted(attributes, key=str.encode):
+        value = attributes[name]
+        add(name.encode())
+        add(value["DataType"].encode())
+        if value["DataType"].startswith("Binary"):
+            digest.update(b"\x02")
+            add(value["BinaryValue"])
+        else:
+            digest.update(b"\x01")
+            add(value["StringValue"].encode())
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    given = json.load(sys.stdin)
+    for attribute in given.values():
+        if "BinaryValue" in attribute:
+            attribute["BinaryValue"] = base64.b64decode(attribute["BinaryValue"])
+    print(of_attributes(given))

@@ -1,0 +1,83 @@
+//! Who asks, and by which address: hosts, accounts and regions.
+
+use sqs_mock_server::MockSqs;
+
+use crate::wire::{JSON, Wire};
+
+async fn start() -> (MockSqs, Wire) {
+    let server = MockSqs::start().await;
+    let mut wire = Wire::connect(&server).await;
+    assert_eq!(wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await.status, 200);
+    (server, wire)
+}
+
+#[tokio::test]
+async fn queue_urls_start_with_the_host_that_the_caller_used() {
+    let (_server, mut wire) = start().await;
+    let body = r#"{"QueueName":"q"}"#;
+    let request = format!(
+        "POST / HTTP/1.1\r\nhost: sqs.in-docker:9324\r\n{JSON}x-amz-target: AmazonSQS.GetQueueUrl\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    wire.write(request).await.unwrap();
+    let answer = wire.answer().await.unwrap();
+    assert_eq!(
+        answer.text(),
+        r#"{"QueueUrl":"http://sqs.in-docker:9324/000000000000/q"}"#
+    );
+}
+
+#[tokio::test]
+async fn public_url_overrides_the_host() {
+    let server = MockSqs::builder()
+        .public_url("https://sqs.test/")
+        .start()
+        .await
+        .unwrap();
+    let answer = Wire::connect(&server)
+        .await
+        .json("CreateQueue", r#"{"QueueName":"q"}"#)
+        .await;
+    assert_eq!(answer.text(), r#"{"QueueUrl":"https://sqs.test/000000000000/q"}"#);
+}
+
+#[tokio::test]
+async fn credential_scope_chooses_account_and_region() {
+    let (_server, mut wire) = start().await;
+    let list = |credential: &str| {
+        format!(
+            "{JSON}x-amz-target: AmazonSQS.ListQueues\r\n\
+             authorization: AWS4-HMAC-SHA256 Credential={credential}/sqs/aws4_request, SignedHeaders=host, Signature=0\r\n"
+        )
+    };
+    let own = wire
+        .exchange("POST /", &list("AKIDEXAMPLE/20260102/us-east-1"), b"{}")
+        .await;
+    assert!(own.text().contains("/000000000000/q"), "{}", own.text());
+    for other in [
+        "123456789012/20260102/us-east-1",
+        "AKIDEXAMPLE/20260102/eu-west-1",
+    ] {
+        assert_eq!(
+            wire.exchange("POST /", &list(other), b"{}").await.text(),
+            "{}",
+            "{other}"
+        );
+    }
+    let signed_url =
+        "/?Action=ListQueues&X-Amz-Credential=123456789012%2F20260102%2Fus-east-1%2Fsqs%2Faws4_request";
+    assert!(wire.get(signed_url).await.text().contains("<ListQueuesResult/>"));
+}
+
+#[tokio::test]
+async fn health_is_reported() {
+    let (_server, mut wire) = start().await;
+    let answer = wire.get("/health").await;
+    assert_eq!(answer.status, 200);
+    assert!(
+        answer.text().starts_with(r#"{"status":"ok","version":""#),
+        "{}",
+        answer.text()
+    );
+}

@@ -1,0 +1,202 @@
+//! The server in the hand of a test, with `sqs-client` and without sockets.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use sqs_mock_server::MockSqs;
+
+#[tokio::test]
+async fn client_reaches_a_server_without_a_socket() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let created = client.create_queue().queue_name("q").send().await.unwrap();
+    assert_eq!(created.queue_url(), Some(&*server.queue_url("q")));
+    let url = server.queue_url("q");
+    client
+        .send_message()
+        .queue_url(&url)
+        .message_body("x")
+        .send()
+        .await
+        .unwrap();
+    let received = client.receive_message().queue_url(&url).send().await.unwrap();
+    assert_eq!(received.messages()[0].body(), Some("x"));
+}
+
+#[tokio::test]
+async fn socket_and_transport_reach_the_same_queues() {
+    let server = MockSqs::start().await;
+    let url = server
+        .client()
+        .create_queue()
+        .queue_name("q")
+        .send()
+        .await
+        .unwrap()
+        .queue_url
+        .unwrap();
+    let listed = crate::wire::Wire::connect(&server)
+        .await
+        .form("/", "Action=ListQueues")
+        .await;
+    assert!(listed.text().contains(&url), "{}", listed.text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_poll_waits_its_time_by_the_clock() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client
+        .create_queue()
+        .queue_name("q")
+        .send()
+        .await
+        .unwrap()
+        .queue_url
+        .unwrap();
+    let received = client
+        .receive_message()
+        .queue_url(&url)
+        .wait_time_seconds(20)
+        .send()
+        .await
+        .unwrap();
+    assert!(received.messages().is_empty());
+}
+
+#[tokio::test]
+async fn advancing_the_clock_makes_a_message_visible_again() {
+    let server = MockSqs::builder().clock_frozen().in_process().unwrap();
+    let client = server.client();
+    let url = client
+        .create_queue()
+        .queue_name("q")
+        .send()
+        .await
+        .unwrap()
+        .queue_url
+        .unwrap();
+    client
+        .send_message()
+        .queue_url(&url)
+        .message_body("x")
+        .send()
+        .await
+        .unwrap();
+    let receive = || async {
+        client
+            .receive_message()
+            .queue_url(&url)
+            .send()
+            .await
+            .unwrap()
+            .messages()
+            .len()
+    };
+    assert_eq!(receive().await, 1);
+    server.clock().advance(Duration::from_secs(29));
+    assert_eq!(receive().await, 0);
+    server.clock().advance(Duration::from_secs(1));
+    assert_eq!(receive().await, 1);
+}
+
+#[tokio::test]
+async fn same_seed_gives_the_same_ids() {
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let server = MockSqs::builder().seed(7).in_process().unwrap();
+        let client = server.client();
+        let url = client
+            .create_queue()
+            .queue_name("q")
+            .send()
+            .await
+            .unwrap()
+            .queue_url
+            .unwrap();
+        let sent = client
+            .send_message()
+            .queue_url(&url)
+            .message_body("x")
+            .send()
+            .await
+            .unwrap();
+        ids.push(sent.message_id.unwrap());
+    }
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[tokio::test]
+async fn account_and_region_are_those_of_the_settings() {
+    let server = MockSqs::builder()
+        .account("123456789012")
+        .region("eu-west-1")
+        .start()
+        .await
+        .unwrap();
+    let client = server.client();
+    let url = client
+        .create_queue()
+        .queue_name("q")
+        .send()
+        .await
+        .unwrap()
+        .queue_url
+        .unwrap();
+    assert_eq!(url, format!("{}/123456789012/q", server.endpoint_url()));
+    let attributes = client
+        .get_queue_attributes()
+        .queue_url(&url)
+        .attribute_names("All".into());
+    let attributes = attributes.send().await.unwrap().attributes.unwrap();
+    assert_eq!(
+        attributes[&"QueueArn".into()],
+        "arn:aws:sqs:eu-west-1:123456789012:q"
+    );
+}
+
+#[tokio::test]
+async fn relaxed_timing_allows_what_aws_makes_wait_for() {
+    let server = MockSqs::builder().relaxed_timing().in_process().unwrap();
+    let client = server.client();
+    for _ in 0..2 {
+        let url = client
+            .create_queue()
+            .queue_name("q")
+            .send()
+            .await
+            .unwrap()
+            .queue_url
+            .unwrap();
+        client.purge_queue().queue_url(&url).send().await.unwrap();
+        client.purge_queue().queue_url(&url).send().await.unwrap();
+        client.delete_queue().queue_url(&url).send().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn wrong_settings_are_errors() {
+    for builder in [
+        MockSqs::builder().account("12"),
+        MockSqs::builder().region("Mars!"),
+        MockSqs::builder().public_url("sqs.test"),
+    ] {
+        assert_eq!(
+            builder.clone().start().await.unwrap_err().kind(),
+            ErrorKind::InvalidInput
+        );
+        assert_eq!(builder.in_process().unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+    let running = MockSqs::start().await;
+    let port = running
+        .endpoint_url()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        MockSqs::builder().port(port).start().await.unwrap_err().kind(),
+        ErrorKind::AddrInUse
+    );
+}

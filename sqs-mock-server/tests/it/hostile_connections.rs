@@ -1,0 +1,160 @@
+//! Bad connections: slow, cut, half-closed, or not HTTP at all. The server goes on answering others.
+
+use std::time::Duration;
+
+use sqs_mock_server::{Limits, MockSqs};
+
+use crate::wire::{FORM, Wire, still_answers};
+
+const TEN_MIB: usize = 10 << 20;
+const PATIENCE: Duration = Duration::from_millis(50);
+
+fn impatient() -> Limits {
+    let mut limits = Limits::default();
+    limits.head_timeout = PATIENCE;
+    limits.body_timeout = PATIENCE;
+    limits
+}
+
+async fn start() -> (MockSqs, Wire) {
+    let server = MockSqs::start().await;
+    let wire = Wire::connect(&server).await;
+    (server, wire)
+}
+
+#[tokio::test]
+async fn chunked_and_split_bodies_are_put_together() {
+    let (_server, mut wire) = start().await;
+    let head = format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}transfer-encoding: chunked\r\n\r\n");
+    wire.write(head).await.unwrap();
+    for part in [
+        "7\r\nAction=\r\n",
+        "4\r\nList\r\n",
+        "6\r\nQueues\r\n",
+        "0\r\n\r\n",
+    ] {
+        wire.write(part).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(wire.answer().await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn head_that_trickles_in_loses_its_connection() {
+    let server = MockSqs::builder().limits(impatient()).start().await.unwrap();
+    let mut wire = Wire::connect(&server).await;
+    wire.write("POST / HTTP/1.1\r\nhost: x\r\nx-a: ").await.unwrap();
+    assert!(wire.answer().await.is_none_or(|answer| answer.status == 408));
+    still_answers(&server).await;
+}
+
+#[tokio::test]
+async fn body_that_trickles_in_is_answered_with_a_timeout() {
+    let server = MockSqs::builder().limits(impatient()).start().await.unwrap();
+    let mut wire = Wire::connect(&server).await;
+    wire.write(format!(
+        "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="
+    ))
+    .await
+    .unwrap();
+    let answer = wire.answer().await.unwrap();
+    answer.refused_in_xml(408, "RequestTimeout");
+    assert_eq!(answer.header("connection"), "close");
+    still_answers(&server).await;
+}
+
+#[tokio::test]
+async fn head_that_is_too_large_is_refused() {
+    let (server, mut wire) = start().await;
+    let header = format!("x-a: {}\r\n", "a".repeat(64 << 10));
+    // The server may hang up while the head is still on its way.
+    let _ = wire.request("POST /", &header, b"").await;
+    assert!(wire.answer().await.is_none_or(|answer| answer.status == 431));
+    let mut wire = Wire::connect(&server).await;
+    let headers = "x-a: b\r\n".repeat(1000);
+    let _ = wire.request("POST /", &headers, b"").await;
+    assert!(wire.answer().await.is_none_or(|answer| answer.status == 431));
+    still_answers(&server).await;
+}
+
+#[tokio::test]
+async fn bytes_that_are_not_http_get_a_400_or_nothing() {
+    let server = MockSqs::start().await;
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
+        b"HELO example.test\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -5\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"\0\0\0\0\r\n\r\n",
+    ] {
+        let mut wire = Wire::connect(&server).await;
+        wire.write(bytes).await.unwrap();
+        wire.half_close().await;
+        assert!(
+            wire.answer().await.is_none_or(|answer| answer.status == 400),
+            "{bytes:?}"
+        );
+    }
+    still_answers(&server).await;
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order() {
+    let (_server, mut wire) = start().await;
+    let request = |name: &str| {
+        let body = format!("Action=CreateQueue&QueueName={name}");
+        format!(
+            "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let names: Vec<String> = (0..20).map(|n| format!("queue-{n}")).collect();
+    wire.write(names.iter().map(|name| request(name)).collect::<String>())
+        .await
+        .unwrap();
+    for name in names {
+        let answer = wire.answer().await.unwrap();
+        assert!(
+            answer.text().contains(&format!("/{name}</QueueUrl>")),
+            "{}",
+            answer.text()
+        );
+    }
+}
+
+#[tokio::test]
+async fn half_closed_connection_does_no_harm() {
+    let (server, mut wire) = start().await;
+    wire.request("POST /", FORM, b"Action=ListQueues").await.unwrap();
+    wire.half_close().await;
+    assert!(wire.answer().await.is_none_or(|answer| answer.status == 200));
+    let mut wire = Wire::connect(&server).await;
+    wire.write(format!(
+        "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="
+    ))
+    .await
+    .unwrap();
+    wire.half_close().await;
+    assert!(wire.answer().await.is_none_or(|answer| answer.status == 400));
+    still_answers(&server).await;
+}
+
+#[tokio::test]
+async fn body_that_waits_for_a_go_is_refused_without_one() {
+    let (_server, mut wire) = start().await;
+    let head = |length: usize| {
+        format!(
+            "POST / HTTP/1.1\r\nhost: x\r\n{FORM}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+    wire.write(head("Action=ListQueues".len())).await.unwrap();
+    assert_eq!(wire.answer().await.unwrap().status, 100);
+    wire.write("Action=ListQueues").await.unwrap();
+    assert_eq!(wire.answer().await.unwrap().status, 200);
+    wire.write(head(TEN_MIB)).await.unwrap();
+    wire.answer()
+        .await
+        .unwrap()
+        .refused_in_xml(413, "RequestEntityTooLarge");
+}

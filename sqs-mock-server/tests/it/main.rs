@@ -1,0 +1,14 @@
+//! The server from outside: over sockets, in process, and as a binary.
+
+mod callers;
+mod command_line;
+mod detection;
+mod embedded;
+mod hostile_bodies;
+mod hostile_connections;
+mod lifecycle;
+mod message_actions;
+mod queue_actions;
+mod sdk;
+mod session;
+mod wire;
