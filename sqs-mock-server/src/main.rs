@@ -56,7 +56,13 @@ struct Arguments {
     #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().max_connections)]
     max_connections: usize,
     /// What goes to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`.
-    #[arg(long, env = "SQS_MOCK_LOG", value_name = "LEVEL", default_value = "warn")]
+    #[arg(
+        long,
+        env = "SQS_MOCK_LOG",
+        value_name = "LEVEL",
+        default_value = "warn",
+        value_parser = |text: &str| EnvFilter::try_new(text)
+    )]
     log: EnvFilter,
 }
 

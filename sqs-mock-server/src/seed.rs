@@ -48,16 +48,19 @@ pub(crate) const fn scramble(value: u64) -> u64 {
 pub fn uuid(generator: &mut Rng) -> Uuid {
     let bits = generator.u128(..);
     let versioned = bits & !(0xf << 76) | (0x4 << 76);
-    Uuid(versioned & !(0x3 << 62) | (0x2 << 62))
+    let marked = versioned & !(0x3 << 62) | (0x2 << 62);
+    Uuid(marked.to_be_bytes())
 }
 
 /// A UUID, shown as 36 lower-case characters.
+///
+/// It is kept as bytes, since a 128-bit number would align whatever holds it to 16 bytes.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Uuid(u128);
+pub struct Uuid([u8; 16]);
 
 impl std::fmt::Display for Uuid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let bits = self.0;
+        let bits = u128::from_be_bytes(self.0);
         let (time, rest) = (bits >> 96, bits & 0xffff_ffff_ffff);
         let (a, b, c) = ((bits >> 80) & 0xffff, (bits >> 64) & 0xffff, (bits >> 48) & 0xffff);
         write!(f, "{time:08x}-{a:04x}-{b:04x}-{c:04x}-{rest:012x}")

@@ -49,7 +49,7 @@ pub(super) struct Outgoing {
 }
 
 /// What the sender is told.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Accepted {
     pub(super) sent: Sent,
     pub(super) md5_of_body: Md5Hex,

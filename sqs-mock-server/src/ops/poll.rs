@@ -124,7 +124,8 @@ fn has_dead_letter_queue(shared: &Shared, queue: &Arc<SharedQueue>) -> bool {
     target.and_then(|target| shared.find_arn(&target)).is_some_and(|target| !Arc::ptr_eq(&target, queue))
 }
 
-fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter) {
+/// Brings a dead letter to its queue, or back when that queue is gone.
+pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter) {
     let now = shared.clock.now();
     let refused = match shared.find_arn(letter.target()) {
         Some(target) => target.even_deleted(|queue| queue.accept_dead_letter(now, letter)).err(),

@@ -28,19 +28,12 @@ impl Serve for CreateQueue {
         let requested = input.attributes.unwrap_or_default();
         let arn = QueueArn::new(&ctx.region, &ctx.account, &name);
         let attributes = Attributes::create(&name, &requested)?;
-        match service.shared.find_arn(&arn) {
-            Some(existing) => check_equal(&existing, &attributes, &requested)?,
-            None => {
-                let tags = input.tags.unwrap_or_default().into_iter().collect();
-                let new = NewQueue {
-                    settings: service.shared.settings,
-                    seed: service.shared.seed,
-                    arn,
-                    attributes,
-                    tags,
-                };
-                create(&service.shared, new, &requested)?;
-            }
+        if let Some(existing) = service.shared.find_arn(&arn) {
+            check_equal(&existing, &attributes, &requested)?;
+        } else {
+            let tags = input.tags.unwrap_or_default().into_iter().collect();
+            let (settings, seed) = (service.shared.settings, service.shared.seed);
+            create(&service.shared, NewQueue { arn, attributes, tags, settings, seed }, &requested)?;
         }
         Ok(CreateQueueOutput::builder().queue_url(ctx.queue_url(&ctx.account, &name)).build())
     }

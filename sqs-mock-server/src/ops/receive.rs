@@ -43,14 +43,18 @@ impl Serve for ReceiveMessage {
 fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
     let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
     let system = system_attributes(&delivery, selection);
+    // Of what is returned, which can be less than what was sent.
+    let md5_of_chosen = match (&chosen, delivery.payload.attributes()) {
+        (Some(chosen), Some(all)) if chosen.len() == all.len() => delivery.payload.md5_of_attributes(),
+        (chosen, _) => chosen.as_ref().and_then(md5_of_attributes),
+    };
     Message::builder()
         .message_id(delivery.id.to_string())
         .receipt_handle(delivery.receipt_handle)
         .md5_of_body(delivery.payload.md5_of_body)
         .body(&*delivery.payload.body)
         .set_attributes(Some(system).filter(|system| !system.is_empty()))
-        // Of what is returned, which can be less than what was sent.
-        .set_md5_of_message_attributes(chosen.as_ref().and_then(md5_of_attributes).map(String::from))
+        .set_md5_of_message_attributes(md5_of_chosen.map(String::from))
         .set_message_attributes(chosen)
         .build()
 }

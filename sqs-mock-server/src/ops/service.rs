@@ -29,10 +29,12 @@ pub(super) struct Shared {
     pub(super) seed: Seed,
     pub(super) settings: Settings,
     /// By region and account. Locked for lookups only; worlds come into being with their first queue.
-    worlds: RwLock<HashMap<Box<str>, HashMap<Box<str>, Arc<Realm>>>>,
+    worlds: RwLock<HashMap<Box<str>, ByAccount>>,
     ids: Mutex<fastrand::Rng>,
-    stop: watch::Sender<bool>,
+    pub(super) stop: watch::Sender<bool>,
 }
+
+type ByAccount = HashMap<Box<str>, Arc<Realm>>;
 
 /// One account in one region.
 #[derive(Debug)]

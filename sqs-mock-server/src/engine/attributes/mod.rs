@@ -1,4 +1,4 @@
-//! The attributes of a queue: typed, with defaults; [`change`] reads them and [`render`] shows them.
+//! The attributes of a queue: typed, with defaults; `change` reads them and `render` shows them.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html>
 

@@ -13,7 +13,8 @@ use crate::seed::Uuid;
 pub struct Received {
     /// Messages or the lack of them.
     pub outcome: Outcome,
-    /// Messages that were delivered too often, for [`Queue::accept_dead_letter`] of their target.
+    /// Messages that were delivered too often, for
+    /// [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
     pub dead_letters: Vec<DeadLetter>,
 }
 

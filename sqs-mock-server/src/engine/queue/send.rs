@@ -68,17 +68,16 @@ impl Queue {
         if let Some(original) =
             memory.and_then(|fifo| fifo.deduplication.find(now, &group, &deduplication_id))
         {
-            return Ok(Sent { id: original.id, sequence_number: Some(original.sequence_number) });
+            return Ok(Sent { id: original.id, sequence_number: self.sequence_number(original.ticket) });
         }
         let id = uuid(&mut self.ids);
         let ticket = self.take_ticket();
-        let sequence_number = self.sequence_number(ticket);
-        if let Some((fifo, sequence_number)) = self.fifo.as_mut().zip(sequence_number) {
-            fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, sequence_number });
+        if let Some(fifo) = &mut self.fifo {
+            fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, ticket });
         }
         let core = new_core(now, id, message.payload, Some(deduplication_id));
         self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
-        Ok(Sent { id, sequence_number })
+        Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
     }
 
     /// An explicit id comes before the hash of the body.

@@ -105,7 +105,7 @@ async fn batch_of_deletes_has_a_result_for_each_handle() {
     };
     let input = DeleteMessageBatchInput::builder().queue_url(&url);
     let output = rig.call(input.entries(entry("a", &handle)).entries(entry("b", "garbage"))).await.unwrap();
-    assert_eq!(output.successful().iter().map(|entry| entry.id()).collect::<Vec<_>>(), ["a"]);
+    assert!(matches!(output.successful(), [entry] if entry.id() == "a"));
     assert_eq!(failures(output.failed()), [("b", "ReceiptHandleIsInvalid", true)]);
     assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("0"));
 }
@@ -127,7 +127,7 @@ async fn batch_of_visibility_changes_has_a_result_for_each_handle() {
         .entries(entry("garbage", "garbage", Some(0)))
         .entries(entry("good", &handle, Some(0)));
     let output = rig.call(input).await.unwrap();
-    assert_eq!(output.successful().iter().map(|entry| entry.id()).collect::<Vec<_>>(), ["good"]);
+    assert!(matches!(output.successful(), [entry] if entry.id() == "good"));
     let expected = [
         ("far", "InvalidParameterValue", true),
         ("none", "MissingParameter", true),

@@ -4,7 +4,9 @@ use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::types::MessageSystemAttributeName as Name;
 
+use super::super::poll;
 use super::*;
+use crate::engine::Receive;
 
 /// A source whose messages are visible again at once and may be received `most` times.
 async fn source_and_dead(rig: &Rig, most: u32) -> (String, String) {
@@ -50,6 +52,21 @@ async fn without_its_dead_letter_queue_a_message_stays_and_is_delivered() {
     for _ in 0..3 {
         assert_eq!(rig.bodies(&source).await, ["poison"]);
     }
+}
+
+#[tokio::test]
+async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
+    let rig = rig();
+    let (source, dead) = source_and_dead(&rig, 1).await;
+    rig.send(&source, "poison").await;
+    rig.receive(&source).await;
+    let queue = rig.service.shared.find_arn(&arn("source").parse().unwrap()).unwrap();
+    let request =
+        Receive { at_most: 1, visibility_timeout: None, attempt_id: None, dead_letter_queue_exists: true };
+    let mut letters = queue.with(|queue| queue.receive(START, &request)).unwrap().dead_letters;
+    rig.call(DeleteQueueInput::builder().queue_url(&dead)).await.unwrap();
+    poll::forward(&rig.service.shared, &queue, letters.remove(0));
+    assert_eq!(rig.bodies(&source).await, ["poison"]);
 }
 
 #[tokio::test]

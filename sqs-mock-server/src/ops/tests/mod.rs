@@ -8,6 +8,7 @@ mod move_tasks;
 mod parked;
 mod polls;
 mod queues;
+mod threads;
 
 use std::sync::Arc;
 use std::time::Duration;

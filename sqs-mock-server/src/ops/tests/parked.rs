@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 
 use super::*;
@@ -100,6 +101,8 @@ async fn counted<F: Future>(polls: Arc<AtomicUsize>, future: F) -> F::Output {
 async fn one_message_does_not_wake_a_thousand_long_polls() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
+    rig.send(&url, "in flight").await;
+    rig.receive(&url).await;
     let polls = Arc::new(AtomicUsize::new(0));
     for _ in 0..1_000 {
         let (rig, polls, input) = (rig.clone(), Arc::clone(&polls), long_poll(&url, 20));
@@ -111,11 +114,40 @@ async fn one_message_does_not_wake_a_thousand_long_polls() {
     let_others_run().await;
     let woken = polls.swap(0, Ordering::Relaxed);
     assert!((1..10).contains(&woken), "{woken} were woken by a send");
-    // The message comes back after five seconds, of which only the watcher has to know.
+    // Both messages come back after five seconds, which only the watcher waits for.
     tokio::time::sleep(Duration::from_secs(6)).await;
-    assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("1"));
+    assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("2"));
     let woken = polls.load(Ordering::Relaxed);
-    assert!((1..10).contains(&woken), "{woken} were woken by a visibility timeout");
+    assert!((1..20).contains(&woken), "{woken} were woken by a visibility timeout");
+}
+
+async fn set_delay(rig: &Rig, url: &str, seconds: &str) {
+    let set = SetQueueAttributesInput::builder().queue_url(url).attributes("DelaySeconds".into(), seconds);
+    rig.call(set).await.expect("a change");
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_messages_than_are_woken_for_at_once_reach_all() {
+    let rig = rig();
+    let url = rig.fifo_queue("orders.fifo").await;
+    let mut parked = Vec::new();
+    for _ in 0..30 {
+        parked.push(rig.park(long_poll(&url, 20)).await);
+    }
+    // A message that is gone when the watcher, the first, comes to look: now it is the last.
+    rig.send_to_group(&url, "gone", "gone").await;
+    rig.receive(&url).await;
+    let_others_run().await;
+    set_delay(&rig, &url, "900").await;
+    for n in 0..30 {
+        rig.send_to_group(&url, &n.to_string(), &n.to_string()).await;
+    }
+    let_others_run().await;
+    set_delay(&rig, &url, "0").await;
+    for parked in parked {
+        assert_eq!(parked.bodies().await.len(), 1);
+    }
+    assert_eq!(rig.now(), START);
 }
 
 #[tokio::test(start_paused = true)]

@@ -66,8 +66,13 @@ async fn end_of_a_delay_ends_a_long_poll_that_was_there_before() {
 async fn message_that_comes_at_the_deadline_is_in_time() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
-    rig.call(send(&url, "just").delay_seconds(4)).await.unwrap();
-    assert_eq!(rig.park(long_poll(&url, 4)).await.bodies().await, ["just"]);
+    let watcher = rig.park(long_poll(&url, 20)).await;
+    let other = rig.park(long_poll(&url, 4)).await;
+    for body in ["1", "2"] {
+        rig.call(send(&url, body).delay_seconds(4)).await.unwrap();
+    }
+    assert_eq!((watcher.bodies().await.len(), other.bodies().await.len()), (1, 1));
+    assert_eq!(rig.now().saturating_since(START), Duration::from_secs(4));
 }
 
 #[tokio::test(start_paused = true)]

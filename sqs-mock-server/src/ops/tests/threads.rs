@@ -1,0 +1,68 @@
+//! Receives and sends on several threads at once, in real time.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+use super::*;
+
+const MESSAGES: usize = 2_000;
+
+/// Receives until the service is shut down, noting what came.
+async fn consume(rig: Rig, url: String, patience: Option<Duration>, seen: Arc<Mutex<Vec<String>>>) {
+    loop {
+        let poll = rig.call(long_poll(&url, 20));
+        let answer = match patience {
+            None => Ok(poll.await),
+            // Dropped while it waits; what it had taken would never be seen by anyone.
+            Some(patience) => tokio::time::timeout(patience, poll).await,
+        };
+        match answer {
+            Ok(answer) => {
+                let messages = answer.expect("an answer").messages.unwrap_or_default();
+                if messages.is_empty() {
+                    return;
+                }
+                seen.lock().extend(bodies(&messages));
+            }
+            Err(_) if *rig.service.shared.stop.borrow() => return,
+            Err(_) => {}
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_message_and_no_wake_up_is_lost_between_threads() {
+    let rig = rig();
+    let url = rig.queue("orders", &[("VisibilityTimeout", "43200")]).await;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let patience = |n: u64| (n % 2 == 0).then(|| Duration::from_micros(200 + 50 * n));
+    let consumers: Vec<_> = (0..40)
+        .map(|n| tokio::spawn(consume(rig.clone(), url.clone(), patience(n), Arc::clone(&seen))))
+        .collect();
+    let producers = (0..4).map(|producer| {
+        let (rig, url) = (rig.clone(), url.clone());
+        tokio::spawn(async move {
+            for n in 0..MESSAGES / 4 {
+                rig.send(&url, &format!("{producer}-{n}")).await;
+                tokio::task::yield_now().await;
+            }
+        })
+    });
+    for producer in producers.collect::<Vec<_>>() {
+        producer.await.expect("a producer");
+    }
+    let all_seen = async {
+        while seen.lock().len() < MESSAGES {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    // A lost wake-up would cost the 20 seconds of a long poll.
+    tokio::time::timeout(Duration::from_secs(10), all_seen).await.expect("all messages in time");
+    rig.service.shut_down();
+    for consumer in consumers {
+        consumer.await.expect("a consumer");
+    }
+    let seen = seen.lock();
+    assert_eq!((seen.len(), seen.iter().collect::<BTreeSet<_>>().len()), (MESSAGES, MESSAGES));
+}
