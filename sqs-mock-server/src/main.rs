@@ -11,9 +11,8 @@ const EXAMPLES: &str = "\
 Examples:
   Start on the default port, and talk to it with the AWS CLI:
     sqs-mock-server
-    export AWS_ENDPOINT_URL_SQS=http://127.0.0.1:9324 AWS_REGION=us-east-1
-    export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
-    aws sqs create-queue --queue-name orders
+    export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
+    aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
 
   Reachable from other machines and containers (queue URLs follow the host that each caller uses):
     sqs-mock-server --host 0.0.0.0
@@ -78,28 +77,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let Arguments {
-        host,
-        port,
-        account,
-        region,
-        public_url,
-        relaxed_timing,
-        seed,
-        max_connections,
-        log,
-    } = arguments;
-    tracing_subscriber::fmt()
-        .with_env_filter(log)
-        .with_writer(io::stderr)
-        .init();
+    let Arguments { host, port, account, region, public_url, relaxed_timing, seed, max_connections, log } =
+        arguments;
+    tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
     let mut limits = Limits::default();
     limits.max_connections = max_connections;
-    let mut builder = MockSqs::builder()
-        .port(port)
-        .account(account)
-        .region(&region)
-        .limits(limits);
+    let mut builder = MockSqs::builder().port(port).account(account).region(&region).limits(limits);
     if relaxed_timing {
         builder = builder.relaxed_timing();
     }
@@ -109,16 +92,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(url) = public_url {
         builder = builder.public_url(url);
     }
-    let server = builder
-        .host(&host)
-        .start()
-        .await
-        .map_err(|error| explain(&error, &host, port))?;
+    let server = builder.host(&host).start().await.map_err(|error| explain(&error, &host, port))?;
     // Whoever closed standard output does not want to read this; the server serves all the same.
     let _ = greet(server.endpoint_url(), &region);
-    stop_requested()
-        .await
-        .map_err(|error| format!("cannot wait for signals: {error}"))?;
+    stop_requested().await.map_err(|error| format!("cannot wait for signals: {error}"))?;
     tracing::info!("stopping");
     server.shutdown().await;
     Ok(())
@@ -139,11 +116,7 @@ fn explain(error: &io::Error, host: &str, port: u16) -> String {
 
 fn greet(endpoint: &str, region: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "sqs-mock-server {} listens on {endpoint}",
-        env!("CARGO_PKG_VERSION")
-    )?;
+    writeln!(out, "sqs-mock-server {} listens on {endpoint}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out)?;
     writeln!(out, "export AWS_ENDPOINT_URL_SQS={endpoint}")?;
     writeln!(out, "export AWS_REGION={region}")?;

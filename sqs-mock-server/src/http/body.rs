@@ -25,7 +25,11 @@ pub(super) enum BodyError {
 ///
 /// # Cancel safety
 /// What was read is lost; the connection cannot be used any more.
-pub(super) async fn read(body: Incoming, limits: &Limits, expects_continue: bool) -> Result<Bytes, BodyError> {
+pub(super) async fn read(
+    body: Incoming,
+    limits: &Limits,
+    expects_continue: bool,
+) -> Result<Bytes, BodyError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }

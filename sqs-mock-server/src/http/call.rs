@@ -32,18 +32,27 @@ impl From<ServiceError> for NoCall {
 
 impl<'a> Call<'a> {
     /// Finds the action. `form` is the text of [`form_text`].
-    pub(super) fn read(detected: &Detected, head: &Parts, body: &'a [u8], form: &'a [u8]) -> Result<Self, NoCall> {
+    pub(super) fn read(
+        detected: &Detected,
+        head: &Parts,
+        body: &'a [u8],
+        form: &'a [u8],
+    ) -> Result<Self, NoCall> {
         match detected {
             Detected::AwsJson(Ok(action)) => Ok(Self::AwsJson(*action, body)),
             Detected::AwsJson(Err(_)) => Err(ServiceError::bare(ErrorCode::UnknownOperation).into()),
-            Detected::Query => Self::read_form(head.uri.path(), Form::parse(form).map_err(|error| malformed(&error))?),
+            Detected::Query => {
+                Self::read_form(head.uri.path(), Form::parse(form).map_err(|error| malformed(&error))?)
+            }
         }
     }
 
     fn read_form(path: &str, form: Form<'a>) -> Result<Self, NoCall> {
         match form.action() {
             None => Err(NoCall::NoAction),
-            Some(Ok(Action::ListQueues | Action::CreateQueue)) if path != "/" => Err(invalid_action(&form).into()),
+            Some(Ok(Action::ListQueues | Action::CreateQueue)) if path != "/" => {
+                Err(invalid_action(&form).into())
+            }
             Some(Ok(action)) => Ok(Self::Query(action, form)),
             Some(Err(_)) => Err(invalid_action(&form).into()),
         }
@@ -97,5 +106,8 @@ fn malformed(error: &DecodeError) -> ServiceError {
 
 fn invalid_action(form: &Form<'_>) -> ServiceError {
     let action = form.get("Action").unwrap_or_default();
-    ServiceError::new(ErrorCode::UnknownOperation, format!("The action {action} is not valid for this endpoint."))
+    ServiceError::new(
+        ErrorCode::UnknownOperation,
+        format!("The action {action} is not valid for this endpoint."),
+    )
 }

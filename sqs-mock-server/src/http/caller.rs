@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn garbage_in_the_scope_is_ignored() {
-        for text in ["", "/", "//", "x", "1/2/ÜBER/sqs", "1/2/../3", &format!("1/2/{}/sqs", "a".repeat(33))] {
+        for text in ["", "/", "//", "x", "1/2/ÜBER/sqs", "1/2/../3", &format!("1/2/{}/sqs", "a".repeat(33))]
+        {
             assert_eq!(Caller::from_credential(text), Caller::default(), "{text}");
         }
         assert_eq!(Caller::of(&head(&[("authorization", "Basic dGVzdDp0ZXN0")])), Caller::default());

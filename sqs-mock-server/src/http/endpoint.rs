@@ -82,12 +82,16 @@ impl Endpoint {
                 "RequestEntityTooLarge",
                 format!("Request bodies must not be longer than {} bytes.", limits.max_body),
             ),
-            BodyError::TooSlow => {
-                (StatusCode::REQUEST_TIMEOUT, "RequestTimeout", "The request body did not arrive in time.".to_owned())
-            }
-            BodyError::Broken => {
-                (StatusCode::BAD_REQUEST, "MalformedInput", "The request body is cut or malformed.".to_owned())
-            }
+            BodyError::TooSlow => (
+                StatusCode::REQUEST_TIMEOUT,
+                "RequestTimeout",
+                "The request body did not arrive in time.".to_owned(),
+            ),
+            BodyError::Broken => (
+                StatusCode::BAD_REQUEST,
+                "MalformedInput",
+                "The request body is cut or malformed.".to_owned(),
+            ),
         };
         let protocol = protocol_of(&Detected::from_headers(&head.headers));
         respond::refuse_with_status(protocol, status, code, message, &self.service.request_id())

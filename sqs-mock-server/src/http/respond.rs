@@ -9,7 +9,8 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 /// An encoded answer as it goes out.
 pub(super) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
     let mut response = Response::new(encoded.body);
-    *response.status_mut() = StatusCode::from_u16(encoded.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(encoded.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *response.headers_mut() = encoded.headers;
     response
 }

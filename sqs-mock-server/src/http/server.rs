@@ -110,7 +110,10 @@ impl AcceptLoop {
 }
 
 /// Takes a seat first: callers beyond the bound stay in the backlog of the socket.
-async fn accept(listener: &TcpListener, seats: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(
+    listener: &TcpListener,
+    seats: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
     let seat = Arc::clone(seats).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;

@@ -125,7 +125,8 @@ impl MockSqs {
     fn assemble(config: &Config, url: String) -> Self {
         let Config { account, region, public_url, .. } = config.clone();
         let service = Arc::new(Service::new(config));
-        let names = Names { account: account.clone(), region: region.clone(), public_url, own_url: url.clone() };
+        let names =
+            Names { account: account.clone(), region: region.clone(), public_url, own_url: url.clone() };
         let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
         Self { service, endpoint, url, account, region, server: None }
     }

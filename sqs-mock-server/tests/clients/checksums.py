@@ -1,10 +1,9 @@
 """MD5 of bodies and message attributes, as the documentation of Amazon SQS describes it.
 
 Written apart from the Rust code on purpose: what both compute alike is right. As a program it reads the
-attributes from standard input, as JSON in the form that the AWS CLI takes and prints.
+attributes from standard input, as JSON in the form that version 1 of the AWS CLI takes.
 """
 
-import base64
 import hashlib
 import json
 import struct
@@ -38,5 +37,5 @@ if __name__ == "__main__":
     given = json.load(sys.stdin)
     for attribute in given.values():
         if "BinaryValue" in attribute:
-            attribute["BinaryValue"] = base64.b64decode(attribute["BinaryValue"])
+            attribute["BinaryValue"] = attribute["BinaryValue"].encode()
     print(of_attributes(given))

@@ -5,11 +5,12 @@ shopt -s inherit_errexit
 
 here=$(cd "$(dirname "$0")" && pwd)
 endpoint=$1
-export AWS_ENDPOINT_URL_SQS=$endpoint AWS_REGION=us-west-2 AWS_DEFAULT_REGION=us-west-2 AWS_MAX_ATTEMPTS=1
+export AWS_REGION=us-west-2 AWS_DEFAULT_REGION=us-west-2 AWS_MAX_ATTEMPTS=1
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_OUTPUT=text AWS_PAGER=""
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 
-attributes='{"text":{"DataType":"String","StringValue":"Zürich <&>"},"number":{"DataType":"Number","StringValue":"42"},"bytes":{"DataType":"Binary","BinaryValue":"AAEC/v8="}}'
+# The CLI takes the text of a binary value as its bytes, and prints bytes in base64.
+attributes='{"text":{"DataType":"String","StringValue":"Zürich <&>"},"number":{"DataType":"Number","StringValue":"42"},"bytes":{"DataType":"Binary","BinaryValue":"12 bytes <&>"}}'
 body='№ 42: a "message" & more'
 
 fail() {
@@ -31,8 +32,9 @@ refused() {
     esac
 }
 
+# Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS in the regions that once had SQS hosts of another form.
 sqs() {
-    aws sqs "$@"
+    aws --endpoint-url "$endpoint" sqs "$@"
 }
 
 body_md5=$(printf %s "$body" | md5sum | cut -d ' ' -f 1)
@@ -53,14 +55,14 @@ field() {
 equal "$(field "['Body']")" "$body"
 equal "$(field "['MD5OfBody']")" "$body_md5"
 equal "$(field "['MD5OfMessageAttributes']")" "$attributes_md5"
-equal "$(field "['MessageAttributes']['bytes']['BinaryValue']")" "AAEC/v8="
+equal "$(field "['MessageAttributes']['bytes']['BinaryValue']")" "$(printf %s '12 bytes <&>' | base64)"
 equal "$(field "['Attributes']['ApproximateReceiveCount']")" 1
 
 handle=$(field "['ReceiptHandle']")
 sqs change-message-visibility --queue-url "$url" --receipt-handle "$handle" --visibility-timeout 0
 handle=$(sqs receive-message --queue-url "$url" --query 'Messages[0].ReceiptHandle')
 sqs delete-message --queue-url "$url" --receipt-handle "$handle"
-refused ReceiptHandleIsInvalid aws sqs delete-message --queue-url "$url" --receipt-handle garbage
+refused ReceiptHandleIsInvalid sqs delete-message --queue-url "$url" --receipt-handle garbage
 
 batch=$(sqs send-message-batch --queue-url "$url" --entries Id=a,MessageBody=one Id=b,MessageBody=two \
     --query 'Successful[].Id')
@@ -84,8 +86,8 @@ sqs send-message --queue-url "$fifo" --message-body one --message-group-id g --m
 sqs send-message --queue-url "$fifo" --message-body two --message-group-id g --message-deduplication-id 2 >/dev/null
 equal "$(sqs receive-message --queue-url "$fifo" --max-number-of-messages 10 --query 'Messages[].Body')" $'one\ttwo'
 
-refused AWS.SimpleQueueService.NonExistentQueue aws sqs get-queue-url --queue-name nowhere
-refused MissingParameter aws sqs send-message --queue-url "$fifo" --message-body x
+refused AWS.SimpleQueueService.NonExistentQueue sqs get-queue-url --queue-name nowhere
+refused MissingParameter sqs send-message --queue-url "$fifo" --message-body x
 sqs delete-queue --queue-url "$fifo"
 sqs delete-queue --queue-url "$url"
 equal "$(sqs list-queues --queue-name-prefix cli --query 'QueueUrls[]')" None

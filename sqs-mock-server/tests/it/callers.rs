@@ -22,23 +22,13 @@ async fn queue_urls_start_with_the_host_that_the_caller_used() {
     );
     wire.write(request).await.unwrap();
     let answer = wire.answer().await.unwrap();
-    assert_eq!(
-        answer.text(),
-        r#"{"QueueUrl":"http://sqs.in-docker:9324/000000000000/q"}"#
-    );
+    assert_eq!(answer.text(), r#"{"QueueUrl":"http://sqs.in-docker:9324/000000000000/q"}"#);
 }
 
 #[tokio::test]
 async fn public_url_overrides_the_host() {
-    let server = MockSqs::builder()
-        .public_url("https://sqs.test/")
-        .start()
-        .await
-        .unwrap();
-    let answer = Wire::connect(&server)
-        .await
-        .json("CreateQueue", r#"{"QueueName":"q"}"#)
-        .await;
+    let server = MockSqs::builder().public_url("https://sqs.test/").start().await.unwrap();
+    let answer = Wire::connect(&server).await.json("CreateQueue", r#"{"QueueName":"q"}"#).await;
     assert_eq!(answer.text(), r#"{"QueueUrl":"https://sqs.test/000000000000/q"}"#);
 }
 
@@ -51,19 +41,10 @@ async fn credential_scope_chooses_account_and_region() {
              authorization: AWS4-HMAC-SHA256 Credential={credential}/sqs/aws4_request, SignedHeaders=host, Signature=0\r\n"
         )
     };
-    let own = wire
-        .exchange("POST /", &list("AKIDEXAMPLE/20260102/us-east-1"), b"{}")
-        .await;
+    let own = wire.exchange("POST /", &list("AKIDEXAMPLE/20260102/us-east-1"), b"{}").await;
     assert!(own.text().contains("/000000000000/q"), "{}", own.text());
-    for other in [
-        "123456789012/20260102/us-east-1",
-        "AKIDEXAMPLE/20260102/eu-west-1",
-    ] {
-        assert_eq!(
-            wire.exchange("POST /", &list(other), b"{}").await.text(),
-            "{}",
-            "{other}"
-        );
+    for other in ["123456789012/20260102/us-east-1", "AKIDEXAMPLE/20260102/eu-west-1"] {
+        assert_eq!(wire.exchange("POST /", &list(other), b"{}").await.text(), "{}", "{other}");
     }
     let signed_url =
         "/?Action=ListQueues&X-Amz-Credential=123456789012%2F20260102%2Fus-east-1%2Fsqs%2Faws4_request";
@@ -75,9 +56,5 @@ async fn health_is_reported() {
     let (_server, mut wire) = start().await;
     let answer = wire.get("/health").await;
     assert_eq!(answer.status, 200);
-    assert!(
-        answer.text().starts_with(r#"{"status":"ok","version":""#),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().starts_with(r#"{"status":"ok","version":""#), "{}", answer.text());
 }

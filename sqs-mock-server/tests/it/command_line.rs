@@ -69,29 +69,20 @@ fn start_prints_the_endpoint_and_an_environment_to_paste() {
         "export AWS_SECRET_ACCESS_KEY=test".to_owned(),
     ];
     assert_eq!(lines, expected);
-    let answer = ask(
-        &endpoint,
-        "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
-    );
+    let answer = ask(&endpoint, "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }
 
 #[test]
 fn environment_sets_what_flags_do_not() {
     let mut command = binary();
-    command
-        .env("SQS_MOCK_PORT", "1")
-        .env("SQS_MOCK_ACCOUNT", "123456789012")
-        .args(["--port", "0"]);
+    command.env("SQS_MOCK_PORT", "1").env("SQS_MOCK_ACCOUNT", "123456789012").args(["--port", "0"]);
     let endpoint = Running::start(&mut command);
     let mut server = endpoint;
     let endpoint = server.endpoint();
     let request = "GET /?Action=CreateQueue&QueueName=q HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     let answer = ask(&endpoint, request);
-    assert!(
-        answer.contains("<QueueUrl>http://x/123456789012/q</QueueUrl>"),
-        "{answer}"
-    );
+    assert!(answer.contains("<QueueUrl>http://x/123456789012/q</QueueUrl>"), "{answer}");
 }
 
 #[cfg(unix)]
@@ -99,22 +90,13 @@ fn environment_sets_what_flags_do_not() {
 fn sigterm_stops_it_gracefully() {
     let mut server = Running::start(binary().args(["--port", "0"]));
     let endpoint = server.endpoint();
-    ask(
-        &endpoint,
-        "GET /?Action=CreateQueue&QueueName=q HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
-    );
+    ask(&endpoint, "GET /?Action=CreateQueue&QueueName=q HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
     let poll = "GET /000000000000/q?Action=ReceiveMessage&WaitTimeSeconds=20 HTTP/1.1\r\nhost: x\r\n\r\n";
     std::io::Write::write_all(&mut stream, poll.as_bytes()).unwrap();
     // Another process has to read the request; nothing tells when it has.
     std::thread::sleep(std::time::Duration::from_millis(90));
-    assert!(
-        Command::new("kill")
-            .arg(server.child.id().to_string())
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").arg(server.child.id().to_string()).status().unwrap().success());
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("<ReceiveMessageResult/>"), "{answer}");
@@ -136,18 +118,9 @@ fn port_in_use_is_explained() {
 #[test]
 fn bad_settings_are_explained() {
     for (arguments, expected) in [
-        (
-            ["--account", "12"],
-            "error: the account must be 12 digits, not \"12\"\n",
-        ),
-        (
-            ["--region", "Mars!"],
-            "error: \"Mars!\" is not the name of a region\n",
-        ),
-        (
-            ["--public-url", "sqs"],
-            "error: the public URL must look like http://host:port, not \"sqs\"\n",
-        ),
+        (["--account", "12"], "error: the account must be 12 digits, not \"12\"\n"),
+        (["--region", "Mars!"], "error: \"Mars!\" is not the name of a region\n"),
+        (["--public-url", "sqs"], "error: the public URL must look like http://host:port, not \"sqs\"\n"),
     ] {
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -157,23 +130,14 @@ fn bad_settings_are_explained() {
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            stderr.contains(arguments[0]) && stderr.contains(arguments[1]),
-            "{stderr}"
-        );
+        assert!(stderr.contains(arguments[0]) && stderr.contains(arguments[1]), "{stderr}");
     }
 }
 
 #[test]
 fn help_teaches_by_examples() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for text in [
-        "Examples:",
-        "--relaxed-timing",
-        "SQS_MOCK_PORT",
-        "9324",
-        "aws sqs create-queue",
-    ] {
+    for text in ["Examples:", "--relaxed-timing", "SQS_MOCK_PORT", "9324", "sqs create-queue"] {
         assert!(help.contains(text), "{text} is missing in:\n{help}");
     }
 }

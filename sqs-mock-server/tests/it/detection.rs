@@ -15,23 +15,12 @@ async fn start() -> (MockSqs, Wire) {
 async fn each_request_is_answered_in_its_own_protocol() {
     let (_server, mut wire) = start().await;
     let json = wire.json("ListQueues", "{}").await;
-    assert_eq!(
-        (json.status, json.header("content-type")),
-        (200, "application/x-amz-json-1.0")
-    );
+    assert_eq!((json.status, json.header("content-type")), (200, "application/x-amz-json-1.0"));
     assert!(json.text().starts_with(r#"{"QueueUrls":["#), "{}", json.text());
     let xml = wire.form("/", "Action=ListQueues&Version=2012-11-05").await;
     assert_eq!((xml.status, xml.header("content-type")), (200, "text/xml"));
-    assert!(
-        xml.text()
-            .contains("<ListQueuesResult><QueueUrl>http://127.0.0.1:"),
-        "{}",
-        xml.text()
-    );
-    assert!(xml.text().contains(&format!(
-        "<RequestId>{}</RequestId>",
-        xml.header("x-amzn-requestid")
-    )));
+    assert!(xml.text().contains("<ListQueuesResult><QueueUrl>http://127.0.0.1:"), "{}", xml.text());
+    assert!(xml.text().contains(&format!("<RequestId>{}</RequestId>", xml.header("x-amzn-requestid"))));
     assert_ne!(json.header("x-amzn-requestid"), xml.header("x-amzn-requestid"));
 }
 
@@ -39,20 +28,10 @@ async fn each_request_is_answered_in_its_own_protocol() {
 async fn void_action_answers_with_zero_bytes_in_json_and_without_a_result_in_xml() {
     let (server, mut wire) = start().await;
     let url = server.queue_url("q");
-    let json = wire
-        .json(
-            "TagQueue",
-            format!(r#"{{"QueueUrl":"{url}","Tags":{{"a":"b"}}}}"#),
-        )
-        .await;
+    let json = wire.json("TagQueue", format!(r#"{{"QueueUrl":"{url}","Tags":{{"a":"b"}}}}"#)).await;
     assert_eq!((json.status, json.body.len()), (200, 0));
     assert_eq!(json.header("content-type"), "application/x-amz-json-1.0");
-    let xml = wire
-        .form(
-            "/",
-            format!("Action=TagQueue&QueueUrl={url}&Tag.1.Key=c&Tag.1.Value=d"),
-        )
-        .await;
+    let xml = wire.form("/", format!("Action=TagQueue&QueueUrl={url}&Tag.1.Key=c&Tag.1.Value=d")).await;
     assert_eq!(xml.status, 200);
     assert!(xml.text().contains("/\"><ResponseMetadata>"), "{}", xml.text());
 }
@@ -62,33 +41,19 @@ async fn json_is_accepted_on_any_path() {
     let (server, mut wire) = start().await;
     let headers = format!("{JSON}x-amz-target: AmazonSQS.GetQueueUrl\r\n");
     for path in ["/", "/000000000000/q", "/some/where?x=1"] {
-        let answer = wire
-            .exchange(&format!("POST {path}"), &headers, br#"{"QueueName":"q"}"#)
-            .await;
-        assert_eq!(
-            answer.text(),
-            format!(r#"{{"QueueUrl":"{}"}}"#, server.queue_url("q"))
-        );
+        let answer = wire.exchange(&format!("POST {path}"), &headers, br#"{"QueueName":"q"}"#).await;
+        assert_eq!(answer.text(), format!(r#"{{"QueueUrl":"{}"}}"#, server.queue_url("q")));
     }
 }
 
 #[tokio::test]
 async fn unknown_target_is_an_unknown_operation() {
     let (_server, mut wire) = start().await;
-    for target in [
-        "AmazonSQS.MakeCoffee",
-        "AmazonSNS.SendMessage",
-        "SendMessage",
-        "AmazonSQS.",
-        "%",
-    ] {
+    for target in ["AmazonSQS.MakeCoffee", "AmazonSNS.SendMessage", "SendMessage", "AmazonSQS.", "%"] {
         let headers = format!("{JSON}x-amz-target: {target}\r\n");
         let answer = wire.exchange("POST /", &headers, b"{}").await;
         answer.refused_in_json(400, "UnknownOperationException", "InvalidAction");
-        assert_eq!(
-            answer.text(),
-            r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#
-        );
+        assert_eq!(answer.text(), r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#);
     }
     let without_target = wire.exchange("POST /", JSON, b"{}").await;
     without_target.refused_in_json(400, "UnknownOperationException", "InvalidAction");
@@ -108,37 +73,20 @@ async fn visit_to_a_queue_url_finds_no_operation() {
     let (_server, mut wire) = start().await;
     for target in ["/000000000000/q", "/000000000000/unknown", "/", "/favicon.ico"] {
         let answer = wire.get(target).await;
-        assert_eq!(
-            (answer.status, answer.text().trim_end()),
-            (404, "<UnknownOperationException/>")
-        );
+        assert_eq!((answer.status, answer.text().trim_end()), (404, "<UnknownOperationException/>"));
     }
 }
 
 #[tokio::test]
 async fn form_may_be_in_the_url_in_the_body_or_in_both() {
     let (_server, mut wire) = start().await;
-    let sent = wire
-        .get("/000000000000/q?Action=SendMessage&MessageBody=from+the%20url")
-        .await;
+    let sent = wire.get("/000000000000/q?Action=SendMessage&MessageBody=from+the%20url").await;
     assert_eq!(sent.status, 200, "{}", sent.text());
-    let sent = wire
-        .form("/000000000000/q?Action=SendMessage", "MessageBody=from+both")
-        .await;
+    let sent = wire.form("/000000000000/q?Action=SendMessage", "MessageBody=from+both").await;
     assert_eq!(sent.status, 200, "{}", sent.text());
-    let received = wire
-        .form("/000000000000/q", "Action=ReceiveMessage&MaxNumberOfMessages=10")
-        .await;
-    assert!(
-        received.text().contains("<Body>from the url</Body>"),
-        "{}",
-        received.text()
-    );
-    assert!(
-        received.text().contains("<Body>from both</Body>"),
-        "{}",
-        received.text()
-    );
+    let received = wire.form("/000000000000/q", "Action=ReceiveMessage&MaxNumberOfMessages=10").await;
+    assert!(received.text().contains("<Body>from the url</Body>"), "{}", received.text());
+    assert!(received.text().contains("<Body>from both</Body>"), "{}", received.text());
 }
 
 #[tokio::test]
@@ -147,47 +95,27 @@ async fn queue_url_parameter_wins_over_the_path() {
     let url = server.queue_url("q");
     let form = format!("Action=SendMessage&QueueUrl={url}&MessageBody=x");
     assert_eq!(wire.form("/000000000000/unknown", form).await.status, 200);
-    let unknown = wire
-        .form("/000000000000/unknown", "Action=SendMessage&MessageBody=x")
-        .await;
+    let unknown = wire.form("/000000000000/unknown", "Action=SendMessage&MessageBody=x").await;
     unknown.refused_in_xml(400, "AWS.SimpleQueueService.NonExistentQueue");
-    assert!(
-        unknown.text().contains("for this wsdl version."),
-        "{}",
-        unknown.text()
-    );
+    assert!(unknown.text().contains("for this wsdl version."), "{}", unknown.text());
 }
 
 #[tokio::test]
 async fn actions_without_a_queue_are_invalid_on_a_queue_url() {
     let (server, mut wire) = start().await;
     for action in ["ListQueues", "CreateQueue"] {
-        let answer = wire
-            .get(&format!("/000000000000/q?Action={action}&QueueName=n"))
-            .await;
+        let answer = wire.get(&format!("/000000000000/q?Action={action}&QueueName=n")).await;
         answer.refused_in_xml(400, "InvalidAction");
     }
-    let answer = wire
-        .get("/000000000000/other?Action=GetQueueUrl&QueueName=q")
-        .await;
-    assert!(
-        answer.text().contains(&server.queue_url("q")),
-        "{}",
-        answer.text()
-    );
+    let answer = wire.get("/000000000000/other?Action=GetQueueUrl&QueueName=q").await;
+    assert!(answer.text().contains(&server.queue_url("q")), "{}", answer.text());
 }
 
 #[tokio::test]
 async fn other_methods_are_not_allowed() {
     let (_server, mut wire) = start().await;
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
-        let answer = wire
-            .exchange(&format!("{method} /"), FORM, b"Action=ListQueues")
-            .await;
-        assert_eq!(
-            (answer.status, answer.header("allow")),
-            (405, "GET, POST"),
-            "{method}"
-        );
+        let answer = wire.exchange(&format!("{method} /"), FORM, b"Action=ListQueues").await;
+        assert_eq!((answer.status, answer.header("allow")), (405, "GET, POST"), "{method}");
     }
 }

@@ -12,13 +12,7 @@ async fn client_reaches_a_server_without_a_socket() {
     let created = client.create_queue().queue_name("q").send().await.unwrap();
     assert_eq!(created.queue_url(), Some(&*server.queue_url("q")));
     let url = server.queue_url("q");
-    client
-        .send_message()
-        .queue_url(&url)
-        .message_body("x")
-        .send()
-        .await
-        .unwrap();
+    client.send_message().queue_url(&url).message_body("x").send().await.unwrap();
     let received = client.receive_message().queue_url(&url).send().await.unwrap();
     assert_eq!(received.messages()[0].body(), Some("x"));
 }
@@ -26,19 +20,8 @@ async fn client_reaches_a_server_without_a_socket() {
 #[tokio::test]
 async fn socket_and_transport_reach_the_same_queues() {
     let server = MockSqs::start().await;
-    let url = server
-        .client()
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
-    let listed = crate::wire::Wire::connect(&server)
-        .await
-        .form("/", "Action=ListQueues")
-        .await;
+    let url = server.client().create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    let listed = crate::wire::Wire::connect(&server).await.form("/", "Action=ListQueues").await;
     assert!(listed.text().contains(&url), "{}", listed.text());
 }
 
@@ -46,21 +29,8 @@ async fn socket_and_transport_reach_the_same_queues() {
 async fn long_poll_waits_its_time_by_the_clock() {
     let server = MockSqs::in_process();
     let client = server.client();
-    let url = client
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
-    let received = client
-        .receive_message()
-        .queue_url(&url)
-        .wait_time_seconds(20)
-        .send()
-        .await
-        .unwrap();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    let received = client.receive_message().queue_url(&url).wait_time_seconds(20).send().await.unwrap();
     assert!(received.messages().is_empty());
 }
 
@@ -68,31 +38,10 @@ async fn long_poll_waits_its_time_by_the_clock() {
 async fn advancing_the_clock_makes_a_message_visible_again() {
     let server = MockSqs::builder().clock_frozen().in_process().unwrap();
     let client = server.client();
-    let url = client
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
-    client
-        .send_message()
-        .queue_url(&url)
-        .message_body("x")
-        .send()
-        .await
-        .unwrap();
-    let receive = || async {
-        client
-            .receive_message()
-            .queue_url(&url)
-            .send()
-            .await
-            .unwrap()
-            .messages()
-            .len()
-    };
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(&url).message_body("x").send().await.unwrap();
+    let receive =
+        || async { client.receive_message().queue_url(&url).send().await.unwrap().messages().len() };
     assert_eq!(receive().await, 1);
     server.clock().advance(Duration::from_secs(29));
     assert_eq!(receive().await, 0);
@@ -106,21 +55,8 @@ async fn same_seed_gives_the_same_ids() {
     for _ in 0..2 {
         let server = MockSqs::builder().seed(7).in_process().unwrap();
         let client = server.client();
-        let url = client
-            .create_queue()
-            .queue_name("q")
-            .send()
-            .await
-            .unwrap()
-            .queue_url
-            .unwrap();
-        let sent = client
-            .send_message()
-            .queue_url(&url)
-            .message_body("x")
-            .send()
-            .await
-            .unwrap();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        let sent = client.send_message().queue_url(&url).message_body("x").send().await.unwrap();
         ids.push(sent.message_id.unwrap());
     }
     assert_eq!(ids[0], ids[1]);
@@ -128,31 +64,13 @@ async fn same_seed_gives_the_same_ids() {
 
 #[tokio::test]
 async fn account_and_region_are_those_of_the_settings() {
-    let server = MockSqs::builder()
-        .account("123456789012")
-        .region("eu-west-1")
-        .start()
-        .await
-        .unwrap();
+    let server = MockSqs::builder().account("123456789012").region("eu-west-1").start().await.unwrap();
     let client = server.client();
-    let url = client
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     assert_eq!(url, format!("{}/123456789012/q", server.endpoint_url()));
-    let attributes = client
-        .get_queue_attributes()
-        .queue_url(&url)
-        .attribute_names("All".into());
+    let attributes = client.get_queue_attributes().queue_url(&url).attribute_names("All".into());
     let attributes = attributes.send().await.unwrap().attributes.unwrap();
-    assert_eq!(
-        attributes[&"QueueArn".into()],
-        "arn:aws:sqs:eu-west-1:123456789012:q"
-    );
+    assert_eq!(attributes[&"QueueArn".into()], "arn:aws:sqs:eu-west-1:123456789012:q");
 }
 
 #[tokio::test]
@@ -160,14 +78,7 @@ async fn relaxed_timing_allows_what_aws_makes_wait_for() {
     let server = MockSqs::builder().relaxed_timing().in_process().unwrap();
     let client = server.client();
     for _ in 0..2 {
-        let url = client
-            .create_queue()
-            .queue_name("q")
-            .send()
-            .await
-            .unwrap()
-            .queue_url
-            .unwrap();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
         client.purge_queue().queue_url(&url).send().await.unwrap();
         client.purge_queue().queue_url(&url).send().await.unwrap();
         client.delete_queue().queue_url(&url).send().await.unwrap();
@@ -181,22 +92,10 @@ async fn wrong_settings_are_errors() {
         MockSqs::builder().region("Mars!"),
         MockSqs::builder().public_url("sqs.test"),
     ] {
-        assert_eq!(
-            builder.clone().start().await.unwrap_err().kind(),
-            ErrorKind::InvalidInput
-        );
+        assert_eq!(builder.clone().start().await.unwrap_err().kind(), ErrorKind::InvalidInput);
         assert_eq!(builder.in_process().unwrap_err().kind(), ErrorKind::InvalidInput);
     }
     let running = MockSqs::start().await;
-    let port = running
-        .endpoint_url()
-        .rsplit(':')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
-    assert_eq!(
-        MockSqs::builder().port(port).start().await.unwrap_err().kind(),
-        ErrorKind::AddrInUse
-    );
+    let port = running.endpoint_url().rsplit(':').next().unwrap().parse().unwrap();
+    assert_eq!(MockSqs::builder().port(port).start().await.unwrap_err().kind(), ErrorKind::AddrInUse);
 }

@@ -85,10 +85,7 @@ async fn garbage_in_a_form_is_malformed() {
         wire.form("/", &form).await.refused_in_xml(400, "MalformedInput");
     }
     for nothing in [&b""[..], b"&&&", b"=", b"{\"QueueName\":\"x\"}", b"\0"] {
-        assert_eq!(
-            wire.form("/", nothing).await.text().trim_end(),
-            "<UnknownOperationException/>"
-        );
+        assert_eq!(wire.form("/", nothing).await.text().trim_end(), "<UnknownOperationException/>");
     }
     still_answers(&server).await;
 }
@@ -101,9 +98,7 @@ async fn body_of_10_mib_is_refused_in_the_protocol_of_the_request() {
     json.refused_in_json(413, "RequestEntityTooLarge", "RequestEntityTooLarge");
     let mut wire = Wire::connect(&server).await;
     let form = [b"Action=SendMessage&MessageBody=", &*body].concat();
-    wire.form("/", form)
-        .await
-        .refused_in_xml(413, "RequestEntityTooLarge");
+    wire.form("/", form).await.refused_in_xml(413, "RequestEntityTooLarge");
     still_answers(&server).await;
 }
 
@@ -128,11 +123,6 @@ async fn largest_message_passes_even_when_every_byte_of_it_is_escaped() {
     still_answers(&server).await;
     let body = r"\u0078".repeat(1 << 20);
     let url = server.queue_url("alive");
-    let answer = wire
-        .json(
-            "SendMessage",
-            format!(r#"{{"QueueUrl":"{url}","MessageBody":"{body}"}}"#),
-        )
-        .await;
+    let answer = wire.json("SendMessage", format!(r#"{{"QueueUrl":"{url}","MessageBody":"{body}"}}"#)).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
 }

@@ -27,12 +27,7 @@ async fn chunked_and_split_bodies_are_put_together() {
     let (_server, mut wire) = start().await;
     let head = format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}transfer-encoding: chunked\r\n\r\n");
     wire.write(head).await.unwrap();
-    for part in [
-        "7\r\nAction=\r\n",
-        "4\r\nList\r\n",
-        "6\r\nQueues\r\n",
-        "0\r\n\r\n",
-    ] {
+    for part in ["7\r\nAction=\r\n", "4\r\nList\r\n", "6\r\nQueues\r\n", "0\r\n\r\n"] {
         wire.write(part).await.unwrap();
         tokio::task::yield_now().await;
     }
@@ -52,11 +47,9 @@ async fn head_that_trickles_in_loses_its_connection() {
 async fn body_that_trickles_in_is_answered_with_a_timeout() {
     let server = MockSqs::builder().limits(impatient()).start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
-    wire.write(format!(
-        "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="
-    ))
-    .await
-    .unwrap();
+    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="))
+        .await
+        .unwrap();
     let answer = wire.answer().await.unwrap();
     answer.refused_in_xml(408, "RequestTimeout");
     assert_eq!(answer.header("connection"), "close");
@@ -91,10 +84,7 @@ async fn bytes_that_are_not_http_get_a_400_or_nothing() {
         let mut wire = Wire::connect(&server).await;
         wire.write(bytes).await.unwrap();
         wire.half_close().await;
-        assert!(
-            wire.answer().await.is_none_or(|answer| answer.status == 400),
-            "{bytes:?}"
-        );
+        assert!(wire.answer().await.is_none_or(|answer| answer.status == 400), "{bytes:?}");
     }
     still_answers(&server).await;
 }
@@ -104,22 +94,13 @@ async fn pipelined_requests_are_answered_in_order() {
     let (_server, mut wire) = start().await;
     let request = |name: &str| {
         let body = format!("Action=CreateQueue&QueueName={name}");
-        format!(
-            "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: {}\r\n\r\n{body}",
-            body.len()
-        )
+        format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: {}\r\n\r\n{body}", body.len())
     };
     let names: Vec<String> = (0..20).map(|n| format!("queue-{n}")).collect();
-    wire.write(names.iter().map(|name| request(name)).collect::<String>())
-        .await
-        .unwrap();
+    wire.write(names.iter().map(|name| request(name)).collect::<String>()).await.unwrap();
     for name in names {
         let answer = wire.answer().await.unwrap();
-        assert!(
-            answer.text().contains(&format!("/{name}</QueueUrl>")),
-            "{}",
-            answer.text()
-        );
+        assert!(answer.text().contains(&format!("/{name}</QueueUrl>")), "{}", answer.text());
     }
 }
 
@@ -130,11 +111,9 @@ async fn half_closed_connection_does_no_harm() {
     wire.half_close().await;
     assert!(wire.answer().await.is_none_or(|answer| answer.status == 200));
     let mut wire = Wire::connect(&server).await;
-    wire.write(format!(
-        "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="
-    ))
-    .await
-    .unwrap();
+    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="))
+        .await
+        .unwrap();
     wire.half_close().await;
     assert!(wire.answer().await.is_none_or(|answer| answer.status == 400));
     still_answers(&server).await;
@@ -153,8 +132,5 @@ async fn body_that_waits_for_a_go_is_refused_without_one() {
     wire.write("Action=ListQueues").await.unwrap();
     assert_eq!(wire.answer().await.unwrap().status, 200);
     wire.write(head(TEN_MIB)).await.unwrap();
-    wire.answer()
-        .await
-        .unwrap()
-        .refused_in_xml(413, "RequestEntityTooLarge");
+    wire.answer().await.unwrap().refused_in_xml(413, "RequestEntityTooLarge");
 }

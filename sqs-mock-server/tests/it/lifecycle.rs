@@ -23,9 +23,7 @@ async fn start() -> (MockSqs, Wire) {
 
 async fn long_poll(server: &MockSqs) -> Wire {
     let mut wire = Wire::connect(server).await;
-    wire.request("POST /000000000000/q", FORM, LONG_POLL)
-        .await
-        .unwrap();
+    wire.request("POST /000000000000/q", FORM, LONG_POLL).await.unwrap();
     tokio::time::sleep(A_MOMENT).await;
     wire
 }
@@ -45,15 +43,9 @@ async fn graceful_stop_ends_long_polls_with_an_empty_answer() {
     let (server, _idle) = start().await;
     let mut polling = long_poll(&server).await;
     let address = server.endpoint_url().trim_start_matches("http://").to_owned();
-    tokio::time::timeout(AT_ONCE, server.shutdown())
-        .await
-        .expect("nothing holds the server back");
+    tokio::time::timeout(AT_ONCE, server.shutdown()).await.expect("nothing holds the server back");
     let answer = polling.answer().await.expect("the poll is answered");
-    assert!(
-        answer.text().contains("<ReceiveMessageResult/>"),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().contains("<ReceiveMessageResult/>"), "{}", answer.text());
     assert!(polling.answer().await.is_none(), "the connection is closed");
     assert!(is_refused(&address).await);
 }
@@ -63,20 +55,15 @@ async fn graceful_stop_lets_a_request_under_way_finish() {
     let (server, _) = start().await;
     let mut wire = Wire::connect(&server).await;
     let (first, second) = ("Action=", "ListQueues");
-    wire.write(format!(
-        "POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\n{first}"
-    ))
-    .await
-    .unwrap();
+    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\n{first}"))
+        .await
+        .unwrap();
     tokio::time::sleep(A_MOMENT).await;
     let stopping = tokio::spawn(server.shutdown());
     tokio::time::sleep(A_MOMENT).await;
     wire.write(second).await.unwrap();
     assert_eq!(wire.answer().await.expect("the answer comes").status, 200);
-    tokio::time::timeout(AT_ONCE, stopping)
-        .await
-        .expect("it stops")
-        .unwrap();
+    tokio::time::timeout(AT_ONCE, stopping).await.expect("it stops").unwrap();
 }
 
 #[tokio::test]
@@ -85,13 +72,9 @@ async fn graceful_stop_cuts_what_outlasts_the_grace_period() {
     limits.grace = A_MOMENT;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
-    wire.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 17\r\n\r\n")
-        .await
-        .unwrap();
+    wire.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 17\r\n\r\n").await.unwrap();
     tokio::time::sleep(A_MOMENT).await;
-    tokio::time::timeout(AT_ONCE, server.shutdown())
-        .await
-        .expect("the grace period ends");
+    tokio::time::timeout(AT_ONCE, server.shutdown()).await.expect("the grace period ends");
     assert!(wire.answer().await.is_none());
 }
 
@@ -110,11 +93,8 @@ async fn abandoned_long_poll_takes_no_message() {
     let (server, mut wire) = start().await;
     drop(long_poll(&server).await);
     tokio::time::sleep(A_MOMENT).await;
-    wire.form("/000000000000/q", "Action=SendMessage&MessageBody=x")
-        .await;
-    let received = wire
-        .form("/000000000000/q", "Action=ReceiveMessage&WaitTimeSeconds=0")
-        .await;
+    wire.form("/000000000000/q", "Action=SendMessage&MessageBody=x").await;
+    let received = wire.form("/000000000000/q", "Action=ReceiveMessage&WaitTimeSeconds=0").await;
     assert!(received.text().contains("<Body>x</Body>"), "{}", received.text());
 }
 
@@ -122,12 +102,8 @@ async fn abandoned_long_poll_takes_no_message() {
 async fn waiting_long_poll_gets_the_message_at_once() {
     let (server, mut wire) = start().await;
     let mut polling = long_poll(&server).await;
-    wire.form("/000000000000/q", "Action=SendMessage&MessageBody=x")
-        .await;
-    let answer = tokio::time::timeout(AT_ONCE, polling.answer())
-        .await
-        .expect("at once")
-        .unwrap();
+    wire.form("/000000000000/q", "Action=SendMessage&MessageBody=x").await;
+    let answer = tokio::time::timeout(AT_ONCE, polling.answer()).await.expect("at once").unwrap();
     assert!(answer.text().contains("<Body>x</Body>"), "{}", answer.text());
 }
 
@@ -139,10 +115,7 @@ async fn connection_beyond_the_bound_waits_for_a_seat() {
     let mut first = Wire::connect(&server).await;
     assert_eq!(first.form("/", "Action=ListQueues").await.status, 200);
     let mut second = Wire::connect(&server).await;
-    second
-        .request("POST /", FORM, b"Action=ListQueues")
-        .await
-        .unwrap();
+    second.request("POST /", FORM, b"Action=ListQueues").await.unwrap();
     assert!(tokio::time::timeout(A_MOMENT, second.answer()).await.is_err());
     drop(first);
     assert_eq!(second.answer().await.expect("the seat is free").status, 200);
@@ -152,13 +125,7 @@ async fn connection_beyond_the_bound_waits_for_a_seat() {
 async fn two_servers_in_one_process_share_nothing() {
     let ((one, mut to_one), two) = (start().await, MockSqs::start().await);
     assert_ne!(one.endpoint_url(), two.endpoint_url());
-    assert!(
-        to_one
-            .form("/", "Action=ListQueues")
-            .await
-            .text()
-            .contains(&one.queue_url("q"))
-    );
+    assert!(to_one.form("/", "Action=ListQueues").await.text().contains(&one.queue_url("q")));
     let other = Wire::connect(&two).await.form("/", "Action=ListQueues").await;
     assert!(other.text().contains("<ListQueuesResult/>"), "{}", other.text());
 }

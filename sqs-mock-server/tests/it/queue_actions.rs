@@ -18,23 +18,12 @@ async fn queue_is_created_found_listed_and_deleted() {
         let mut session = Session::start(protocol).await;
         let url = session.create("orders", &[]).await;
         assert_eq!(url, session.server.queue_url("orders"));
-        let found = session
-            .call(GetQueueUrlInput::builder().queue_name("orders").build().unwrap())
-            .await;
+        let found = session.call(GetQueueUrlInput::builder().queue_name("orders").build().unwrap()).await;
         assert_eq!(found.queue_url(), Some(&*url));
         session.create("other", &[]).await;
-        let listed = session
-            .call(
-                ListQueuesInput::builder()
-                    .queue_name_prefix("ord")
-                    .build()
-                    .unwrap(),
-            )
-            .await;
+        let listed = session.call(ListQueuesInput::builder().queue_name_prefix("ord").build().unwrap()).await;
         assert_eq!(listed.queue_urls(), std::slice::from_ref(&url));
-        session
-            .call(DeleteQueueInput::builder().queue_url(&url).build().unwrap())
-            .await;
+        session.call(DeleteQueueInput::builder().queue_url(&url).build().unwrap()).await;
         let listed = session.call(ListQueuesInput::builder().build().unwrap()).await;
         assert_eq!(listed.queue_urls(), [session.server.queue_url("other")]);
     }
@@ -44,52 +33,19 @@ async fn queue_is_created_found_listed_and_deleted() {
 async fn attributes_and_tags_are_set_and_read() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
-        let url = session
-            .create("q", &[(QueueAttributeName::DelaySeconds, "7")])
-            .await;
-        assert_eq!(
-            session
-                .attribute(&url, QueueAttributeName::DelaySeconds)
-                .await
-                .as_deref(),
-            Some("7")
-        );
+        let url = session.create("q", &[(QueueAttributeName::DelaySeconds, "7")]).await;
+        assert_eq!(session.attribute(&url, QueueAttributeName::DelaySeconds).await.as_deref(), Some("7"));
         let set = SetQueueAttributesInput::builder().queue_url(&url);
-        session
-            .call(
-                set.attributes(QueueAttributeName::VisibilityTimeout, "61")
-                    .build()
-                    .unwrap(),
-            )
-            .await;
+        session.call(set.attributes(QueueAttributeName::VisibilityTimeout, "61").build().unwrap()).await;
         assert_eq!(
-            session
-                .attribute(&url, QueueAttributeName::VisibilityTimeout)
-                .await
-                .as_deref(),
+            session.attribute(&url, QueueAttributeName::VisibilityTimeout).await.as_deref(),
             Some("61")
         );
-        let tags = TagQueueInput::builder()
-            .queue_url(&url)
-            .tags("team", "a & b")
-            .tags("empty", "");
+        let tags = TagQueueInput::builder().queue_url(&url).tags("team", "a & b").tags("empty", "");
         session.call(tags.build().unwrap()).await;
-        session
-            .call(
-                UntagQueueInput::builder()
-                    .queue_url(&url)
-                    .tag_keys("empty")
-                    .build()
-                    .unwrap(),
-            )
-            .await;
-        let tags = session
-            .call(ListQueueTagsInput::builder().queue_url(&url).build().unwrap())
-            .await;
-        assert_eq!(
-            tags.tags,
-            Some(HashMap::from([("team".to_owned(), "a & b".to_owned())]))
-        );
+        session.call(UntagQueueInput::builder().queue_url(&url).tag_keys("empty").build().unwrap()).await;
+        let tags = session.call(ListQueueTagsInput::builder().queue_url(&url).build().unwrap()).await;
+        assert_eq!(tags.tags, Some(HashMap::from([("team".to_owned(), "a & b".to_owned())])));
     }
 }
 
@@ -99,27 +55,11 @@ async fn permission_becomes_policy_until_it_is_removed() {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
         let permission = AddPermissionInput::builder().queue_url(&url).label("reader");
-        let permission = permission
-            .aws_account_ids("123456789012")
-            .actions("ReceiveMessage");
+        let permission = permission.aws_account_ids("123456789012").actions("ReceiveMessage");
         session.call(permission.build().unwrap()).await;
-        let policy = session
-            .attribute(&url, QueueAttributeName::Policy)
-            .await
-            .expect("there is a policy");
-        assert!(
-            policy.contains("reader") && policy.contains("SQS:ReceiveMessage"),
-            "{policy}"
-        );
-        session
-            .call(
-                RemovePermissionInput::builder()
-                    .queue_url(&url)
-                    .label("reader")
-                    .build()
-                    .unwrap(),
-            )
-            .await;
+        let policy = session.attribute(&url, QueueAttributeName::Policy).await.expect("there is a policy");
+        assert!(policy.contains("reader") && policy.contains("SQS:ReceiveMessage"), "{policy}");
+        session.call(RemovePermissionInput::builder().queue_url(&url).label("reader").build().unwrap()).await;
         let policy = session.attribute(&url, QueueAttributeName::Policy).await;
         assert!(policy.is_none_or(|policy| !policy.contains("reader")));
     }

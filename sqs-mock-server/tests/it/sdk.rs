@@ -29,15 +29,10 @@ fn connect(server: &MockSqs) -> Client {
 
 /// One attribute of each type, with text as the SDK takes it.
 fn attributes() -> HashMap<String, MessageAttributeValue> {
-    let text = MessageAttributeValue::builder()
-        .data_type("String.note")
-        .string_value("Zürich <&>");
-    let number = MessageAttributeValue::builder()
-        .data_type("Number")
-        .string_value("-1.50e3");
-    let bytes = MessageAttributeValue::builder()
-        .data_type("Binary")
-        .binary_value(Blob::new([0, 1, 254, 255]));
+    let text = MessageAttributeValue::builder().data_type("String.note").string_value("Zürich <&>");
+    let number = MessageAttributeValue::builder().data_type("Number").string_value("-1.50e3");
+    let bytes =
+        MessageAttributeValue::builder().data_type("Binary").binary_value(Blob::new([0, 1, 254, 255]));
     [("text", text), ("number", number), ("bytes", bytes)]
         .map(|(name, value)| (name.to_owned(), value.build().unwrap()))
         .into()
@@ -62,22 +57,12 @@ fn md5_of(attributes: &HashMap<String, MessageAttributeValue>) -> Option<String>
 async fn sdk_sends_receives_and_deletes_on_a_standard_queue() {
     let server = MockSqs::start().await;
     let sqs = connect(&server);
-    let created = sqs
-        .create_queue()
-        .queue_name("q")
-        .tags("team", "blue")
-        .send()
-        .await
-        .unwrap();
+    let created = sqs.create_queue().queue_name("q").tags("team", "blue").send().await.unwrap();
     let url = created.queue_url().unwrap();
     assert!(created.request_id().is_some());
 
     let message = sqs.send_message().queue_url(url).message_body(BODY);
-    let sent = message
-        .set_message_attributes(Some(attributes()))
-        .send()
-        .await
-        .unwrap();
+    let sent = message.set_message_attributes(Some(attributes())).send().await.unwrap();
     assert_eq!(sent.md5_of_message_body(), Some(md5_of_body(BODY).as_str()));
     assert_eq!(sent.md5_of_message_attributes, md5_of(&attributes()));
 
@@ -90,31 +75,19 @@ async fn sdk_sends_receives_and_deletes_on_a_standard_queue() {
     };
     let received = receive().await.unwrap();
     let message = &received.messages()[0];
-    assert_eq!(
-        (message.body(), message.message_id()),
-        (Some(BODY), sent.message_id())
-    );
+    assert_eq!((message.body(), message.message_id()), (Some(BODY), sent.message_id()));
     assert_eq!(message.md5_of_body(), Some(md5_of_body(BODY).as_str()));
-    assert_eq!(
-        message.md5_of_message_attributes,
-        md5_of(message.message_attributes().unwrap())
-    );
+    assert_eq!(message.md5_of_message_attributes, md5_of(message.message_attributes().unwrap()));
     assert_eq!(message.message_attributes, Some(attributes()));
 
     let handle = message.receipt_handle().unwrap();
-    let change = sqs
-        .change_message_visibility()
-        .queue_url(url)
-        .receipt_handle(handle);
+    let change = sqs.change_message_visibility().queue_url(url).receipt_handle(handle);
     change.visibility_timeout(0).send().await.unwrap();
     let again = receive().await.unwrap();
     let message = &again.messages()[0];
     let count = &message.attributes().unwrap()[&MessageSystemAttributeName::ApproximateReceiveCount];
     assert_eq!(count, "2");
-    let delete = sqs
-        .delete_message()
-        .queue_url(url)
-        .receipt_handle(message.receipt_handle().unwrap());
+    let delete = sqs.delete_message().queue_url(url).receipt_handle(message.receipt_handle().unwrap());
     delete.send().await.unwrap();
     assert!(receive().await.unwrap().messages.is_none());
 }
@@ -123,36 +96,17 @@ async fn sdk_sends_receives_and_deletes_on_a_standard_queue() {
 async fn sdk_keeps_the_order_of_a_fifo_queue() {
     let server = MockSqs::start().await;
     let sqs = connect(&server);
-    let create = sqs
-        .create_queue()
-        .queue_name("q.fifo")
-        .attributes(QueueAttributeName::FifoQueue, "true");
+    let create = sqs.create_queue().queue_name("q.fifo").attributes(QueueAttributeName::FifoQueue, "true");
     let url = create.send().await.unwrap().queue_url.unwrap();
     for body in ["one", "two", "three"] {
-        let message = sqs
-            .send_message()
-            .queue_url(&url)
-            .message_body(body)
-            .message_group_id("g");
-        let message = message
-            .message_deduplication_id(body)
-            .set_message_attributes(Some(attributes()));
+        let message = sqs.send_message().queue_url(&url).message_body(body).message_group_id("g");
+        let message = message.message_deduplication_id(body).set_message_attributes(Some(attributes()));
         let sent = message.send().await.unwrap();
         assert_eq!(sent.sequence_number().map(str::len), Some(20));
         assert_eq!(sent.md5_of_message_attributes, md5_of(&attributes()));
     }
-    let received = sqs
-        .receive_message()
-        .queue_url(&url)
-        .max_number_of_messages(10)
-        .send()
-        .await
-        .unwrap();
-    let bodies: Vec<_> = received
-        .messages()
-        .iter()
-        .filter_map(|message| message.body())
-        .collect();
+    let received = sqs.receive_message().queue_url(&url).max_number_of_messages(10).send().await.unwrap();
+    let bodies: Vec<_> = received.messages().iter().filter_map(|message| message.body()).collect();
     assert_eq!(bodies, ["one", "two", "three"]);
 }
 
@@ -160,14 +114,7 @@ async fn sdk_keeps_the_order_of_a_fifo_queue() {
 async fn sdk_works_in_batches() {
     let server = MockSqs::start().await;
     let sqs = connect(&server);
-    let url = sqs
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
+    let url = sqs.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     let mut batch = sqs.send_message_batch().queue_url(&url);
     for id in ["a", "b", "c"] {
         let entry = SendMessageBatchRequestEntry::builder().id(id).message_body(id);
@@ -179,26 +126,14 @@ async fn sdk_works_in_batches() {
         assert_eq!(entry.md5_of_message_body(), md5_of_body(entry.id()).as_str());
         assert_eq!(entry.md5_of_message_attributes, md5_of(&attributes()));
     }
-    let received = sqs
-        .receive_message()
-        .queue_url(&url)
-        .max_number_of_messages(10)
-        .send()
-        .await
-        .unwrap();
-    let (mut change, mut delete) = (
-        sqs.change_message_visibility_batch().queue_url(&url),
-        sqs.delete_message_batch().queue_url(&url),
-    );
+    let received = sqs.receive_message().queue_url(&url).max_number_of_messages(10).send().await.unwrap();
+    let (mut change, mut delete) =
+        (sqs.change_message_visibility_batch().queue_url(&url), sqs.delete_message_batch().queue_url(&url));
     for message in received.messages() {
         let (id, handle) = (message.body().unwrap(), message.receipt_handle().unwrap());
-        let entry = ChangeMessageVisibilityBatchRequestEntry::builder()
-            .id(id)
-            .receipt_handle(handle);
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(id).receipt_handle(handle);
         change = change.entries(entry.visibility_timeout(90).build().unwrap());
-        let entry = DeleteMessageBatchRequestEntry::builder()
-            .id(id)
-            .receipt_handle(handle);
+        let entry = DeleteMessageBatchRequestEntry::builder().id(id).receipt_handle(handle);
         delete = delete.entries(entry.build().unwrap());
     }
     assert_eq!(change.send().await.unwrap().successful().len(), 3);
@@ -209,64 +144,25 @@ async fn sdk_works_in_batches() {
 async fn sdk_manages_queues_and_understands_refusals() {
     let server = MockSqs::start().await;
     let sqs = connect(&server);
-    let url = sqs
-        .create_queue()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap()
-        .queue_url
-        .unwrap();
-    assert_eq!(
-        sqs.list_queues().send().await.unwrap().queue_urls(),
-        std::slice::from_ref(&url)
-    );
-    sqs.tag_queue()
-        .queue_url(&url)
-        .tags("a", "b")
-        .send()
-        .await
-        .unwrap();
+    let url = sqs.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    assert_eq!(sqs.list_queues().send().await.unwrap().queue_urls(), std::slice::from_ref(&url));
+    sqs.tag_queue().queue_url(&url).tags("a", "b").send().await.unwrap();
     let tags = sqs.list_queue_tags().queue_url(&url).send().await.unwrap();
     assert_eq!(tags.tags().unwrap()["a"], "b");
     let set = sqs.set_queue_attributes().queue_url(&url);
-    set.attributes(QueueAttributeName::DelaySeconds, "3")
-        .send()
-        .await
-        .unwrap();
-    let attributes = sqs
-        .get_queue_attributes()
-        .queue_url(&url)
-        .attribute_names(QueueAttributeName::All);
+    set.attributes(QueueAttributeName::DelaySeconds, "3").send().await.unwrap();
+    let attributes = sqs.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::All);
     let attributes = attributes.send().await.unwrap().attributes.unwrap();
-    assert_eq!(
-        (attributes.len(), &*attributes[&QueueAttributeName::DelaySeconds]),
-        (12, "3")
-    );
+    assert_eq!((attributes.len(), &*attributes[&QueueAttributeName::DelaySeconds]), (12, "3"));
     sqs.purge_queue().queue_url(&url).send().await.unwrap();
-    let refusal = sqs
-        .purge_queue()
-        .queue_url(&url)
-        .send()
-        .await
-        .unwrap_err()
-        .into_service_error();
+    let refusal = sqs.purge_queue().queue_url(&url).send().await.unwrap_err().into_service_error();
     assert!(refusal.is_purge_queue_in_progress(), "{refusal:?}");
     let delete = sqs.delete_message().queue_url(&url).receipt_handle("garbage");
     let refusal = delete.send().await.unwrap_err();
-    assert_eq!(
-        refusal.raw_response().map(|response| response.status().as_u16()),
-        Some(404)
-    );
+    assert_eq!(refusal.raw_response().map(|response| response.status().as_u16()), Some(404));
     assert!(refusal.into_service_error().is_receipt_handle_is_invalid());
     sqs.delete_queue().queue_url(&url).send().await.unwrap();
-    let refusal = sqs
-        .get_queue_url()
-        .queue_name("q")
-        .send()
-        .await
-        .unwrap_err()
-        .into_service_error();
+    let refusal = sqs.get_queue_url().queue_name("q").send().await.unwrap_err().into_service_error();
     assert!(refusal.is_queue_does_not_exist());
     assert_eq!(refusal.code(), Some("AWS.SimpleQueueService.NonExistentQueue"));
 }

@@ -29,10 +29,7 @@ impl Wire {
     pub(crate) async fn connect(server: &MockSqs) -> Self {
         let host = server.endpoint_url().trim_start_matches("http://").to_owned();
         let stream = TcpStream::connect(&host).await.expect("the server listens");
-        Self {
-            stream: BufReader::new(stream),
-            host,
-        }
+        Self { stream: BufReader::new(stream), host }
     }
 
     /// Sends bytes as they are.
@@ -69,16 +66,10 @@ impl Wire {
             };
             headers.append(http::HeaderName::try_from(name).ok()?, value.parse().ok()?);
         }
-        let length = headers
-            .get("content-length")
-            .map_or("0", |value| value.to_str().unwrap());
+        let length = headers.get("content-length").map_or("0", |value| value.to_str().unwrap());
         let mut body = vec![0; length.parse().unwrap()];
         self.stream.read_exact(&mut body).await.ok()?;
-        Some(Answer {
-            status,
-            headers,
-            body,
-        })
+        Some(Answer { status, headers, body })
     }
 
     /// Sends a request and reads its answer.
@@ -111,9 +102,8 @@ impl Wire {
     ) -> Result<<I::Operation as Operation>::Output, ResponseError> {
         let encoded = protocol.encode_request(&input).expect("shapes can be encoded");
         let headers = encoded.headers.iter();
-        let headers: Vec<_> = headers
-            .map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap()))
-            .collect();
+        let headers: Vec<_> =
+            headers.map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap())).collect();
         let answer = self.exchange("POST /", &headers.concat(), &encoded.body).await;
         protocol.decode_response::<I::Operation>(answer.status, &answer.headers, &answer.body)
     }
@@ -145,18 +135,12 @@ impl Answer {
         assert_eq!(self.header("content-type"), "text/xml");
         assert_eq!(self.header("x-amzn-requestid").len(), 36);
         let text = self.text();
-        assert!(
-            text.contains(&format!("<Type>Sender</Type><Code>{query_code}</Code>")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("<Type>Sender</Type><Code>{query_code}</Code>")), "{text}");
     }
 }
 
 /// Asserts that the server answers new callers.
 pub(crate) async fn still_answers(server: &MockSqs) {
-    let answer = Wire::connect(server)
-        .await
-        .json("CreateQueue", r#"{"QueueName":"alive"}"#)
-        .await;
+    let answer = Wire::connect(server).await.json("CreateQueue", r#"{"QueueName":"alive"}"#).await;
     assert_eq!(answer.status, 200);
 }

@@ -36,7 +36,7 @@ async fn no_message_and_no_wake_up_is_lost_between_threads() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "43200")]).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let patience = |n: u64| (n % 2 == 0).then(|| Duration::from_micros(200 + 50 * n));
+    let patience = |n: u64| n.is_multiple_of(2).then(|| Duration::from_micros(200 + 50 * n));
     let consumers: Vec<_> = (0..40)
         .map(|n| tokio::spawn(consume(rig.clone(), url.clone(), patience(n), Arc::clone(&seen))))
         .collect();
