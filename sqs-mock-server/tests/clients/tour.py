@@ -224,7 +224,7 @@ def unknown_queue(sqs, endpoint):
     refused(400, code, sqs.get_queue_url, QueueName="nowhere")
 
 
-def worlds(endpoint, protocol):
+def worlds(endpoint):
     other = boto3.client(
         "sqs", endpoint_url=endpoint, region_name="eu-west-1", aws_access_key_id="123456789012", aws_secret_access_key="x"
     )
@@ -244,7 +244,7 @@ def main(endpoint, protocol):
     fifo(sqs)
     dead_letters(sqs)
     unknown_queue(sqs, endpoint)
-    worlds(endpoint, protocol)
+    worlds(endpoint)
     sqs.delete_queue(QueueUrl=url)
     print(f"ok: boto3 {boto3.__version__}, protocol {protocol}")
 
