@@ -54,6 +54,7 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use aws_smithy_types::retry::RetryConfig;
     use aws_types::region::Region;
 
     use super::*;
@@ -65,12 +66,12 @@ mod tests {
             .region(Region::new("eu-west-3"))
             .endpoint_url("http://localhost:1")
             .credentials_provider(super::super::SharedCredentialsProvider::new(credentials))
-            .retry_config(super::super::retry::RetryConfig::standard().with_max_attempts(9))
+            .retry_config(RetryConfig::standard().with_max_attempts(9))
             .build();
         let config = Config::new(&sdk);
         assert_eq!(config.region().map(AsRef::as_ref), Some("eu-west-3"));
         assert_eq!(config.endpoint_url(), Some("http://localhost:1"));
-        assert_eq!(config.retry_config().map(|retry| retry.max_attempts()), Some(9));
+        assert_eq!(config.retry_config().map(RetryConfig::max_attempts), Some(9));
         assert!(config.credentials_provider().is_some());
     }
 }

@@ -10,7 +10,7 @@ const RULES: &[(&str, &[&str])] = &[
         &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],
     ),
     ("sqs-client/src/limits.rs", &["crate::"]),
-    ("sqs-client/src/service_error.rs", &["crate::"]),
+    ("sqs-client/src/service_error", &["crate::"]),
     (
         "sqs-client/src/validate",
         &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],

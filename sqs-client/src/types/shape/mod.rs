@@ -4,6 +4,9 @@
 //! `[Element]` for a list or `{Key: Value}` for a map. JSON member names are the serde names; the
 //! names of the Query and XML forms are in [`crate::protocol`], keyed by the serde names.
 
+#[macro_use]
+mod member;
+
 use std::collections::HashMap;
 
 /// Says whether a member is left out of the encoded form.
@@ -41,131 +44,6 @@ pub(crate) fn push<T>(list: &mut Option<Vec<T>>, item: T) {
 /// Inserts into an optional map, creating it.
 pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>, key: K, value: V) {
     map.get_or_insert_default().insert(key, value);
-}
-
-/// Type of a member in the struct.
-macro_rules! member_type {
-    (opt [$t:ident]) => { Option<Vec<$t>> };
-    (req [$t:ident]) => { Vec<$t> };
-    (opt {$k:ident : $v:ident}) => { Option<std::collections::HashMap<$k, $v>> };
-    (opt str) => { Option<String> };
-    (req str) => { String };
-    (opt blob) => { Option<Blob> };
-    (opt $t:ident) => { Option<$t> };
-    (req $t:ident) => { $t };
-}
-
-/// Type of a member in the builder: everything is optional until `build`.
-macro_rules! stored_type {
-    (req [$t:ident]) => { Option<Vec<$t>> };
-    (req str) => { Option<String> };
-    (req $t:ident) => { Option<$t> };
-    ($card:ident $t:tt) => { member_type!($card $t) };
-}
-
-/// Getter of a member, as aws-sdk-sqs gives it.
-macro_rules! getter {
-    ([$($m:tt)*] $f:ident opt [$t:ident]) => {
-        $($m)*
-        /// Empty when absent.
-        pub fn $f(&self) -> &[$t] { self.$f.as_deref().unwrap_or_default() }
-    };
-    ([$($m:tt)*] $f:ident req [$t:ident]) => { $($m)* pub fn $f(&self) -> &[$t] { &self.$f } };
-    ([$($m:tt)*] $f:ident opt {$k:ident : $v:ident}) => {
-        $($m)* pub fn $f(&self) -> Option<&std::collections::HashMap<$k, $v>> { self.$f.as_ref() }
-    };
-    ([$($m:tt)*] $f:ident opt str) => { $($m)* pub fn $f(&self) -> Option<&str> { self.$f.as_deref() } };
-    ([$($m:tt)*] $f:ident req str) => { $($m)* pub fn $f(&self) -> &str { &self.$f } };
-    ([$($m:tt)*] $f:ident opt blob) => { $($m)* pub fn $f(&self) -> Option<&Blob> { self.$f.as_ref() } };
-    ([$($m:tt)*] $f:ident opt $t:ident) => { $($m)* pub fn $f(&self) -> Option<$t> { self.$f } };
-    ([$($m:tt)*] $f:ident req $t:ident) => { $($m)* pub fn $f(&self) -> $t { self.$f } };
-}
-
-/// Parameter type of a single value: text takes anything that turns into a `String`.
-macro_rules! param {
-    (String) => { impl Into<String> };
-    (str) => { impl Into<String> };
-    (blob) => { Blob };
-    ($t:ident) => { $t };
-}
-
-macro_rules! convert {
-    ($value:ident String) => {
-        $value.into()
-    };
-    ($value:ident str) => {
-        $value.into()
-    };
-    ($value:ident $t:ident) => {
-        $value
-    };
-}
-
-/// The setter that takes a value, an element, or a key and a value; `$place` is where the builder's field lives.
-macro_rules! setter {
-    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident [$t:ident]) => {
-        $($m)*
-        /// Appends one element; call again for more, or replace all with the `set_` form.
-        pub fn $f(mut $self, input: param!($t)) -> Self {
-            crate::types::shape::push(&mut $($place)*.$f, convert!(input $t));
-            $self
-        }
-    };
-    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident {$k:ident : $v:ident}) => {
-        $($m)*
-        /// Adds one entry; call again for more, or replace all with the `set_` form.
-        pub fn $f(mut $self, k: param!($k), v: param!($v)) -> Self {
-            crate::types::shape::insert(&mut $($place)*.$f, convert!(k $k), convert!(v $v));
-            $self
-        }
-    };
-    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:ident) => {
-        $($m)* pub fn $f(mut $self, input: param!($t)) -> Self {
-            $($place)*.$f = Some(convert!(input $t));
-            $self
-        }
-    };
-}
-
-/// The three methods of a member on a builder: `x`, `set_x`, `get_x`.
-macro_rules! builder_methods {
-    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:tt) => {
-        setter!([$($m)*] ($self $($place)*) $f $card $t);
-        pastey::paste! {
-            #[doc = concat!("Sets or clears `", stringify!($f), "`.")]
-            pub fn [<set_ $f>](mut $self, input: stored_type!($card $t)) -> Self {
-                $($place)*.$f = input;
-                $self
-            }
-            #[doc = concat!("What `", stringify!($f), "` has been set to so far.")]
-            pub fn [<get_ $f>](&$self) -> &stored_type!($card $t) {
-                &$($place)*.$f
-            }
-        }
-    };
-}
-
-/// A member's value at `build` time, where a missing required text or list is an error.
-macro_rules! require {
-    ($value:expr, $f:ident, $name:ident, req [$t:ident]) => { require!(@missing $value, $f, $name) };
-    ($value:expr, $f:ident, $name:ident, req str) => { require!(@missing $value, $f, $name) };
-    ($value:expr, $f:ident, $name:ident, $card:ident $t:tt) => { relax!($value, $card $t) };
-    (@missing $value:expr, $f:ident, $name:ident) => {
-        $value.ok_or_else(|| aws_smithy_types::error::operation::BuildError::missing_field(
-            stringify!($f),
-            concat!(stringify!($f), " was not specified but it is required when building ", stringify!($name)),
-        ))?
-    };
-}
-
-/// A member's value at `build` time, where a missing required one takes its default.
-macro_rules! relax {
-    ($value:expr, req $t:tt) => {
-        $value.unwrap_or_default()
-    };
-    ($value:expr, opt $t:tt) => {
-        $value
-    };
 }
 
 /// Declares a shape. The first word says what is generated beside the struct and its builder:

@@ -1,0 +1,59 @@
+//! How an error shows: operation, code, text, and in brackets status, request id and attempts.
+
+use std::fmt;
+
+use super::{Cause, Context, Error};
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Context { action, attempts, request_id, status, .. } = &self.0.context;
+        if let Some(action) = action {
+            write!(f, "{action}: ")?;
+        }
+        match &self.0.cause {
+            Cause::Build(_) | Cause::Encode(_) => f.write_str("the input cannot be built")?,
+            Cause::Invalid(error) => write!(f, "{error} (checked before sending)")?,
+            Cause::Service(error) => write!(f, "{error}")?,
+            Cause::Endpoint(error) => write!(f, "{error}")?,
+            Cause::NoTransport => f.write_str(
+                "no transport: enable the feature `reqwest`, or call transport(..) on the config builder",
+            )?,
+            Cause::NoTls => f.write_str(
+                "the endpoint is an https URL: enable the feature `rustls` or `native-tls`, or use an http URL",
+            )?,
+            Cause::Sign(_) => f.write_str("the request cannot be signed")?,
+            Cause::Credentials(_) => f.write_str("getting credentials failed")?,
+            Cause::NoCredentials => f.write_str(
+                "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or call \
+                 credentials_provider(..) on the config builder",
+            )?,
+            Cause::Transport(error) => write!(f, "{error}")?,
+            Cause::AttemptTimeout(limit) => write!(f, "no answer within {limit:?}, the timeout of an attempt")?,
+            Cause::OperationTimeout(limit) => write!(f, "not done within {limit:?}, the timeout of the operation")?,
+            Cause::Unreadable(error) => write!(f, "the answer is not one of SQS: {error}")?,
+            Cause::Checksum(damaged) => {
+                let mut separator = "";
+                for mismatch in &damaged.mismatches {
+                    write!(f, "{separator}{mismatch}")?;
+                    separator = "; ";
+                }
+            }
+        }
+        let mut separator = " (";
+        let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
+            let result = write!(f, "{separator}{text}");
+            separator = ", ";
+            result
+        };
+        if let Some(status) = status {
+            note(f, format_args!("status {status}"))?;
+        }
+        if let Some(request_id) = request_id {
+            note(f, format_args!("request id {request_id}"))?;
+        }
+        if *attempts > 0 {
+            note(f, format_args!("attempts {attempts}"))?;
+        }
+        if separator == ", " { f.write_str(")") } else { Ok(()) }
+    }
+}
