@@ -13,13 +13,13 @@ use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName}
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (client, _server) = sqs_examples::connect().await?;
-    let created = client.create_queue().queue_name("jobs-dead").send().await?;
+    let created = client.create_queue().queue_name(sqs_examples::fresh("jobs-dead")).send().await?;
     let dead = client.queue(created.queue_url().unwrap_or_default());
     let dead_arn = arn(&client, dead.url()).await?;
     let policy = format!(r#"{{"deadLetterTargetArn":"{dead_arn}","maxReceiveCount":2}}"#);
     let created = client
         .create_queue()
-        .queue_name("jobs")
+        .queue_name(sqs_examples::fresh("jobs"))
         .attributes(QueueAttributeName::RedrivePolicy, policy)
         .send()
         .await?;

@@ -13,7 +13,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (client, _server) = sqs_examples::connect().await?;
     let created = client
         .create_queue()
-        .queue_name("accounts.fifo")
+        .queue_name(sqs_examples::fresh("accounts.fifo"))
         .attributes(QueueAttributeName::FifoQueue, "true")
         .send()
         .await?;

@@ -1,6 +1,7 @@
 //! What all examples begin with: a client, and a server for it unless there is one already.
 
 use sqs_client::Client;
+use sqs_client::config::EnvironmentError;
 use sqs_mock_server::MockSqs;
 
 /// A client of the server that `AWS_ENDPOINT_URL_SQS` names, or of one that runs within this process.
@@ -9,11 +10,11 @@ use sqs_mock_server::MockSqs;
 ///
 /// # Errors
 /// An environment variable has a value that it cannot have.
-pub async fn connect() -> Result<(Client, Option<MockSqs>), sqs_client::config::EnvironmentError> {
-    let builder = sqs_client::config::Builder::from_env()?;
-    if let Ok(url) = std::env::var("AWS_ENDPOINT_URL_SQS") {
+pub async fn connect() -> Result<(Client, Option<MockSqs>), EnvironmentError> {
+    let named = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
+    if let Some(url) = named {
         println!("server     {url} (from AWS_ENDPOINT_URL_SQS)");
-        return Ok((Client::from_conf(builder.build()), None));
+        return Ok((Client::from_env()?, None));
     }
     let server = MockSqs::start().await;
     println!("server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)", server.endpoint_url());
@@ -22,3 +23,14 @@ pub async fn connect() -> Result<(Client, Option<MockSqs>), sqs_client::config::
     config.set_transport(None);
     Ok((Client::from_conf(config.build()), Some(server)))
 }
+
+/// A queue name that no earlier run has used: the service refuses one for a minute after its queue was deleted.
+pub fn fresh(name: &str) -> String {
+    let (stem, suffix) = name.strip_suffix(".fifo").map_or((name, ""), |stem| (stem, ".fifo"));
+    format!("{stem}-{}{suffix}", std::process::id())
+}
+
+/// The front page's snippets, so that they are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

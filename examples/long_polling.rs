@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (client, _server) = sqs_examples::connect().await?;
-    let created = client.create_queue().queue_name("bell").send().await?;
+    let created = client.create_queue().queue_name(sqs_examples::fresh("bell")).send().await?;
     let queue = client.queue(created.queue_url().unwrap_or_default());
 
     println!("\nA short poll of an empty queue:");

@@ -31,11 +31,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // is left out of this build.
     let http = aws_smithy_http_client::Builder::new().build_http();
     let config = with_aws_sdk::config(&endpoint).http_client(http).build();
-    let theirs = with_aws_sdk::tour(&aws_sdk_sqs::Client::from_conf(config), "theirs").await?;
+    let theirs =
+        with_aws_sdk::tour(&aws_sdk_sqs::Client::from_conf(config), &sqs_examples::fresh("theirs")).await?;
 
     println!("\nWith sqs-client:");
     let config = with_sqs_client::config(&endpoint).build();
-    let ours = with_sqs_client::tour(&sqs_client::Client::from_conf(config), "ours").await?;
+    let ours =
+        with_sqs_client::tour(&sqs_client::Client::from_conf(config), &sqs_examples::fresh("ours")).await?;
 
     if theirs == ours {
         println!("\nBoth did the same, in {} steps.", ours.len());

@@ -14,13 +14,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (client, _server) = sqs_examples::connect().await?;
 
     println!("\nA standard queue: at least once, in any order.");
-    let created = client.create_queue().queue_name("quickstart").send().await?;
+    let created = client.create_queue().queue_name(sqs_examples::fresh("quickstart")).send().await?;
     through(&client, created.queue_url().unwrap_or_default(), None).await?;
 
     println!("\nA FIFO queue: exactly once, in order within a group.");
     let created = client
         .create_queue()
-        .queue_name("quickstart.fifo")
+        .queue_name(sqs_examples::fresh("quickstart.fifo"))
         .attributes(QueueAttributeName::FifoQueue, "true")
         .attributes(QueueAttributeName::ContentBasedDeduplication, "true")
         .send()

@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) endpoint: Result<Endpoint, EndpointError>,
     pub(super) transport: Result<Arc<dyn Transport>, Cause>,
-    pub(super) credentials: Option<CredentialsCache>,
+    pub(super) credentials: Option<Arc<CredentialsCache>>,
     pub(super) signer: Signer,
     pub(super) policy: Policy,
     /// Taken for a few instructions after each call and each failed attempt; nobody waits while holding it.
@@ -44,7 +44,10 @@ impl Shared {
         Self {
             transport: transport(&config, encrypted),
             endpoint,
-            credentials: config.credentials_provider.clone().map(CredentialsCache::new),
+            credentials: config
+                .credentials_provider
+                .clone()
+                .map(|provider| Arc::new(CredentialsCache::new(provider))),
             signer: Signer::default(),
             policy: Policy::from(&config.retry_config),
             bucket: Mutex::default(),

@@ -1,12 +1,12 @@
 //! Keeps what a provider gave until shortly before it expires.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, ProvideCredentials as _, SharedCredentialsProvider};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Credentials are renewed this long before they expire, or in the last fifth of their life if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
@@ -27,25 +27,30 @@ pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
     /// Read by every request; written once per renewal. Nobody waits while holding it.
     kept: RwLock<Option<Kept>>,
-    /// Held by the one request that renews. As long as the kept credentials are good, the others do not wait.
-    renewal: Mutex<()>,
+    /// Held by whoever renews. As long as the kept credentials are good, that is a task of its own, and no request
+    /// waits for it.
+    renewal: Arc<Mutex<()>>,
 }
 
 impl CredentialsCache {
     pub(crate) fn new(provider: SharedCredentialsProvider) -> Self {
-        Self { provider, kept: RwLock::new(None), renewal: Mutex::new(()) }
+        Self { provider, kept: RwLock::new(None), renewal: Arc::default() }
     }
 
     /// Credentials that have not expired at `now`.
-    pub(crate) async fn get(&self, now: SystemTime) -> provider::Result {
+    pub(crate) async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
         match (self.good_at(now), self.is_due(now)) {
             (Some(good), false) => Ok(good),
-            (Some(good), true) => match self.renewal.try_lock() {
-                Ok(renewal) => Ok(self.renew(now, renewal).await.unwrap_or(good)),
-                Err(_) => Ok(good),
-            },
+            (Some(good), true) => {
+                if let Ok(renewal) = Arc::clone(&self.renewal).try_lock_owned() {
+                    let cache = Arc::clone(self);
+                    // Fails only until the good ones expire; then a request asks, and gets the error.
+                    tokio::spawn(async move { cache.renew(now, renewal).await.err() });
+                }
+                Ok(good)
+            }
             (None, _) => {
-                let renewal = self.renewal.lock().await;
+                let renewal = Arc::clone(&self.renewal).lock_owned().await;
                 match self.good_at(now) {
                     Some(good) => Ok(good),
                     None => self.renew(now, renewal).await,
@@ -62,7 +67,7 @@ impl CredentialsCache {
         }
     }
 
-    async fn renew(&self, now: SystemTime, _: MutexGuard<'_, ()>) -> provider::Result {
+    async fn renew(&self, now: SystemTime, _: OwnedMutexGuard<()>) -> provider::Result {
         let provided = tokio::time::timeout(PROVIDER_TIMEOUT, self.provider.provide_credentials()).await;
         let provided =
             provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT)));
@@ -105,7 +110,6 @@ fn renewal_before(expiry: SystemTime, now: SystemTime) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use aws_credential_types::provider::{ProvideCredentials, future};
@@ -140,10 +144,10 @@ mod tests {
         }
     }
 
-    fn cache(fails_from: u32) -> (CredentialsCache, Arc<AtomicU32>) {
+    fn cache(fails_from: u32) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
         let provider = Hourly { calls: Arc::default(), fails_from };
         let calls = Arc::clone(&provider.calls);
-        (CredentialsCache::new(SharedCredentialsProvider::new(provider)), calls)
+        (Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider))), calls)
     }
 
     #[tokio::test(start_paused = true)]
@@ -152,7 +156,13 @@ mod tests {
         for now in [0, 1_000, 3_299] {
             assert_eq!(cache.get(at(now)).await.expect("given").access_key_id(), "AK0");
         }
-        assert_eq!(cache.get(at(3_300)).await.expect("given").access_key_id(), "AK1");
+        assert_eq!(
+            cache.get(at(3_300)).await.expect("given").access_key_id(),
+            "AK0",
+            "good for five minutes"
+        );
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(cache.get(at(3_300)).await.expect("given").access_key_id(), "AK1", "renewed meanwhile");
         assert_eq!(calls.load(Ordering::SeqCst), 2);
     }
 
@@ -162,9 +172,12 @@ mod tests {
         let (a, b, c) = tokio::join!(cache.get(at(0)), cache.get(at(0)), cache.get(at(0)));
         assert!(a.is_ok() && b.is_ok() && c.is_ok());
         assert_eq!(calls.load(Ordering::SeqCst), 1);
-        let (renewing, other) = tokio::join!(cache.get(at(3_500)), cache.get(at(3_500)));
-        assert_eq!(renewing.expect("given").access_key_id(), "AK1");
-        assert_eq!(other.expect("given").access_key_id(), "AK0");
+        let started = tokio::time::Instant::now();
+        let (a, b) = tokio::join!(cache.get(at(3_500)), cache.get(at(3_500)));
+        assert_eq!((a.expect("given").access_key_id(), b.expect("given").access_key_id()), ("AK0", "AK0"));
+        assert!(started.elapsed().is_zero());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(calls.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test(start_paused = true)]
@@ -173,6 +186,7 @@ mod tests {
         cache.get(at(0)).await.expect("given");
         for now in [3_400, 3_401, 3_409] {
             assert!(cache.get(at(now)).await.is_ok());
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
         assert_eq!(calls.load(Ordering::SeqCst), 2);
         assert!(cache.get(at(3_700)).await.is_err());

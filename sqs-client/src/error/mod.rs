@@ -210,9 +210,16 @@ shape_checks! {
     UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
 }
 
+/// The sentence of `Display` with the sources, since this is what `main` prints when it returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("cause", &self.0.cause).field("context", &self.0.context).finish()
+        write!(f, "{self}")?;
+        let mut source = self.source();
+        while let Some(cause) = source {
+            write!(f, ": {cause}")?;
+            source = cause.source();
+        }
+        Ok(())
     }
 }
 

@@ -64,8 +64,34 @@ pub(super) fn read_output<O: Operation>(body: &[u8]) -> Result<O::Output, Decode
     }
 }
 
+/// Members and elements that one body may have; the largest legal one has about 1,000.
+const MAX_PARTS: usize = 10_000;
+/// Shorter bodies have no room for so many that their shapes need much memory.
+const FEW_BYTES: usize = 64 * 1_024;
+
+/// Whether a body has more parts than any legal one. A list of `{}` takes 3 bytes an element here and 200 as shapes.
+fn has_too_many_parts(body: &[u8]) -> bool {
+    if body.len() <= FEW_BYTES {
+        return false;
+    }
+    let (mut parts, mut in_text, mut escaped) = (0, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b',' if !in_text => parts += 1,
+            _ => {}
+        }
+    }
+    parts > MAX_PARTS
+}
+
 /// Parses one JSON object.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
+    if has_too_many_parts(body) {
+        return Err(DecodeError::new(format!("the body has more than {MAX_PARTS} members and elements")));
+    }
     // A struct of serde can also be read from a JSON array, which no service takes.
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err(DecodeError::new("the body is not a JSON object"));
@@ -135,4 +161,25 @@ pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceErr
 
 fn before(text: &str, separator: char) -> &str {
     text.split(separator).next().unwrap_or(text).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::send_message_batch::SendMessageBatchInput;
+
+    #[test]
+    fn a_body_of_many_tiny_elements_is_refused_before_it_grows() {
+        let list = |elements: usize| format!(r#"{{"Entries":[{}]}}"#, vec!["{}"; elements].join(","));
+        assert!(read::<SendMessageBatchInput>(list(9_000).as_bytes()).is_ok());
+        assert!(read::<SendMessageBatchInput>(list(2_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_stands_in_texts_is_not_counted() {
+        let text = r#"\",{}["#.repeat(20_000);
+        let body = format!(r#"{{"QueueUrl":"{text}"}}"#);
+        let input = read::<SendMessageBatchInput>(body.as_bytes()).expect("one member");
+        assert_eq!(input.queue_url().map(str::len), Some(100_000));
+    }
 }

@@ -154,10 +154,10 @@ async fn the_adaptive_mode_slows_down_when_throttled_and_recovers() {
     };
     let unlimited = rate(5).await;
     *throttled.lock().expect("not poisoned") = true;
-    let cut = rate(2).await;
+    let cut = rate(1).await;
     let recovered = (rate(20).await, rate(5).await).1;
     assert!(
-        cut < 0.85 * unlimited && recovered > 0.95 * unlimited,
+        cut < 0.9 * unlimited && recovered > 0.95 * unlimited,
         "{unlimited} -> {cut} -> {recovered} a second"
     );
 }

@@ -1,7 +1,7 @@
-//! The minimal program, with credentials from code.
+//! The minimal program, with static credentials.
 
 use sqs::config::{BehaviorVersion, Credentials, Region};
-use aws_sdk_sqs as sqs;
+use sqs_client as sqs;
 
 #[tokio::main]
 async fn main() {
