@@ -40,21 +40,6 @@ pub trait Output:
 {
 }
 
-impl<T> Output for T where
-    T: fmt::Debug
-        + Clone
-        + Default
-        + PartialEq
-        + Serialize
-        + DeserializeOwned
-        + RequestId
-        + SetRequestId
-        + Send
-        + Sync
-        + 'static
-{
-}
-
 /// What an operation takes.
 pub trait Input:
     fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Validate + Send + Sync + 'static
@@ -246,6 +231,8 @@ macro_rules! declare {
                         special!(verify $special $module $op policy input output)
                     }
                 }
+
+                impl super::Output for [<$op Output>] {}
 
                 impl super::Input for [<$op Input>] {
                     type Operation = $op;

@@ -24,7 +24,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-client/src/operation.rs", &["use crate::client", "crate::protocol", "crate::config", "tokio"]),
     ("sqs-client/src/protocol", &["crate::client", "crate::config", "crate::error", "tokio"]),
     (
-        "sqs-client/src/sign.rs",
+        "sqs-client/src/sign",
         &["crate::types", "crate::operation", "crate::protocol", "crate::client", "SystemTime::now"],
     ),
     ("sqs-client/src/transport", &["crate::types", "crate::operation", "crate::protocol", "crate::client"]),

@@ -6,6 +6,8 @@
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
 
+mod verify;
+
 use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -18,6 +20,8 @@ use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
 use crate::hex::of_sha256;
+
+pub use verify::{Claim, KeyLookup, Refusal, Verifiable, verify};
 
 /// The name of the service in a credential scope.
 pub const SERVICE: &str = "sqs";
@@ -193,5 +197,4 @@ fn secret_header(text: &str) -> Result<HeaderValue, SignError> {
 }
 
 #[cfg(test)]
-#[path = "sign_tests.rs"]
 mod tests;
