@@ -4,8 +4,9 @@ use std::io;
 use std::time::SystemTime;
 
 use http::Uri;
+use sqs_client::validate::permission::is_account;
 
-use crate::http::{Limits, is_account, is_region};
+use crate::http::{Limits, is_region};
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";

@@ -2,14 +2,11 @@
 
 pub mod clock;
 mod config;
-// Public for benchmarks and fuzzing; no promise of stability.
-#[doc(hidden)]
-pub mod engine;
+mod engine;
 mod http;
 mod mock;
 mod ops;
-#[doc(hidden)]
-pub mod seed;
+mod seed;
 
 pub use crate::http::{InProcess, Limits};
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView};

@@ -7,22 +7,22 @@ use fastrand::Rng;
 
 /// The number that everything random of a run comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Seed(pub u64);
+pub(crate) struct Seed(pub(crate) u64);
 
 impl Seed {
     /// A seed that nobody chose.
     #[expect(clippy::disallowed_methods, reason = "the one place where chance comes in")]
-    pub fn random() -> Self {
+    pub(crate) fn random() -> Self {
         Self(Rng::new().u64(..))
     }
 
     /// The generator for one purpose. The same seed and purpose give the same numbers.
-    pub fn generator(self, purpose: &str) -> Rng {
+    pub(crate) fn generator(self, purpose: &str) -> Rng {
         Rng::with_seed(self.mixed_with(purpose.as_bytes()))
     }
 
     /// The seed of one queue: `incarnation` tells queues apart that had the same name one after the other.
-    pub fn of_queue(self, arn: &str, incarnation: u64) -> Self {
+    pub(crate) fn of_queue(self, arn: &str, incarnation: u64) -> Self {
         Self(scramble(self.mixed_with(arn.as_bytes()) ^ scramble(incarnation)))
     }
 
@@ -45,7 +45,7 @@ pub(crate) const fn scramble(value: u64) -> u64 {
 }
 
 /// A UUID of version 4.
-pub fn uuid(generator: &mut Rng) -> Uuid {
+pub(crate) fn uuid(generator: &mut Rng) -> Uuid {
     let bits = generator.u128(..);
     let versioned = bits & !(0xf << 76) | (0x4 << 76);
     let marked = versioned & !(0x3 << 62) | (0x2 << 62);

@@ -32,7 +32,7 @@ impl QueueArn {
 }
 
 /// Whether a queue of this name is a FIFO queue.
-pub fn is_fifo_name(name: &str) -> bool {
+pub(crate) fn is_fifo_name(name: &str) -> bool {
     name.strip_suffix(".fifo").is_some()
 }
 

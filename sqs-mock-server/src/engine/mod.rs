@@ -12,12 +12,12 @@
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | [`move_task`] | dead letters on their way back |
 
-pub mod attributes;
-pub mod move_task;
-pub mod policy;
-pub mod queue;
-pub mod redrive;
-pub mod world;
+pub(crate) mod attributes;
+pub(crate) mod move_task;
+pub(crate) mod policy;
+pub(crate) mod queue;
+pub(crate) mod redrive;
+pub(crate) mod world;
 
 mod ages;
 mod arn;
@@ -35,22 +35,22 @@ mod standard;
 mod store;
 mod timers;
 
-pub use arn::{NotAQueueArn, QueueArn, is_fifo_name};
-pub use attributes::Attributes;
+pub use arn::QueueArn;
+pub(crate) use arn::is_fifo_name;
+pub(crate) use attributes::Attributes;
 pub use message::{Payload, SequenceNumber};
-pub use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
-pub use policy::Policy;
-pub use queue::{
-    DeadLetter, Delivery, Dropped, Moving, MovingStopped, NewMessage, NewQueue, Outcome, PeekedMessage,
-    Queue, Receive, Received, Sent, Visibility, Wakeups,
+pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
+pub(crate) use queue::{
+    DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Sent, Wakeups,
 };
-pub use redrive::{RedriveAllowPolicy, RedrivePolicy};
+pub use queue::{PeekedMessage, Visibility};
+pub(crate) use redrive::RedrivePolicy;
 pub use store::Counts;
-pub use world::{Created, Page, World};
+pub(crate) use world::{Created, Page, World};
 
 /// How strict a server is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// No waiting between purges, nor before a deleted queue is created again.
     pub relaxed_timing: bool,
     /// Messages in flight per queue.

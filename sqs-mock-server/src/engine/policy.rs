@@ -13,14 +13,14 @@ use super::refusal::{invalid_attribute, invalid_parameter};
 
 /// An access policy: a JSON object, kept as it was written.
 #[derive(Clone, Debug)]
-pub struct Policy(Box<str>);
+pub(crate) struct Policy(Box<str>);
 
 impl Policy {
     /// Reads the document.
     ///
     /// # Errors
     /// `InvalidAttributeValue` when it is not a JSON object or is too long.
-    pub fn parse(text: &str) -> Result<Self, ServiceError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let legal = text.len() <= limits::MAX_POLICY_BYTES
             && serde_json::from_str::<Map<String, Value>>(text).is_ok();
         legal.then(|| Self(text.into())).ok_or_else(|| invalid_attribute("Policy"))
@@ -30,7 +30,7 @@ impl Policy {
     ///
     /// # Errors
     /// `OverLimit` for too many actions or statements, `InvalidParameterValue` for a label that exists.
-    pub fn with_permission(
+    pub(crate) fn with_permission(
         policy: Option<&Self>,
         queue: &QueueArn,
         label: &str,
@@ -59,7 +59,10 @@ impl Policy {
     ///
     /// # Errors
     /// `InvalidParameterValue` when there is no such label.
-    pub fn without_permission(policy: Option<&Self>, label: &str) -> Result<Option<Self>, ServiceError> {
+    pub(crate) fn without_permission(
+        policy: Option<&Self>,
+        label: &str,
+    ) -> Result<Option<Self>, ServiceError> {
         let mut document = policy.map_or_else(Map::new, Self::document);
         let mut statements = take_statements(&mut document);
         let before = statements.len();

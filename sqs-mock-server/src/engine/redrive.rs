@@ -17,7 +17,7 @@ const COUNT: &str = "maxReceiveCount";
 
 /// Where dead letters go, and when.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RedrivePolicy {
+pub(crate) struct RedrivePolicy {
     /// The dead-letter queue.
     pub target: Arc<QueueArn>,
     /// How often a message is delivered at most.
@@ -26,7 +26,7 @@ pub struct RedrivePolicy {
 
 /// What a redrive policy has to be checked against: the queue that it names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Target {
+pub(crate) struct Target {
     /// Whether its redrive allow policy allows the source.
     pub allows_source: bool,
 }
@@ -36,7 +36,7 @@ impl RedrivePolicy {
     ///
     /// # Errors
     /// `InvalidParameterValue`, with what is wrong.
-    pub fn parse(text: &str) -> Result<Self, ServiceError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let refuse = |reason: &str| invalid_parameter(text, "RedrivePolicy", reason);
         let Ok(document) = serde_json::from_str::<Map<String, Value>>(text) else {
             return Err(refuse("Redrive policy is not a valid JSON map."));
@@ -63,7 +63,7 @@ impl RedrivePolicy {
     ///
     /// # Errors
     /// `InvalidParameterValue`, with what is wrong.
-    pub fn check(&self, source: &QueueArn, target: Option<Target>) -> Result<(), ServiceError> {
+    pub(crate) fn check(&self, source: &QueueArn, target: Option<Target>) -> Result<(), ServiceError> {
         let refuse = |reason: &str| Err(invalid_parameter(self, "RedrivePolicy", reason));
         match target {
             _ if !self.target.is_neighbour_of(source) => refuse("Dead letter target does not exist."),
@@ -94,7 +94,7 @@ impl fmt::Display for RedrivePolicy {
 
 /// Which queues may use a queue as their dead-letter queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum RedriveAllowPolicy {
+pub(crate) enum RedriveAllowPolicy {
     /// All of the same kind, account and region.
     AllowAll,
     /// None.
@@ -108,7 +108,7 @@ impl RedriveAllowPolicy {
     ///
     /// # Errors
     /// `InvalidParameterValue`, with what is wrong.
-    pub fn parse(text: &str) -> Result<Self, ServiceError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let format = "Amazon SQS can't create the redrive allow policy, as it's in an unsupported format.";
         let refuse = |reason: &str| invalid_parameter(text, "RedriveAllowPolicy", reason);
         let document: Map<String, Value> = serde_json::from_str(text).map_err(|_| refuse(format))?;
@@ -135,7 +135,7 @@ impl RedriveAllowPolicy {
     }
 
     /// Whether `source` may send its dead letters.
-    pub fn allows(&self, source: &QueueArn) -> bool {
+    pub(crate) fn allows(&self, source: &QueueArn) -> bool {
         match self {
             Self::AllowAll => true,
             Self::DenyAll => false,

@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 
 /// Queues by name, with an order for listing and the dead-letter relation.
 #[derive(Debug)]
-pub struct World<C> {
+pub(crate) struct World<C> {
     settings: Settings,
     queues: HashMap<Arc<str>, Entry<C>>,
     names: BTreeSet<Arc<str>>,
@@ -35,16 +35,16 @@ struct Entry<C> {
 
 /// Whether a queue was there before.
 #[derive(Debug)]
-pub enum Created<C> {
+pub(crate) enum Created<C> {
     /// It is new.
-    New(Arc<C>),
+    New,
     /// It existed; its attributes have to be compared with those asked for.
     Existing(Arc<C>),
 }
 
 /// A part of a list of names.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The names, in order.
     pub names: Vec<Arc<str>>,
     /// Whether there are more behind the last one.
@@ -53,7 +53,7 @@ pub struct Page {
 
 impl<C> World<C> {
     /// A world without queues.
-    pub fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
             queues: HashMap::new(),
@@ -65,13 +65,8 @@ impl<C> World<C> {
     }
 
     /// A queue.
-    pub fn get(&self, name: &str) -> Option<&Arc<C>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<C>> {
         self.queues.get(name).map(|entry| &entry.cell)
-    }
-
-    /// Every queue, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<C>> {
-        self.queues.values().map(|entry| &entry.cell)
     }
 
     /// Gives the queue of a name, or makes one. `make` gets a number for
@@ -79,7 +74,7 @@ impl<C> World<C> {
     ///
     /// # Errors
     /// `QueueDeletedRecently` within 60 seconds of a delete, unless the timing is relaxed.
-    pub fn create(
+    pub(crate) fn create(
         &mut self,
         now: Timestamp,
         name: &str,
@@ -92,12 +87,12 @@ impl<C> World<C> {
         let cell = Arc::new(make(self.deletions));
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
-        self.queues.insert(name, Entry { cell: Arc::clone(&cell), dead_letter_queue: None });
-        Ok(Created::New(cell))
+        self.queues.insert(name, Entry { cell, dead_letter_queue: None });
+        Ok(Created::New)
     }
 
     /// Takes a queue out. Its [`close`](super::Queue::close) is up to the caller.
-    pub fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
+    pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);
         let entry = self.queues.remove(name)?;
         self.names.remove(name);
@@ -121,12 +116,12 @@ impl<C> World<C> {
     }
 
     /// Names that start with `prefix` and come behind `after`.
-    pub fn list(&self, prefix: &str, after: Option<&str>, at_most: usize) -> Page {
+    pub(crate) fn list(&self, prefix: &str, after: Option<&str>, at_most: usize) -> Page {
         page(&self.names, prefix, after, at_most)
     }
 
     /// Notes where the dead letters of a queue go.
-    pub fn set_dead_letter_queue(&mut self, source: &str, target: Option<&str>) {
+    pub(crate) fn set_dead_letter_queue(&mut self, source: &str, target: Option<&str>) {
         let Some((name, _)) = self.queues.get_key_value(source) else {
             return;
         };
@@ -149,12 +144,12 @@ impl<C> World<C> {
     }
 
     /// Whether dead letters of some queue go to this one.
-    pub fn is_dead_letter_queue(&self, name: &str) -> bool {
+    pub(crate) fn is_dead_letter_queue(&self, name: &str) -> bool {
         self.sources.contains_key(name)
     }
 
     /// Names of the queues whose dead letters go to `target`, from behind `after` on.
-    pub fn sources_of(&self, target: &str, after: Option<&str>, at_most: usize) -> Page {
+    pub(crate) fn sources_of(&self, target: &str, after: Option<&str>, at_most: usize) -> Page {
         self.sources.get(target).map(|names| page(names, "", after, at_most)).unwrap_or_default()
     }
 }

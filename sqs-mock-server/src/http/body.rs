@@ -1,10 +1,8 @@
-//! Request bodies: whole, in bounded memory and bounded time.
+//! Request bodies: whole, or refused.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
-
-use super::Limits;
 
 /// How much of a body that is too long is read and thrown away, so that its sender, which reads answers only
 /// after sending, gets to see the refusal.
@@ -19,34 +17,29 @@ pub(super) enum BodyError {
     TooSlow,
     /// It is not the body that its head announced.
     Broken,
+    /// Other bodies took all the memory for too long.
+    NoRoom,
 }
 
-/// Reads a body. One that waits for `100 Continue` is not asked for when it is announced as too long.
+/// The most that a body can turn out to need; `None` when its head says that it is longer than `limit`.
+pub(super) fn need(body: &Incoming, limit: usize) -> Option<usize> {
+    let hint = body.size_hint();
+    let least = usize::try_from(hint.lower()).ok().filter(|least| *least <= limit);
+    let most = hint.upper().map_or(limit, |most| usize::try_from(most).unwrap_or(limit));
+    least.map(|_| most.min(limit))
+}
+
+/// Reads a body of at most `limit` bytes. One in one frame, which most are, is taken as it is; others are put
+/// together in one buffer.
 ///
 /// # Cancel safety
 /// What was read is lost; the connection cannot be used any more.
-pub(super) async fn read(
-    body: Incoming,
-    limits: &Limits,
-    expects_continue: bool,
-) -> Result<Bytes, BodyError> {
-    if body.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    if expects_continue && announced(&body) > as_u64(limits.max_body) {
-        return Err(BodyError::TooLong);
-    }
-    let reading = collect(body, limits.max_body);
-    tokio::time::timeout(limits.body_timeout, reading).await.unwrap_or(Err(BodyError::TooSlow))
-}
-
-/// A body in one frame, which most are, is taken as it is; others are put together in one buffer.
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, BodyError> {
-    if announced(&body) > as_u64(limit) {
+pub(super) async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, BodyError> {
+    let Some(first) = next(&mut body).await? else { return Ok(Bytes::new()) };
+    if first.len() > limit {
         return discard(body).await;
     }
-    let Some(first) = next(&mut body).await? else { return Ok(Bytes::new()) };
-    if body.is_end_stream() && first.len() <= limit {
+    if body.is_end_stream() {
         return Ok(first);
     }
     let mut whole = BytesMut::with_capacity(first.len() + usize::try_from(announced(&body)).unwrap_or(0));
@@ -60,7 +53,8 @@ async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, BodyError> {
     Ok(whole.freeze())
 }
 
-async fn discard(mut body: Incoming) -> Result<Bytes, BodyError> {
+/// Reads a body that is too long, and keeps nothing of it.
+pub(super) async fn discard(mut body: Incoming) -> Result<Bytes, BodyError> {
     let mut discarded = 0;
     while let Ok(Some(data)) = next(&mut body).await {
         discarded += as_u64(data.len());

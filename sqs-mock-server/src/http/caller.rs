@@ -2,6 +2,7 @@
 
 use http::header::{AUTHORIZATION, HOST};
 use http::request::Parts;
+use sqs_client::validate::permission::is_account;
 
 /// Longest region name that is taken from a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
@@ -31,11 +32,6 @@ impl<'a> Caller<'a> {
         let region = parts.nth(1).filter(|region| is_region(region));
         Self { account, region }
     }
-}
-
-/// Whether a text is an account number of AWS: 12 digits.
-pub(crate) fn is_account(text: &str) -> bool {
-    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text can be the name of a region.

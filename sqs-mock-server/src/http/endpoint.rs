@@ -92,14 +92,24 @@ impl Endpoint {
                 "MalformedInput",
                 "The request body is cut or malformed.".to_owned(),
             ),
+            BodyError::NoRoom => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "ServiceUnavailable",
+                "Too many large requests are under way.".to_owned(),
+            ),
         };
         let protocol = protocol_of(&Detected::from_headers(&head.headers));
         respond::refuse_with_status(protocol, status, code, message, &self.service.request_id())
     }
 
-    /// Ends long polls with empty answers.
+    /// Ends long polls with empty answers, and move tasks.
     pub(crate) fn shut_down(&self) {
         self.service.shut_down();
+    }
+
+    /// Whether [`shut_down`](Self::shut_down) was called.
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.service.is_shut_down()
     }
 
     fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
@@ -111,12 +121,13 @@ impl Endpoint {
             (None, None) => self.names.own_url.clone(),
         };
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        let wsdl = call.protocol() == Protocol::Query;
         Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
             region: caller.region.unwrap_or(&self.names.region).to_owned(),
             base_url,
-            wsdl: call.protocol() == Protocol::Query,
-            queue_path: Some(head.uri.path()).filter(|path| *path != "/").map(str::to_owned),
+            wsdl,
+            queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
         }
     }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Request;
-use sqs_client::transport::{Transport, TransportFuture};
+use sqs_client::transport::{Transport, TransportError, TransportErrorKind, TransportFuture};
 
 use super::endpoint::Endpoint;
 
 /// Hands requests of a client straight to a server in the same process.
 ///
 /// Requests and answers are those of the wire, encoded and signed; only the connection is missing. So tests
-/// under tokio's paused clock work, and nothing can be lost on the way.
+/// under tokio's paused clock work, and nothing can be lost on the way. Once the server has stopped, there is
+/// nobody to connect to.
 #[derive(Clone, Debug)]
 pub struct InProcess {
     endpoint: Arc<Endpoint>,
@@ -25,6 +26,11 @@ impl InProcess {
 
 impl Transport for InProcess {
     fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
-        Box::pin(async move { Ok(self.endpoint.handle(request).await) })
+        Box::pin(async move {
+            if self.endpoint.is_shut_down() {
+                return Err(TransportError::new(TransportErrorKind::Connect, "the server has stopped"));
+            }
+            Ok(self.endpoint.handle(request).await)
+        })
     }
 }

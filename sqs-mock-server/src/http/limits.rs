@@ -11,6 +11,10 @@ pub struct Limits {
     /// Largest request body, in bytes; a longer one is answered with status 413. 8 MiB by default: a message
     /// of 1 MiB takes up to six bytes a character where JSON escapes it.
     pub max_body: usize,
+    /// Bytes of request bodies in memory at a time, over all connections. A request whose body does not fit waits
+    /// for others to be answered, and is refused with status 503 after the time that a body may take. 256 MiB by
+    /// default.
+    pub max_bodies: usize,
     /// Largest request head, in bytes; a longer one is answered with status 431. 32 KiB by default.
     pub max_head: usize,
     /// How long a connection may take to send the head of its next request, idle time included. 60 s by
@@ -18,6 +22,9 @@ pub struct Limits {
     pub head_timeout: Duration,
     /// How long a request body may take to arrive. 60 s by default.
     pub body_timeout: Duration,
+    /// How long the caller may take none of an answer before the connection is cut. Waiting for messages does not
+    /// count. 60 s by default.
+    pub write_timeout: Duration,
     /// How long a graceful stop waits for requests under way. 5 s by default.
     pub grace: Duration,
 }
@@ -27,9 +34,11 @@ impl Default for Limits {
         Self {
             max_connections: 4096,
             max_body: 8 << 20,
+            max_bodies: 256 << 20,
             max_head: 32 << 10,
             head_timeout: Duration::from_mins(1),
             body_timeout: Duration::from_mins(1),
+            write_timeout: Duration::from_mins(1),
             grace: Duration::from_secs(5),
         }
     }

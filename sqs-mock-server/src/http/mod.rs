@@ -1,9 +1,9 @@
 //! The HTTP layer: one transport-free core, and a server of sockets round it.
 //!
 //! ```text
-//! socket -> server (accept, limits) -> router -> body --+
-//!                                                       +-> endpoint: call -> dispatch -> ops
-//! in-process transport ---------------------------------+              respond <-
+//! socket -> patience -> server (accept, limits) -> router -> intake -> body --+
+//!                                                                            +-> endpoint: call -> dispatch -> ops
+//! in-process transport ------------------------------------------------------+              respond <-
 //! ```
 //!
 //! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
@@ -15,12 +15,14 @@ mod caller;
 mod dispatch;
 mod endpoint;
 mod in_process;
+mod intake;
 mod limits;
+mod patience;
 mod respond;
 mod router;
 mod server;
 
-pub(crate) use caller::{is_account, is_region};
+pub(crate) use caller::is_region;
 pub(crate) use endpoint::{Endpoint, Names};
 pub use in_process::InProcess;
 pub use limits::Limits;

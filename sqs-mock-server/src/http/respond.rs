@@ -20,7 +20,8 @@ pub(super) fn refuse(protocol: Protocol, error: &ServiceError, request_id: &str)
     answer(protocol.encode_error(error, request_id))
 }
 
-/// A refusal that HTTP itself has a status for, while SQS has no code.
+/// A refusal that HTTP itself has a status for, while SQS has no code. In AWS JSON its `__type` is in the namespace
+/// that AWS has for what is no shape of the service; elsewhere the code stands as it is.
 pub(super) fn refuse_with_status(
     protocol: Protocol,
     status: StatusCode,
@@ -31,6 +32,11 @@ pub(super) fn refuse_with_status(
     let error = ServiceError::new(ErrorCode::from_name(code), message);
     let mut response = refuse(protocol, &error, request_id);
     *response.status_mut() = status;
+    if let (Protocol::AwsJson, ErrorCode::Other(code)) = (protocol, &error.code) {
+        let type_name = format!("com.amazon.coral.service#{code}Exception");
+        let body = serde_json::json!({ "__type": type_name, "message": error.message });
+        *response.body_mut() = body.to_string().into();
+    }
     response
 }
 

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 
 use super::endpoint::Endpoint;
-use super::{Limits, body};
+use super::intake::{Admitted, Intake};
 
 /// What connections answer with.
 pub(super) type Answer = Response<Full<Bytes>>;
@@ -20,22 +20,26 @@ pub(super) type Answer = Response<Full<Bytes>>;
 /// Dropped before its end, the request is as if it had not been made, or as if its answer had been lost.
 pub(super) async fn route(
     endpoint: &Endpoint,
-    limits: &Limits,
+    intake: &Intake,
     request: Request<Incoming>,
 ) -> Result<Answer, Infallible> {
     let answer = match request.uri().path() {
         "/health" => health(),
-        _ => serve(endpoint, limits, request).await,
+        _ => serve(endpoint, intake, request).await,
     };
     Ok(answer.map(Full::new))
 }
 
-async fn serve(endpoint: &Endpoint, limits: &Limits, request: Request<Incoming>) -> Response<Bytes> {
+async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>) -> Response<Bytes> {
     let (head, incoming) = request.into_parts();
-    match body::read(incoming, limits, head.headers.contains_key(EXPECT)).await {
-        Ok(body) => endpoint.handle(Request::from_parts(head, body)).await,
+    match intake.read(incoming, head.headers.contains_key(EXPECT)).await {
+        Ok(Admitted { body, share }) => {
+            let response = endpoint.handle(Request::from_parts(head, body)).await;
+            drop(share);
+            response
+        }
         Err(error) => {
-            let mut response = endpoint.refuse_body(&head, error, limits);
+            let mut response = endpoint.refuse_body(&head, error, intake.limits());
             // What is left of the body would be taken for the next request.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             response

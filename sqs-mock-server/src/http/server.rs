@@ -20,6 +20,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::endpoint::Endpoint;
+use super::intake::Intake;
+use super::patience::Patient;
 use super::{Limits, router};
 
 /// Read buffer of a connection; also the largest frame of a body.
@@ -43,6 +45,7 @@ impl Server {
             listener,
             endpoint: Arc::clone(&endpoint),
             limits,
+            intake: Arc::new(Intake::new(limits)),
             stopped,
             seats: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             connections: JoinSet::new(),
@@ -72,6 +75,7 @@ struct AcceptLoop {
     listener: TcpListener,
     endpoint: Arc<Endpoint>,
     limits: Limits,
+    intake: Arc<Intake>,
     stopped: watch::Receiver<bool>,
     /// One permit a connection. Only the loop waits for them; connections give them back when they end.
     seats: Arc<Semaphore>,
@@ -101,9 +105,10 @@ impl AcceptLoop {
     }
 
     fn spawn(&mut self, stream: TcpStream, seat: OwnedSemaphorePermit) {
-        let (endpoint, limits, stopped) = (Arc::clone(&self.endpoint), self.limits, self.stopped.clone());
+        let (endpoint, intake) = (Arc::clone(&self.endpoint), Arc::clone(&self.intake));
+        let stopped = self.stopped.clone();
         self.connections.spawn(async move {
-            serve(stream, &endpoint, limits, stopped).await;
+            serve(stream, &endpoint, &intake, stopped).await;
             drop(seat);
         });
     }
@@ -120,8 +125,10 @@ async fn accept(
     Ok((stream, seat))
 }
 
-async fn serve(stream: TcpStream, endpoint: &Endpoint, limits: Limits, mut stopped: watch::Receiver<bool>) {
-    let service = service_fn(|request| router::route(endpoint, &limits, request));
+async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, mut stopped: watch::Receiver<bool>) {
+    let limits = intake.limits();
+    let stream = Patient::new(stream, limits.write_timeout);
+    let service = service_fn(|request| router::route(endpoint, intake, request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)

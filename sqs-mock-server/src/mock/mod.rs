@@ -24,8 +24,9 @@ const IN_PROCESS_URL: &str = "http://in-process.invalid";
 
 /// A running Amazon SQS of your own.
 ///
-/// It starts empty, and what is in it goes when it is dropped. Dropping it cuts its connections;
-/// [`shutdown`](Self::shutdown) lets requests under way finish first.
+/// It starts empty, and what is in it goes when it is dropped. Dropping it cuts its connections, ends move tasks
+/// and long polls, and leaves clients that use no socket without a server; [`shutdown`](Self::shutdown) lets
+/// requests under way finish first.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -117,6 +118,7 @@ impl MockSqs {
     /// # Cancel safety
     /// Dropped before its end, the server stops at once.
     pub async fn shutdown(mut self) {
+        self.endpoint.shut_down();
         if let Some(server) = self.server.take() {
             server.stop().await;
         }
@@ -131,3 +133,13 @@ impl MockSqs {
         Self { service, endpoint, url, account, region, server: None }
     }
 }
+
+impl Drop for MockSqs {
+    /// Clients without a socket share the endpoint, and move tasks the queues: both would outlive the server.
+    fn drop(&mut self) {
+        self.endpoint.shut_down();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ impl<'s> QueueView<'s> {
 
     /// How many messages it has, exactly; `None` when there is no such queue.
     pub fn counts(&self) -> Option<Counts> {
-        self.service.counts(&self.arn).ok()
+        self.service.counts(&self.arn)
     }
 
     /// Its messages from the oldest on, visible or not; none when there is no such queue.

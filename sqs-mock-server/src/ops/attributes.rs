@@ -18,13 +18,13 @@ use crate::engine::{QueueArn, RedrivePolicy};
 impl Serve for GetQueueAttributes {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: GetQueueAttributesInput,
     ) -> Result<GetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
-        let attributes = queue.with(|queue| queue.render(now, input.attribute_names()))??;
+        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
         Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
     }
@@ -33,10 +33,10 @@ impl Serve for GetQueueAttributes {
 impl Serve for SetQueueAttributes {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: SetQueueAttributesInput,
     ) -> Result<SetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let requested = input.attributes.unwrap_or_default();
         let redrive = requested.get(&QueueAttributeName::RedrivePolicy);
@@ -45,7 +45,7 @@ impl Serve for SetQueueAttributes {
         if let Some(policy) = &policy {
             check_redrive(&service.shared, queue.arn(), policy)?;
         }
-        queue.with(|queue| queue.change_attributes(service.shared.clock.now(), &requested))??;
+        queue.with(context, |queue| queue.change_attributes(service.shared.clock.now(), &requested))??;
         if redrive.is_some() {
             note_dead_letter_queue(&service.shared, queue.arn(), policy.as_ref());
         }

@@ -18,7 +18,7 @@ use sqs_client::types::{
 };
 use sqs_client::validate::{Draft, Validate, batch};
 
-use super::message::{Accepted, Outgoing};
+use super::message::{Accepted, Outgoing, with_receipt};
 use super::{Context, Serve, Service, built, seconds};
 
 /// What became of each entry.
@@ -54,26 +54,34 @@ fn failure(id: String, error: ServiceError) -> Result<BatchResultErrorEntry, Ser
     built(entry.build())
 }
 
+/// Does something with each entry, which gives its id and what came of it.
+fn each_entry<E, R>(
+    entries: Option<Vec<E>>,
+    act: impl FnMut(E) -> (String, Result<R, ServiceError>),
+) -> Vec<(String, Result<R, ServiceError>)> {
+    entries.unwrap_or_default().into_iter().map(act).collect()
+}
+
 impl Serve for SendMessageBatch {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: SendMessageBatchInput,
     ) -> Result<SendMessageBatchOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         let rules = queue.rules();
         batch::whole_request(input.entries(), Some(&rules))?;
-        let sender = Arc::from(ctx.account.as_str());
+        let sender = Arc::from(context.account.as_str());
         let prepared: Vec<_> = input
             .entries
             .unwrap_or_default()
             .into_iter()
             .map(|entry| {
                 let checked = entry.validate().and_then(|()| Draft::from(&entry).parameters_for(&rules));
-                (entry.id.clone(), checked.map(|()| Outgoing::new(entry, ctx, &sender)))
+                (entry.id.clone(), checked.map(|()| Outgoing::new(entry, context, &sender)))
             })
             .collect();
-        let results = queue.with(|queue| {
+        let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
             let sent = prepared
                 .into_iter()
@@ -87,35 +95,26 @@ impl Serve for SendMessageBatch {
 }
 
 fn accepted(id: String, accepted: Accepted) -> Result<SendMessageBatchResultEntry, ServiceError> {
-    let entry = SendMessageBatchResultEntry::builder()
-        .id(id)
-        .message_id(accepted.sent.id.to_string())
-        .md5_of_message_body(accepted.md5_of_body)
-        .set_md5_of_message_attributes(accepted.md5_of_attributes.map(String::from))
-        .set_md5_of_message_system_attributes(accepted.md5_of_system_attributes.map(String::from))
-        .set_sequence_number(accepted.sent.sequence_number.map(|number| number.to_string()));
-    built(entry.build())
+    built(with_receipt!(SendMessageBatchResultEntry::builder().id(id), accepted).build())
 }
 
 impl Serve for DeleteMessageBatch {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: DeleteMessageBatchInput,
     ) -> Result<DeleteMessageBatchOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        let results = queue.with(|queue| {
+        let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            let entries = input.entries.unwrap_or_default().into_iter();
-            let deleted = entries.map(|entry| {
+            each_entry(input.entries, |entry| {
                 let deleted = entry.validate().and_then(|()| queue.delete(now, &entry.receipt_handle));
                 (entry.id, deleted)
-            });
-            deleted.collect()
+            })
         })?;
-        let results =
-            Results::of(results, |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build()))?;
+        let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
+        let results = Results::of(results, succeed)?;
         let output = DeleteMessageBatchOutput::builder().set_successful(Some(results.successful));
         built(output.set_failed(Some(results.failed)).build())
     }
@@ -124,22 +123,20 @@ impl Serve for DeleteMessageBatch {
 impl Serve for ChangeMessageVisibilityBatch {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: ChangeMessageVisibilityBatchInput,
     ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        let results = queue.with(|queue| {
+        let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            let entries = input.entries.unwrap_or_default().into_iter();
-            let changed = entries.map(|entry| {
+            each_entry(input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
-                let changed = entry.validate();
-                let changed =
-                    changed.and_then(|()| queue.change_visibility(now, &entry.receipt_handle, timeout));
+                let changed = entry
+                    .validate()
+                    .and_then(|()| queue.change_visibility(now, &entry.receipt_handle, timeout));
                 (entry.id, changed)
-            });
-            changed.collect()
+            })
         })?;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;

@@ -14,17 +14,17 @@ use crate::engine::Page;
 impl Serve for ListQueues {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         input: ListQueuesInput,
     ) -> Result<ListQueuesOutput, ServiceError> {
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let prefix = input.queue_name_prefix().unwrap_or_default();
-        let page = match service.shared.realm(&ctx.region, &ctx.account) {
+        let page = match service.shared.realm(&context.region, &context.account) {
             Some(realm) => realm.world.read().list(prefix, after.as_deref(), page_size(input.max_results)),
             None => Page::default(),
         };
-        let urls = urls(ctx, &ctx.account, &page);
+        let urls = urls(context, &context.account, &page);
         Ok(ListQueuesOutput::builder()
             .set_queue_urls(Some(urls).filter(|urls| !urls.is_empty()))
             .set_next_token(next_token(&page, input.max_results))
@@ -35,10 +35,10 @@ impl Serve for ListQueues {
 impl Serve for ListDeadLetterSourceQueues {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: ListDeadLetterSourceQueuesInput,
     ) -> Result<ListDeadLetterSourceQueuesOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let arn = queue.arn();
@@ -49,7 +49,7 @@ impl Serve for ListDeadLetterSourceQueues {
             None => Page::default(),
         };
         let output = ListDeadLetterSourceQueuesOutput::builder()
-            .set_queue_urls(Some(urls(ctx, &arn.account, &page)))
+            .set_queue_urls(Some(urls(context, &arn.account, &page)))
             .set_next_token(next_token(&page, input.max_results));
         built(output.build())
     }
@@ -59,8 +59,8 @@ fn page_size(max_results: Option<i32>) -> usize {
     usize::try_from(max_results.unwrap_or(*LIST_RESULTS.end())).unwrap_or(0)
 }
 
-fn urls(ctx: &Context, account: &str, page: &Page) -> Vec<String> {
-    page.names.iter().map(|name| ctx.queue_url(account, name)).collect()
+fn urls(context: &Context, account: &str, page: &Page) -> Vec<String> {
+    page.names.iter().map(|name| context.queue_url(account, name)).collect()
 }
 
 /// The last name of the page, so that queues which come and go meanwhile neither repeat nor hide others. Only who

@@ -17,27 +17,34 @@ use sqs_client::validate::{Draft, Validate};
 
 use super::{Context, Serve, Service, seconds};
 use crate::clock::Timestamp;
-
 use crate::engine::{NewMessage, Payload, Queue, Sent};
+
+/// Writes what the sender is told, an [`Accepted`], into the builder of an output or of an entry of a batch: two
+/// types that have the same setters.
+macro_rules! with_receipt {
+    ($builder:expr, $accepted:expr) => {
+        $builder
+            .message_id($accepted.sent.id.to_string())
+            .md5_of_message_body($accepted.md5_of_body)
+            .set_md5_of_message_attributes($accepted.md5_of_attributes.map(String::from))
+            .set_md5_of_message_system_attributes($accepted.md5_of_system_attributes.map(String::from))
+            .set_sequence_number($accepted.sent.sequence_number.map(|number| number.to_string()))
+    };
+}
+pub(super) use with_receipt;
 
 impl Serve for SendMessage {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: SendMessageInput,
     ) -> Result<SendMessageOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         Draft::from(&input).validate_for(&queue.rules())?;
-        let outgoing = Outgoing::new(entry_of(input), ctx, &ctx.account.as_str().into());
-        let accepted = queue.with(|queue| outgoing.send(queue, service.shared.clock.now()))??;
-        Ok(SendMessageOutput::builder()
-            .message_id(accepted.sent.id.to_string())
-            .md5_of_message_body(accepted.md5_of_body)
-            .set_md5_of_message_attributes(accepted.md5_of_attributes.map(String::from))
-            .set_md5_of_message_system_attributes(accepted.md5_of_system_attributes.map(String::from))
-            .set_sequence_number(accepted.sent.sequence_number.map(|number| number.to_string()))
-            .build())
+        let outgoing = Outgoing::new(entry_of(input), context, &context.account.as_str().into());
+        let accepted = queue.with(context, |queue| outgoing.send(queue, service.shared.clock.now()))??;
+        Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
     }
 }
 
@@ -58,10 +65,10 @@ pub(super) struct Accepted {
 }
 
 impl Outgoing {
-    pub(super) fn new(entry: SendMessageBatchRequestEntry, ctx: &Context, sender: &Arc<str>) -> Self {
+    pub(super) fn new(entry: SendMessageBatchRequestEntry, context: &Context, sender: &Arc<str>) -> Self {
         let system = entry.message_system_attributes.as_ref();
         let trace_header =
-            trace_header(system.and_then(|system| system.get(&SystemName::AwsTraceHeader)), ctx);
+            trace_header(system.and_then(|system| system.get(&SystemName::AwsTraceHeader)), context);
         Self {
             md5_of_system_attributes: system.and_then(md5_of_attributes),
             message: NewMessage {
@@ -100,21 +107,21 @@ fn entry_of(input: SendMessageInput) -> SendMessageBatchRequestEntry {
 }
 
 /// What the message says goes before what the header of the request says.
-fn trace_header(given: Option<&MessageSystemAttributeValue>, ctx: &Context) -> Option<String> {
+fn trace_header(given: Option<&MessageSystemAttributeValue>, context: &Context) -> Option<String> {
     let given = given.and_then(MessageSystemAttributeValue::string_value);
-    given.or(ctx.trace_header.as_deref()).map(str::to_owned)
+    given.or(context.trace_header.as_deref()).map(str::to_owned)
 }
 
 impl Serve for DeleteMessage {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: DeleteMessageInput,
     ) -> Result<DeleteMessageOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
-        queue.with(|queue| queue.delete(service.shared.clock.now(), handle))??;
+        queue.with(context, |queue| queue.delete(service.shared.clock.now(), handle))??;
         Ok(DeleteMessageOutput::default())
     }
 }
@@ -122,14 +129,15 @@ impl Serve for DeleteMessage {
 impl Serve for ChangeMessageVisibility {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: ChangeMessageVisibilityInput,
     ) -> Result<ChangeMessageVisibilityOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         let timeout = seconds(input.visibility_timeout.unwrap_or_default());
-        queue.with(|queue| queue.change_visibility(service.shared.clock.now(), handle, timeout))??;
+        queue
+            .with(context, |queue| queue.change_visibility(service.shared.clock.now(), handle, timeout))??;
         Ok(ChangeMessageVisibilityOutput::default())
     }
 }

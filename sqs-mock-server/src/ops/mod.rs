@@ -49,7 +49,7 @@ pub(crate) trait Serve: Operation {
     /// Dropped before its end, a receive has taken no message. No other operation waits for anything.
     fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, ServiceError>> + Send;
 }
@@ -65,7 +65,7 @@ pub(crate) struct Context {
     pub(crate) base_url: String,
     /// Whether the request came in the Query protocol, whose text about unknown queues is another.
     pub(crate) wsdl: bool,
-    /// Path of the request, which names the queue when the input does not.
+    /// Path of a request in the Query protocol, which names the queue when the input does not.
     pub(crate) queue_path: Option<String>,
     /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,

@@ -24,23 +24,26 @@ use crate::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask, QueueArn};
 impl Serve for StartMessageMoveTask {
     async fn serve(
         service: &Service,
-        _: &Context,
+        context: &Context,
         input: StartMessageMoveTaskInput,
     ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
         input.validate()?;
         let shared = &service.shared;
         let (source, queue) = find(shared, "SourceArn", input.source_arn().unwrap_or_default())?;
-        let realm = shared.realm(&source.region, &source.account).ok_or_else(refusal::no_such_queue)?;
+        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
         if !realm.world.read().is_dead_letter_queue(&source.name) {
             return Err(refusal::refused("Source queue must be configured as a Dead Letter Queue."));
         }
         let destination =
             input.destination_arn().map(|arn| find(shared, "DestinationArn", arn)).transpose()?;
+        if let Some((arn, _)) = &destination {
+            check_destination(&source, arn)?;
+        }
         let now = shared.clock.now();
         let order = NewMoveTask {
             destination: destination.map(|(arn, _)| Arc::new(arn)),
             rate: input.max_number_of_messages_per_second.and_then(|rate| u32::try_from(rate).ok()),
-            to_move: queue.with(|queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
+            to_move: queue.with(context, |queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
             source: Arc::new(source),
         };
         let task = realm.tasks.lock().start(now, shared.new_id(), order)?.clone();
@@ -48,6 +51,17 @@ impl Serve for StartMessageMoveTask {
         Mover::new(Arc::clone(shared), realm, queue, task).spawn();
         Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
     }
+}
+
+/// The texts are not those of AWS, which are not recorded.
+fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), ServiceError> {
+    if source == destination {
+        return Err(refusal::refused("Source queue and destination queue must not be the same."));
+    }
+    if source.is_fifo() != destination.is_fifo() {
+        return Err(refusal::refused("Destination queue must be same type of queue as the source."));
+    }
+    Ok(())
 }
 
 impl Serve for ListMessageMoveTasks {
@@ -71,12 +85,12 @@ impl Serve for ListMessageMoveTasks {
 impl Serve for CancelMessageMoveTask {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         input: CancelMessageMoveTaskInput,
     ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
         input.validate()?;
         let handle = input.task_handle().unwrap_or_default();
-        let moved = match service.shared.realm(&ctx.region, &ctx.account) {
+        let moved = match service.shared.realm(&context.region, &context.account) {
             Some(realm) => {
                 let moved = realm.tasks.lock().cancel(handle)?;
                 realm.cancelled.notify_waiters();

@@ -82,7 +82,8 @@ impl Mover {
     fn move_one(&self, now: Timestamp) -> Result<(), MoveStatus> {
         let gone = || MoveStatus::Failed(FailureReason::NonExistentQueue);
         let destination = self.task.order.destination.as_ref();
-        let taken = self.source.with(|queue| queue.take_for_move(now, destination)).map_err(|_| gone())?;
+        let taken =
+            self.source.unless_deleted(|queue| queue.take_for_move(now, destination)).ok_or_else(gone)?;
         let moving = taken.map_err(|stopped| match stopped {
             MovingStopped::NothingLeft => MoveStatus::Completed,
             MovingStopped::UnknownSource => MoveStatus::Failed(FailureReason::UnknownSource),

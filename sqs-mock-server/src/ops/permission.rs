@@ -12,14 +12,16 @@ use super::{Context, Serve, Service};
 impl Serve for AddPermission {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: AddPermissionInput,
     ) -> Result<AddPermissionOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
         let label = input.label().unwrap_or_default();
-        queue.with(|queue| queue.add_permission(now, label, input.aws_account_ids(), input.actions()))??;
+        queue.with(context, |queue| {
+            queue.add_permission(now, label, input.aws_account_ids(), input.actions())
+        })??;
         Ok(AddPermissionOutput::default())
     }
 }
@@ -27,13 +29,13 @@ impl Serve for AddPermission {
 impl Serve for RemovePermission {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: RemovePermissionInput,
     ) -> Result<RemovePermissionOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let label = input.label().unwrap_or_default();
-        queue.with(|queue| queue.remove_permission(service.shared.clock.now(), label))??;
+        queue.with(context, |queue| queue.remove_permission(service.shared.clock.now(), label))??;
         Ok(RemovePermissionOutput::default())
     }
 }

@@ -4,7 +4,7 @@
 //! receive --messages--> answer
 //!    | nothing
 //!    v
-//! park: wait for (arrival | the queue's next moment, as watcher | deadline | shutdown) --> receive again
+//! park: wait for (shutdown | deadline | arrival | the queue's next moment, as watcher) --> receive again
 //! ```
 //! Taking messages and answering is one step without an await: a receive that is dropped has taken nothing.
 
@@ -15,59 +15,118 @@ use std::time::Duration;
 
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
+use super::Context;
 use super::service::Shared;
 use super::shared::SharedQueue;
 use crate::clock::Timestamp;
 use crate::engine::{DeadLetter, Delivery, Outcome, Receive};
 
-/// Receives from a queue, waiting at most for `wait`.
-///
-/// # Cancel safety
-/// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
-pub(super) async fn receive(
-    shared: &Shared,
-    queue: &Arc<SharedQueue>,
-    request: Receive<'_>,
-    wait: Duration,
-) -> Result<Vec<Delivery>, ServiceError> {
-    match take(shared, queue, request)? {
-        Outcome::Messages(messages) => Ok(messages),
-        Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
-        Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
-        Outcome::Empty { .. } | Outcome::OverLimit { .. } => park(shared, queue, request, wait).await,
+/// One receive on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Poll<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) context: &'a Context,
+    pub(super) queue: &'a Arc<SharedQueue>,
+    pub(super) request: Receive<'a>,
+}
+
+impl Poll<'_> {
+    /// Receives, waiting at most for `wait`.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
+    pub(super) async fn receive(self, wait: Duration) -> Result<Vec<Delivery>, ServiceError> {
+        match self.take()? {
+            Outcome::Messages(messages) => Ok(messages),
+            Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
+            Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
+            Outcome::Empty { .. } | Outcome::OverLimit { .. } => self.park(wait).await,
+        }
+    }
+
+    async fn park(self, wait: Duration) -> Result<Vec<Delivery>, ServiceError> {
+        let Self { shared, queue, .. } = self;
+        let mut stopped = pin!(shared.stopped());
+        let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
+        let mut watch = None;
+        // Listening starts before the queue is asked, so that no arrival in between is missed, and goes on
+        // whatever else happens, so that nobody loses their place.
+        let mut arrival = pin!(queue.arrival.notified());
+        loop {
+            arrival.as_mut().enable();
+            watch = watch.or_else(|| queue.watch.try_lock().ok());
+            let wake_at = match self.take()? {
+                Outcome::Messages(messages) => return Ok(self.handing_on(messages)),
+                Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
+            };
+            let look_again = async {
+                tokio::select! {
+                    biased;
+                    () = arrival.as_mut() => arrival.set(queue.arrival.notified()),
+                    guard = queue.watch.lock(), if watch.is_none() => watch = Some(guard),
+                    () = next_moment(shared, queue, wake_at), if watch.is_some() => {}
+                }
+            };
+            match end_before(stopped.as_mut(), deadline.as_mut(), look_again).await {
+                Some(End::Stopped) => return Ok(Vec::new()),
+                Some(End::Deadline) => return self.last_chance(),
+                None => {}
+            }
+        }
+    }
+
+    /// What comes at the very moment of the deadline is still in time.
+    fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
+        match self.take()? {
+            Outcome::Messages(messages) => Ok(self.handing_on(messages)),
+            Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// What a woken receive leaves behind is for the next one.
+    fn handing_on(self, messages: Vec<Delivery>) -> Vec<Delivery> {
+        let now = self.shared.clock.now();
+        let available = self.queue.unless_deleted(|queue| queue.counts(now).available);
+        if available.is_some_and(|available| available > 0) {
+            self.queue.arrival.notify_one();
+        }
+        messages
+    }
+
+    /// Takes what is there. Messages that were delivered too often go on to their dead-letter queue, after the
+    /// lock of their own was let go.
+    fn take(self) -> Result<Outcome, ServiceError> {
+        let Self { shared, context, queue, request } = self;
+        let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
+        let request = Receive { dead_letter_queue_exists, ..request };
+        let received = queue.with(context, |queue| queue.receive(shared.clock.now(), &request))?;
+        for letter in received.dead_letters {
+            forward(shared, queue, letter);
+        }
+        Ok(received.outcome)
     }
 }
 
-async fn park(
-    shared: &Shared,
-    queue: &Arc<SharedQueue>,
-    request: Receive<'_>,
-    wait: Duration,
-) -> Result<Vec<Delivery>, ServiceError> {
-    let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
-    let mut stopped = pin!(shared.stopped());
-    let mut watch = None;
-    // Listening starts before the queue is asked, so that no arrival in between is missed, and goes on whatever
-    // else happens, so that nobody loses their place.
-    let mut arrival = pin!(queue.arrival.notified());
-    loop {
-        arrival.as_mut().enable();
-        watch = watch.or_else(|| queue.watch.try_lock().ok());
-        let wake_at = match take(shared, queue, request)? {
-            Outcome::Messages(messages) => {
-                hand_on(shared, queue);
-                return Ok(messages);
-            }
-            Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
-        };
-        tokio::select! {
-            biased;
-            () = &mut stopped => return Ok(Vec::new()),
-            () = arrival.as_mut() => arrival.set(queue.arrival.notified()),
-            guard = queue.watch.lock(), if watch.is_none() => watch = Some(guard),
-            () = next_moment(shared, queue, wake_at), if watch.is_some() => {}
-            () = &mut deadline => return last_chance(shared, queue, request),
-        }
+/// Why a parked receive ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum End {
+    Stopped,
+    Deadline,
+}
+
+/// Waits for the end of a parked receive or for a reason to look again, which gives `None`. The end comes first:
+/// where others take whatever arrives, there can always be another reason. An arrival that this passes over goes
+/// to the next receive, since `Notified` hands on when it is dropped.
+async fn end_before(
+    stopped: impl Future<Output = ()>,
+    deadline: impl Future<Output = ()>,
+    look_again: impl Future<Output = ()>,
+) -> Option<End> {
+    tokio::select! {
+        biased;
+        () = stopped => Some(End::Stopped),
+        () = deadline => Some(End::Deadline),
+        () = look_again => None,
     }
 }
 
@@ -84,37 +143,6 @@ async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Times
         () = queue.sooner.notified() => {}
         () = moment => {}
     }
-}
-
-/// What comes at the very moment of the deadline is still in time.
-fn last_chance(
-    shared: &Shared,
-    queue: &Arc<SharedQueue>,
-    request: Receive<'_>,
-) -> Result<Vec<Delivery>, ServiceError> {
-    match take(shared, queue, request)? {
-        Outcome::Messages(messages) => Ok(messages),
-        Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
-    }
-}
-
-/// What a woken receive leaves behind is for the next one.
-fn hand_on(shared: &Shared, queue: &SharedQueue) {
-    if queue.with(|queue| queue.counts(shared.clock.now()).available).is_ok_and(|available| available > 0) {
-        queue.arrival.notify_one();
-    }
-}
-
-/// Takes what is there. Messages that were delivered too often go on to their dead-letter queue, after the lock
-/// of their own was let go.
-fn take(shared: &Shared, queue: &Arc<SharedQueue>, request: Receive<'_>) -> Result<Outcome, ServiceError> {
-    let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
-    let request = Receive { dead_letter_queue_exists, ..request };
-    let received = queue.with(|queue| queue.receive(shared.clock.now(), &request))?;
-    for letter in received.dead_letters {
-        forward(shared, queue, letter);
-    }
-    Ok(received.outcome)
 }
 
 /// A queue that is its own dead-letter queue, which AWS accepts, would bury the same messages again and again.
@@ -138,4 +166,31 @@ pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter)
 
 fn over_limit() -> ServiceError {
     ServiceError::new(ErrorCode::OverLimit, "The maximum number of messages in flight has been reached.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn deadline_comes_before_an_arrival_which_goes_to_the_next() {
+        let arrivals = Notify::new();
+        let (mut first, mut second) = (pin!(arrivals.notified()), pin!(arrivals.notified()));
+        first.as_mut().enable();
+        second.as_mut().enable();
+        arrivals.notify_one();
+        assert_eq!(end_before(pending(), ready(()), first.as_mut()).await, Some(End::Deadline));
+        first.set(arrivals.notified());
+        assert!(second.as_mut().enable(), "the arrival was handed on");
+    }
+
+    #[tokio::test]
+    async fn shutdown_comes_before_everything() {
+        assert_eq!(end_before(ready(()), ready(()), ready(())).await, Some(End::Stopped));
+        assert_eq!(end_before(pending(), pending(), ready(())).await, None);
+    }
 }

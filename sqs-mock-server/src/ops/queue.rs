@@ -14,28 +14,28 @@ use super::service::Shared;
 use super::shared::SharedQueue;
 use super::{Context, Serve, Service};
 use crate::engine::attributes::Requested;
-use crate::engine::queue::NewQueue;
+use crate::engine::queue::{NewQueue, Tags};
 use crate::engine::{Attributes, Created, Queue, QueueArn};
 
 impl Serve for CreateQueue {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         input: CreateQueueInput,
     ) -> Result<CreateQueueOutput, ServiceError> {
         input.validate()?;
         let name = input.queue_name.unwrap_or_default();
         let requested = input.attributes.unwrap_or_default();
-        let arn = QueueArn::new(&ctx.region, &ctx.account, &name);
+        let arn = QueueArn::new(&context.region, &context.account, &name);
         let attributes = Attributes::create(&name, &requested)?;
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, &attributes, &requested)?;
         } else {
-            let tags = input.tags.unwrap_or_default().into_iter().collect();
+            let tags = Tags::new(input.tags.unwrap_or_default())?;
             let (settings, seed) = (service.shared.settings, service.shared.seed);
             create(&service.shared, NewQueue { arn, attributes, tags, settings, seed }, &requested)?;
         }
-        Ok(CreateQueueOutput::builder().queue_url(ctx.queue_url(&ctx.account, &name)).build())
+        Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
     }
 }
 
@@ -53,13 +53,13 @@ fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), S
             let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
             SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }))
         })?;
-        if let (Created::New(_), Some(policy)) = (&created, &attributes.redrive) {
+        if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             world.set_dead_letter_queue(&name, Some(&policy.target.name));
         }
         created
     };
     match created {
-        Created::New(_) => Ok(()),
+        Created::New => Ok(()),
         Created::Existing(existing) => check_equal(&existing, &attributes, requested),
     }
 }
@@ -84,14 +84,14 @@ fn check_equal(
 impl Serve for DeleteQueue {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: DeleteQueueInput,
     ) -> Result<DeleteQueueOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         let arn = queue.arn();
-        let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| ctx.no_such_queue())?;
+        let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
         let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
-        deleted.ok_or_else(|| ctx.no_such_queue())?.close();
+        deleted.ok_or_else(|| context.no_such_queue())?.close();
         Ok(DeleteQueueOutput::default())
     }
 }
@@ -99,11 +99,11 @@ impl Serve for DeleteQueue {
 impl Serve for PurgeQueue {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: PurgeQueueInput,
     ) -> Result<PurgeQueueOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
-        let purged = queue.with(|queue| queue.purge(service.shared.clock.now()))??;
+        let queue = service.queue(context, &mut input.queue_url)?;
+        let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
         drop(purged);
         Ok(PurgeQueueOutput::default())
     }
@@ -112,13 +112,13 @@ impl Serve for PurgeQueue {
 impl Serve for GetQueueUrl {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         input: GetQueueUrlInput,
     ) -> Result<GetQueueUrlOutput, ServiceError> {
         input.validate()?;
-        let account = input.queue_owner_aws_account_id().unwrap_or(&ctx.account);
+        let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
-        service.shared.find(&ctx.region, account, name).ok_or_else(|| ctx.no_such_queue())?;
-        Ok(GetQueueUrlOutput::builder().queue_url(ctx.queue_url(account, name)).build())
+        service.shared.find(&context.region, account, name).ok_or_else(|| context.no_such_queue())?;
+        Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
     }
 }

@@ -8,17 +8,18 @@ use sqs_client::service_error::ServiceError;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use sqs_client::validate::{self, Validate};
 
+use super::poll::Poll;
 use super::selection::Selection;
-use super::{Context, Serve, Service, poll, seconds};
+use super::{Context, Serve, Service, seconds};
 use crate::engine::{Delivery, Receive};
 
 impl Serve for ReceiveMessage {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: ReceiveMessageInput,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         validate::receive::validate_for(&input, &queue.rules())?;
         let request = Receive {
@@ -32,7 +33,8 @@ impl Serve for ReceiveMessage {
             Some(wait) => seconds(wait),
             None => queue.attribute(|attributes| attributes.receive_wait),
         };
-        let deliveries = poll::receive(&service.shared, &queue, request, wait).await?;
+        let poll = Poll { shared: &service.shared, context, queue: &queue, request };
+        let deliveries = poll.receive(wait).await?;
         let selection = Selection::of(&input);
         let messages: Vec<_> = deliveries.into_iter().map(|delivery| message(delivery, selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use sqs_client::service_error::ServiceError;
-use sqs_client::validate::refusal;
 use tokio::sync::{Notify, watch};
 
 use super::Context;
@@ -85,33 +84,37 @@ impl Service {
         self.shared.stop.send_replace(true);
     }
 
-    /// The messages of a queue from the oldest on, `at_most` after the first `skip`, without receiving them.
-    pub(crate) fn peek(
-        &self,
-        queue: &QueueArn,
-        skip: usize,
-        at_most: usize,
-    ) -> Result<Vec<PeekedMessage>, ServiceError> {
-        self.shared.must_find(queue)?.with(|queue| queue.peek(self.clock().now(), skip, at_most))
+    /// Whether [`shut_down`](Self::shut_down) was called.
+    pub(crate) fn is_shut_down(&self) -> bool {
+        *self.shared.stop.borrow()
     }
 
-    /// How many messages a queue has.
-    pub(crate) fn counts(&self, queue: &QueueArn) -> Result<Counts, ServiceError> {
-        self.shared.must_find(queue)?.with(|queue| queue.counts(self.clock().now()))
+    /// The messages of a queue from the oldest on, `at_most` after the first `skip`, without receiving
+    /// them; `None` when there is no such queue.
+    pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
+        let now = self.clock().now();
+        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.peek(now, skip, at_most))
+    }
+
+    /// How many messages a queue has; `None` when there is no such queue.
+    pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
+        let now = self.clock().now();
+        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.counts(now))
     }
 
     /// The queue that a request names by URL or, in the Query protocol, by its path.
     pub(super) fn queue(
         &self,
-        ctx: &Context,
+        context: &Context,
         queue_url: &mut Option<String>,
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         if queue_url.as_deref().is_none_or(str::is_empty) {
-            queue_url.clone_from(&ctx.queue_path);
+            queue_url.clone_from(&context.queue_path);
         }
-        let address = queue_url.as_deref().map(|url| Address::parse(url, ctx));
-        let found = address.and_then(|address| self.shared.find(&ctx.region, address.account, address.name));
-        found.ok_or_else(|| ctx.no_such_queue())
+        let address = queue_url.as_deref().map(|url| Address::parse(url, context));
+        let found =
+            address.and_then(|address| self.shared.find(&context.region, address.account, address.name));
+        found.ok_or_else(|| context.no_such_queue())
     }
 }
 
@@ -148,10 +151,6 @@ impl Shared {
 
     pub(super) fn find_arn(&self, arn: &QueueArn) -> Option<Arc<SharedQueue>> {
         self.find(&arn.region, &arn.account, &arn.name)
-    }
-
-    fn must_find(&self, arn: &QueueArn) -> Result<Arc<SharedQueue>, ServiceError> {
-        self.find_arn(arn).ok_or_else(refusal::no_such_queue)
     }
 
     pub(super) fn new_id(&self) -> crate::seed::Uuid {

@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use sqs_client::service_error::ServiceError;
-use sqs_client::validate::{QueueRules, refusal};
+use sqs_client::validate::QueueRules;
 use tokio::sync::Notify;
 
+use super::Context;
 use crate::engine::{Attributes, Dropped, Queue, QueueArn, Wakeups};
 
 /// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
@@ -51,11 +52,18 @@ impl SharedQueue {
     /// Does something with the queue and wakes those whom it concerns.
     ///
     /// # Errors
-    /// `QueueDoesNotExist`: the queue was deleted since it was looked up.
-    pub(super) fn with<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> Result<T, ServiceError> {
-        self.even_deleted(
-            |queue| if queue.is_deleted() { Err(refusal::no_such_queue()) } else { Ok(act(queue)) },
-        )
+    /// `QueueDoesNotExist`, in the words of the request's protocol: the queue was deleted since it was looked up.
+    pub(super) fn with<T>(
+        &self,
+        context: &Context,
+        act: impl FnOnce(&mut Queue) -> T,
+    ) -> Result<T, ServiceError> {
+        self.unless_deleted(act).ok_or_else(|| context.no_such_queue())
+    }
+
+    /// As [`with`](Self::with), for what is done for no request.
+    pub(super) fn unless_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> Option<T> {
+        self.even_deleted(|queue| (!queue.is_deleted()).then(|| act(queue)))
     }
 
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.

@@ -11,12 +11,12 @@ use super::{Context, Serve, Service};
 impl Serve for TagQueue {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: TagQueueInput,
     ) -> Result<TagQueueOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        queue.with(|queue| queue.tag(input.tags.unwrap_or_default()))?;
+        queue.with(context, |queue| queue.tag(input.tags.unwrap_or_default()))??;
         Ok(TagQueueOutput::default())
     }
 }
@@ -24,12 +24,12 @@ impl Serve for TagQueue {
 impl Serve for UntagQueue {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: UntagQueueInput,
     ) -> Result<UntagQueueOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
+        let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        queue.with(|queue| queue.untag(input.tag_keys().iter().map(String::as_str)))?;
+        queue.with(context, |queue| queue.untag(input.tag_keys().iter().map(String::as_str)))?;
         Ok(UntagQueueOutput::default())
     }
 }
@@ -37,11 +37,11 @@ impl Serve for UntagQueue {
 impl Serve for ListQueueTags {
     async fn serve(
         service: &Service,
-        ctx: &Context,
+        context: &Context,
         mut input: ListQueueTagsInput,
     ) -> Result<ListQueueTagsOutput, ServiceError> {
-        let queue = service.queue(ctx, &mut input.queue_url)?;
-        let tags = queue.with(|queue| queue.tags().clone())?;
+        let queue = service.queue(context, &mut input.queue_url)?;
+        let tags = queue.with(context, |queue| queue.tags().clone())?;
         let tags = (!tags.is_empty()).then(|| tags.into_iter().collect());
         Ok(ListQueueTagsOutput::builder().set_tags(tags).build())
     }

@@ -117,5 +117,17 @@ async fn other_methods_are_not_allowed() {
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
         let answer = wire.exchange(&format!("{method} /"), FORM, b"Action=ListQueues").await;
         assert_eq!((answer.status, answer.header("allow")), (405, "GET, POST"), "{method}");
+        answer.refused_in_xml(405, "MethodNotAllowed");
+        wire.exchange(&format!("{method} /"), JSON, b"{}").await.refused_by_http(405, "MethodNotAllowed");
     }
+}
+
+#[tokio::test]
+async fn path_of_a_queue_names_it_only_in_the_query_protocol() {
+    let (server, mut wire) = start().await;
+    let headers = format!("{JSON}x-amz-target: AmazonSQS.PurgeQueue\r\n");
+    let absent = wire.exchange("POST /000000000000/q", &headers, b"{}").await;
+    absent.refused_in_json(400, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue");
+    let body = format!(r#"{{"QueueUrl":"{}"}}"#, server.queue_url("q"));
+    assert_eq!(wire.exchange("POST /000000000000/q", &headers, body.as_bytes()).await.status, 200);
 }

@@ -95,7 +95,7 @@ async fn body_of_10_mib_is_refused_in_the_protocol_of_the_request() {
     let (server, mut wire) = start().await;
     let body = vec![b'x'; TEN_MIB];
     let json = wire.json("SendMessage", &body).await;
-    json.refused_in_json(413, "RequestEntityTooLarge", "RequestEntityTooLarge");
+    json.refused_by_http(413, "RequestEntityTooLarge");
     let mut wire = Wire::connect(&server).await;
     let form = [b"Action=SendMessage&MessageBody=", &*body].concat();
     wire.form("/", form).await.refused_in_xml(413, "RequestEntityTooLarge");
@@ -113,7 +113,7 @@ async fn body_of_10_mib_in_chunks_is_refused() {
     }
     wire.write("0\r\n\r\n").await.unwrap();
     let answer = wire.answer().await.expect("the refusal can be read");
-    answer.refused_in_json(413, "RequestEntityTooLarge", "RequestEntityTooLarge");
+    answer.refused_by_http(413, "RequestEntityTooLarge");
     still_answers(&server).await;
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_mock_server::{Limits, MockSqs};
 
-use crate::wire::{FORM, Wire, still_answers};
+use crate::wire::{FORM, JSON, Wire, still_answers};
 
 const TEN_MIB: usize = 10 << 20;
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -53,6 +53,9 @@ async fn body_that_trickles_in_is_answered_with_a_timeout() {
     let answer = wire.answer().await.unwrap();
     answer.refused_in_xml(408, "RequestTimeout");
     assert_eq!(answer.header("connection"), "close");
+    let mut wire = Wire::connect(&server).await;
+    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{JSON}content-length: 17\r\n\r\n{{")).await.unwrap();
+    wire.answer().await.unwrap().refused_by_http(408, "RequestTimeout");
     still_answers(&server).await;
 }
 

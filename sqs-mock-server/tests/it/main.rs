@@ -1,5 +1,6 @@
 //! The server from outside: over sockets, in process, and as a binary.
 
+mod bounds;
 mod callers;
 mod command_line;
 mod detection;

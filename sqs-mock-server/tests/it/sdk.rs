@@ -1,6 +1,7 @@
 //! A tour with the AWS SDK for Rust, over plain HTTP.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
@@ -16,12 +17,25 @@ use sqs_mock_server::MockSqs;
 
 const BODY: &str = "{\"order\":\"№ 42\"}\r\n<end/>";
 
-fn connect(server: &MockSqs) -> Client {
+/// The server of a tour: one of its own, or the running one that `SQS_TOUR_ENDPOINT` names.
+async fn server() -> (Option<MockSqs>, String) {
+    if let Ok(endpoint) = std::env::var("SQS_TOUR_ENDPOINT") {
+        return (None, endpoint);
+    }
+    let server = MockSqs::start().await;
+    let endpoint = server.endpoint_url().to_owned();
+    (Some(server), endpoint)
+}
+
+/// A client with an account of its own, so that tours can share a server.
+fn connect(endpoint: &str) -> Client {
+    static ACCOUNTS: AtomicU64 = AtomicU64::new(0);
+    let account = u64::from(std::process::id()) * 1_000 + ACCOUNTS.fetch_add(1, Ordering::Relaxed);
     let config = aws_sdk_sqs::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())
         .region(Region::new("us-east-1"))
-        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-        .endpoint_url(server.endpoint_url())
+        .credentials_provider(Credentials::new(format!("{account:012}"), "test", None, None, "test"))
+        .endpoint_url(endpoint)
         .http_client(aws_smithy_http_client::Builder::new().build_http())
         .build();
     Client::from_conf(config)
@@ -55,8 +69,8 @@ fn md5_of(attributes: &HashMap<String, MessageAttributeValue>) -> Option<String>
 
 #[tokio::test]
 async fn sdk_sends_receives_and_deletes_on_a_standard_queue() {
-    let server = MockSqs::start().await;
-    let sqs = connect(&server);
+    let (_server, endpoint) = server().await;
+    let sqs = connect(&endpoint);
     let created = sqs.create_queue().queue_name("q").tags("team", "blue").send().await.unwrap();
     let url = created.queue_url().unwrap();
     assert!(created.request_id().is_some());
@@ -94,8 +108,8 @@ async fn sdk_sends_receives_and_deletes_on_a_standard_queue() {
 
 #[tokio::test]
 async fn sdk_keeps_the_order_of_a_fifo_queue() {
-    let server = MockSqs::start().await;
-    let sqs = connect(&server);
+    let (_server, endpoint) = server().await;
+    let sqs = connect(&endpoint);
     let create = sqs.create_queue().queue_name("q.fifo").attributes(QueueAttributeName::FifoQueue, "true");
     let url = create.send().await.unwrap().queue_url.unwrap();
     for body in ["one", "two", "three"] {
@@ -112,8 +126,8 @@ async fn sdk_keeps_the_order_of_a_fifo_queue() {
 
 #[tokio::test]
 async fn sdk_works_in_batches() {
-    let server = MockSqs::start().await;
-    let sqs = connect(&server);
+    let (_server, endpoint) = server().await;
+    let sqs = connect(&endpoint);
     let url = sqs.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     let mut batch = sqs.send_message_batch().queue_url(&url);
     for id in ["a", "b", "c"] {
@@ -142,8 +156,8 @@ async fn sdk_works_in_batches() {
 
 #[tokio::test]
 async fn sdk_manages_queues_and_understands_refusals() {
-    let server = MockSqs::start().await;
-    let sqs = connect(&server);
+    let (_server, endpoint) = server().await;
+    let sqs = connect(&endpoint);
     let url = sqs.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     assert_eq!(sqs.list_queues().send().await.unwrap().queue_urls(), std::slice::from_ref(&url));
     sqs.tag_queue().queue_url(&url).tags("a", "b").send().await.unwrap();

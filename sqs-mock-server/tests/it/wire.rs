@@ -129,6 +129,13 @@ impl Answer {
         assert_eq!(type_name.rsplit('#').next(), Some(shape), "{body}");
     }
 
+    /// Asserts a refusal that is no error of the service: `__type` is in the namespace of generic ones.
+    pub(crate) fn refused_by_http(&self, status: u16, code: &str) {
+        self.refused_in_json(status, &format!("{code}Exception"), code);
+        let type_name = format!(r#""__type":"com.amazon.coral.service#{code}Exception""#);
+        assert!(self.text().contains(&type_name), "{}", self.text());
+    }
+
     /// Asserts a refusal in XML: status and code.
     pub(crate) fn refused_in_xml(&self, status: u16, query_code: &str) {
         assert_eq!(self.status, status, "{self:?}");

@@ -18,7 +18,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `InvalidParameterValue` when name and `FifoQueue` do not agree; otherwise as [`changed`](Self::changed).
-    pub fn create(name: &str, requested: &Requested) -> Result<Self, ServiceError> {
+    pub(crate) fn create(name: &str, requested: &Requested) -> Result<Self, ServiceError> {
         let fifo = requested.get(&Name::FifoQueue).is_some_and(|value| flag(value) == Some(true));
         let start = match (is_fifo_name(name), fifo) {
             (true, true) => Self::fifo(),
@@ -45,7 +45,7 @@ impl Attributes {
     /// # Errors
     /// `InvalidAttributeName` for names that are unknown or not for this kind of queue, `InvalidAttributeValue`
     /// for values, `InvalidParameterValue` for the two redrive policies. Then nothing is changed.
-    pub fn changed(&self, requested: &Requested) -> Result<Self, ServiceError> {
+    pub(crate) fn changed(&self, requested: &Requested) -> Result<Self, ServiceError> {
         Encryption::check(requested)?;
         let mut changed = self.clone();
         let mut entries: Vec<_> = requested.iter().collect();

@@ -12,7 +12,7 @@ const DEFAULT_REUSE_SECONDS: u32 = 300;
 
 /// `KmsMasterKeyId`, `KmsDataKeyReusePeriodSeconds` and `SqsManagedSseEnabled`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Encryption {
+pub(crate) struct Encryption {
     /// Id, ARN or alias of a KMS key.
     pub kms_key: Option<Box<str>>,
     /// How long a data key is reused, in seconds, when it was set.

@@ -12,18 +12,18 @@ use std::time::Duration;
 use sqs_client::limits;
 use sqs_client::types::QueueAttributeName;
 
-pub use encryption::Encryption;
-pub use render::Facts;
+pub(crate) use encryption::Encryption;
+pub(crate) use render::Facts;
 
 use super::policy::Policy;
 use super::redrive::{RedriveAllowPolicy, RedrivePolicy};
 
 /// Attributes as they stand in a request.
-pub type Requested = HashMap<QueueAttributeName, String>;
+pub(crate) type Requested = HashMap<QueueAttributeName, String>;
 
 /// What can be set about a queue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Attributes {
+pub(crate) struct Attributes {
     /// What only FIFO queues have; this decides of which kind the queue is.
     pub fifo: Option<FifoAttributes>,
     /// `DelaySeconds`.
@@ -48,7 +48,7 @@ pub struct Attributes {
 
 /// What only FIFO queues have.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct FifoAttributes {
+pub(crate) struct FifoAttributes {
     /// `ContentBasedDeduplication`.
     pub content_based_deduplication: bool,
     /// `DeduplicationScope`.
@@ -59,7 +59,7 @@ pub struct FifoAttributes {
 
 /// Within what a deduplication id is unique.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum DeduplicationScope {
+pub(crate) enum DeduplicationScope {
     /// The whole queue.
     #[default]
     Queue,
@@ -69,7 +69,7 @@ pub enum DeduplicationScope {
 
 /// What the throughput quota of a FIFO queue holds for. It is shown, not enforced.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum ThroughputLimit {
+pub(crate) enum ThroughputLimit {
     /// The whole queue.
     #[default]
     PerQueue,
@@ -79,7 +79,7 @@ pub enum ThroughputLimit {
 
 impl Attributes {
     /// The attributes of a new standard queue.
-    pub fn standard() -> Self {
+    pub(crate) fn standard() -> Self {
         Self {
             fifo: None,
             delay: Duration::ZERO,
@@ -95,17 +95,17 @@ impl Attributes {
     }
 
     /// The attributes of a new FIFO queue.
-    pub fn fifo() -> Self {
+    pub(crate) fn fifo() -> Self {
         Self { fifo: Some(FifoAttributes::default()), ..Self::standard() }
     }
 
     /// Whether the queue is a FIFO queue.
-    pub fn is_fifo(&self) -> bool {
+    pub(crate) fn is_fifo(&self) -> bool {
         self.fifo.is_some()
     }
 
     /// Whether `source` may use this queue as its dead-letter queue.
-    pub fn allows_source(&self, source: &super::QueueArn) -> bool {
+    pub(crate) fn allows_source(&self, source: &super::QueueArn) -> bool {
         self.redrive_allow.as_ref().is_none_or(|policy| policy.allows(source))
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::{Counts, QueueArn};
 
 /// What a queue knows about itself beside what can be set.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The queue.
     pub arn: &'a QueueArn,
     /// When it was created.
@@ -53,7 +53,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `InvalidAttributeName` for a name that no queue has.
-    pub fn render(&self, names: &[Name], facts: &Facts<'_>) -> Result<Requested, ServiceError> {
+    pub(crate) fn render(&self, names: &[Name], facts: &Facts<'_>) -> Result<Requested, ServiceError> {
         if let Some(unknown) = names.iter().find(|name| **name != Name::All && !SHOWN.contains(name)) {
             return Err(unknown_attribute(unknown.as_str()));
         }
@@ -63,7 +63,7 @@ impl Attributes {
     }
 
     /// The first attribute, by name, that a request to create the queue again gives another value.
-    pub fn first_difference(&self, requested: &Self, given: &Requested) -> Option<Name> {
+    pub(crate) fn first_difference(&self, requested: &Self, given: &Requested) -> Option<Name> {
         let mut names: Vec<_> = given.keys().collect();
         names.sort_unstable();
         names.into_iter().find(|name| self.show_set(name) != requested.show_set(name)).cloned()

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
-pub use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
+pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
 
 use super::QueueArn;
 use crate::clock::Timestamp;
@@ -25,7 +25,7 @@ const REMEMBERED: usize = 10;
 
 /// The tasks of one account in one region.
 #[derive(Debug, Default)]
-pub struct MoveTasks {
+pub(crate) struct MoveTasks {
     /// By source, the newest last.
     by_source: HashMap<Arc<QueueArn>, Vec<MoveTask>>,
     active: usize,
@@ -36,7 +36,12 @@ impl MoveTasks {
     ///
     /// # Errors
     /// `InvalidParameterValue` when the source has an active task, `OverLimit` when there are 100 others.
-    pub fn start(&mut self, now: Timestamp, id: Uuid, order: NewMoveTask) -> Result<&MoveTask, ServiceError> {
+    pub(crate) fn start(
+        &mut self,
+        now: Timestamp,
+        id: Uuid,
+        order: NewMoveTask,
+    ) -> Result<&MoveTask, ServiceError> {
         let tasks = self.by_source.entry(Arc::clone(&order.source)).or_default();
         if tasks.last().is_some_and(|task| task.status.is_active()) {
             return Err(refused(
@@ -60,17 +65,17 @@ impl MoveTasks {
     }
 
     /// What to do next for a task. A task that is over ends by this.
-    pub fn step(&mut self, now: Timestamp, source: &QueueArn, id: Uuid) -> MoveStep {
+    pub(crate) fn step(&mut self, now: Timestamp, source: &QueueArn, id: Uuid) -> MoveStep {
         self.update(source, id, |task| task.step(now)).unwrap_or(MoveStep::Ended)
     }
 
     /// Reports that messages were moved.
-    pub fn moved(&mut self, source: &QueueArn, id: Uuid, messages: u64) {
+    pub(crate) fn moved(&mut self, source: &QueueArn, id: Uuid, messages: u64) {
         self.update(source, id, |task| task.moved += messages);
     }
 
     /// Reports how a task ended: there was nothing left, or it cannot go on.
-    pub fn end(&mut self, source: &QueueArn, id: Uuid, status: MoveStatus) {
+    pub(crate) fn end(&mut self, source: &QueueArn, id: Uuid, status: MoveStatus) {
         self.update(source, id, |task| {
             if task.status.is_active() {
                 task.status = status;
@@ -83,7 +88,7 @@ impl MoveTasks {
     /// # Errors
     /// `InvalidParameterValue` for text that is no handle or for a task that has ended, `ResourceNotFoundException`
     /// for a task that never was.
-    pub fn cancel(&mut self, task_handle: &str) -> Result<u64, ServiceError> {
+    pub(crate) fn cancel(&mut self, task_handle: &str) -> Result<u64, ServiceError> {
         let unknown = || ServiceError::new(ErrorCode::ResourceNotFoundException, "Task does not exist.");
         let invalid = || refused("Value for parameter TaskHandle is invalid.");
         let (id, source) = handle::read(task_handle).ok_or_else(invalid)?;
@@ -98,7 +103,7 @@ impl MoveTasks {
     }
 
     /// The tasks of a source, the newest first.
-    pub fn list(&self, source: &QueueArn) -> impl Iterator<Item = &MoveTask> {
+    pub(crate) fn list(&self, source: &QueueArn) -> impl Iterator<Item = &MoveTask> {
         self.by_source.get(source).into_iter().flatten().rev()
     }
 

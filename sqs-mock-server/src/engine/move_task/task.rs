@@ -15,7 +15,7 @@ const LIFE: Duration = Duration::from_hours(36);
 
 /// How a task stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum MoveStatus {
+pub(crate) enum MoveStatus {
     /// It moves messages.
     Running,
     /// It has moved all that were there.
@@ -30,7 +30,7 @@ pub enum MoveStatus {
 
 /// Why a task cannot go on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum FailureReason {
+pub(crate) enum FailureReason {
     /// The queue that a message should go to does not exist.
     NonExistentQueue,
     /// A message should go back but did not come from anywhere.
@@ -41,7 +41,7 @@ pub enum FailureReason {
 
 impl FailureReason {
     /// The text of `FailureReason`.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::NonExistentQueue => "AWS.SimpleQueueService.NonExistentQueue",
             Self::UnknownSource => "CouldNotDetermineMessageSource",
@@ -52,7 +52,7 @@ impl FailureReason {
 
 impl MoveStatus {
     /// The text of `Status`.
-    pub const fn as_str(&self) -> &'static str {
+    pub(crate) const fn as_str(&self) -> &'static str {
         match self {
             Self::Running => "RUNNING",
             Self::Completed => "COMPLETED",
@@ -69,7 +69,7 @@ impl MoveStatus {
 
 /// What a task shall do.
 #[derive(Clone, Debug)]
-pub struct NewMoveTask {
+pub(crate) struct NewMoveTask {
     /// The dead-letter queue.
     pub source: Arc<QueueArn>,
     /// Where its messages go; back to where each came from when absent.
@@ -82,7 +82,7 @@ pub struct NewMoveTask {
 
 /// A task, running or ended.
 #[derive(Clone, Debug)]
-pub struct MoveTask {
+pub(crate) struct MoveTask {
     /// Its id.
     pub id: Uuid,
     /// What it does.
@@ -97,7 +97,7 @@ pub struct MoveTask {
 
 /// What the owner of a task does next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum MoveStep {
+pub(crate) enum MoveStep {
     /// Move this many messages at most, then report.
     Move(u64),
     /// Ask again then.
@@ -108,7 +108,7 @@ pub enum MoveStep {
 
 impl MoveTask {
     /// The text of `TaskHandle`.
-    pub fn handle(&self) -> String {
+    pub(crate) fn handle(&self) -> String {
         handle::write(self.id, &self.order.source)
     }
 

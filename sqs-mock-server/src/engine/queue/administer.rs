@@ -1,6 +1,5 @@
-//! Attributes, permissions, tags, purge and the end of a queue.
+//! Attributes, permissions, purge and the end of a queue.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sqs_client::limits;
@@ -16,7 +15,7 @@ use crate::engine::store::Store;
 
 /// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
 #[derive(Debug)]
-pub struct Dropped {
+pub(crate) struct Dropped {
     _messages: Store,
 }
 
@@ -25,7 +24,7 @@ impl Queue {
     ///
     /// # Errors
     /// `InvalidAttributeName` for a name that no queue has.
-    pub fn render(
+    pub(crate) fn render(
         &mut self,
         now: Timestamp,
         names: &[QueueAttributeName],
@@ -40,7 +39,11 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Attributes::changed`](crate::engine::Attributes::changed).
-    pub fn change_attributes(&mut self, now: Timestamp, requested: &Requested) -> Result<(), ServiceError> {
+    pub(crate) fn change_attributes(
+        &mut self,
+        now: Timestamp,
+        requested: &Requested,
+    ) -> Result<(), ServiceError> {
         let now = self.settle(now);
         let delay = self.attributes.delay;
         self.attributes = self.attributes.changed(requested)?;
@@ -71,7 +74,7 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Policy::with_permission`].
-    pub fn add_permission(
+    pub(crate) fn add_permission(
         &mut self,
         now: Timestamp,
         label: &str,
@@ -88,34 +91,17 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Policy::without_permission`].
-    pub fn remove_permission(&mut self, now: Timestamp, label: &str) -> Result<(), ServiceError> {
+    pub(crate) fn remove_permission(&mut self, now: Timestamp, label: &str) -> Result<(), ServiceError> {
         self.attributes.policy = Policy::without_permission(self.attributes.policy.as_ref(), label)?;
         self.modified = self.settle(now);
         Ok(())
-    }
-
-    /// The tags.
-    pub fn tags(&self) -> &BTreeMap<String, String> {
-        &self.tags
-    }
-
-    /// Adds tags; values of those that exist are replaced.
-    pub fn tag(&mut self, tags: impl IntoIterator<Item = (String, String)>) {
-        self.tags.extend(tags);
-    }
-
-    /// Removes tags; it does not matter whether they exist.
-    pub fn untag<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
-        for key in keys {
-            self.tags.remove(key);
-        }
     }
 
     /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.
     ///
     /// # Errors
     /// `PurgeQueueInProgress` within 60 seconds of the last purge, unless the timing is relaxed.
-    pub fn purge(&mut self, now: Timestamp) -> Result<Dropped, ServiceError> {
+    pub(crate) fn purge(&mut self, now: Timestamp) -> Result<Dropped, ServiceError> {
         let now = self.settle(now);
         let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
         let too_early = self.purged.is_some_and(|purged| now < purged + interval);
@@ -129,7 +115,7 @@ impl Queue {
     }
 
     /// Marks the queue as deleted and removes all messages. Whoever holds it still finds it empty.
-    pub fn close(&mut self) -> Dropped {
+    pub(crate) fn close(&mut self) -> Dropped {
         self.deleted = true;
         self.drop_messages()
     }

@@ -16,7 +16,7 @@ impl Queue {
     /// # Errors
     /// `ReceiptHandleIsInvalid` for text that is no handle of this queue, `InvalidParameterValue` for an expired
     /// handle.
-    pub fn delete(&mut self, now: Timestamp, receipt_handle: &str) -> Result<(), ServiceError> {
+    pub(crate) fn delete(&mut self, now: Timestamp, receipt_handle: &str) -> Result<(), ServiceError> {
         self.settle(now);
         let Some((slot, receive)) = self.find(receipt_handle)? else {
             return Ok(());

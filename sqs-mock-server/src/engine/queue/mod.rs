@@ -13,11 +13,11 @@ mod peek;
 mod receive;
 mod received;
 mod send;
+mod tags;
 mod transfer;
 mod visibility;
 mod wakeups;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,13 +25,14 @@ use fastrand::Rng;
 use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
-pub use administer::Dropped;
+pub(crate) use administer::Dropped;
 pub use peek::{PeekedMessage, Visibility};
-pub use receive::Receive;
-pub use received::{Delivery, Outcome, Received};
-pub use send::{NewMessage, Sent};
-pub use transfer::{DeadLetter, Moving, MovingStopped};
-pub use wakeups::Wakeups;
+pub(crate) use receive::Receive;
+pub(crate) use received::{Delivery, Outcome, Received};
+pub(crate) use send::{NewMessage, Sent};
+pub(crate) use tags::Tags;
+pub(crate) use transfer::{DeadLetter, MovingStopped};
+pub(crate) use wakeups::Wakeups;
 
 use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};
@@ -51,13 +52,13 @@ const SEQUENCE_BASE: u128 = 18_800_000_000_000_000_000;
 
 /// What a new queue is made of.
 #[derive(Debug)]
-pub struct NewQueue {
+pub(crate) struct NewQueue {
     /// Its name.
     pub arn: QueueArn,
     /// Its attributes.
     pub attributes: Attributes,
     /// Its tags.
-    pub tags: BTreeMap<String, String>,
+    pub tags: Tags,
     /// How strict it is.
     pub settings: Settings,
     /// Where its ids and handles come from: [`Seed::of_queue`].
@@ -66,10 +67,10 @@ pub struct NewQueue {
 
 /// A queue with its messages.
 #[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     arn: Arc<QueueArn>,
     attributes: Attributes,
-    tags: BTreeMap<String, String>,
+    tags: Tags,
     settings: Settings,
     created: Timestamp,
     modified: Timestamp,
@@ -83,6 +84,8 @@ pub struct Queue {
     purged: Option<Timestamp>,
     deleted: bool,
     announced: Option<Timestamp>,
+    /// A receive got nothing because too many messages were in flight.
+    lacked_room: bool,
 }
 
 /// What a FIFO queue remembers beside its messages.
@@ -105,7 +108,7 @@ impl FifoMemory {
 
 impl Queue {
     /// An empty queue.
-    pub fn new(now: Timestamp, new: NewQueue) -> Self {
+    pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
         let mut ids = new.seed.generator("message ids");
         Self {
             store: Store::new(new.attributes.is_fifo()),
@@ -123,34 +126,29 @@ impl Queue {
             purged: None,
             deleted: false,
             announced: None,
+            lacked_room: false,
         }
     }
 
     /// The name of the queue.
-    pub fn arn(&self) -> &Arc<QueueArn> {
+    pub(crate) fn arn(&self) -> &Arc<QueueArn> {
         &self.arn
     }
 
     /// The attributes as they are.
-    pub fn attributes(&self) -> &Attributes {
+    pub(crate) fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
     /// Whether the queue was deleted. A receive that was parked meanwhile has to end.
-    pub fn is_deleted(&self) -> bool {
+    pub(crate) fn is_deleted(&self) -> bool {
         self.deleted
     }
 
     /// How many messages there are.
-    pub fn counts(&mut self, now: Timestamp) -> Counts {
+    pub(crate) fn counts(&mut self, now: Timestamp) -> Counts {
         self.settle(now);
         self.store.counts()
-    }
-
-    /// When the oldest message was sent (FIFO: came into this queue).
-    pub fn oldest(&mut self, now: Timestamp) -> Option<Timestamp> {
-        self.settle(now);
-        self.store.oldest()
     }
 
     /// Lets the past happen and gives the time that counts.

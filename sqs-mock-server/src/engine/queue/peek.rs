@@ -56,7 +56,7 @@ pub enum Visibility {
 impl Queue {
     /// The messages from the oldest on: `at_most` after the first `skip`. It takes time for all before the end of
     /// that range.
-    pub fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
+    pub(crate) fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
         self.settle(now);
         let mut locks = HashMap::new();
         let is_fifo = self.fifo.is_some();

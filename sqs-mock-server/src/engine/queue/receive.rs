@@ -11,7 +11,7 @@ use crate::engine::slab::Slot;
 
 /// What a receive asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Receive<'a> {
+pub(crate) struct Receive<'a> {
     /// How many messages, 1 to 10.
     pub at_most: usize,
     /// How long they stay hidden; as long as the queue says when absent.
@@ -25,12 +25,13 @@ pub struct Receive<'a> {
 
 impl Queue {
     /// Takes messages into flight.
-    pub fn receive(&mut self, now: Timestamp, request: &Receive<'_>) -> Received {
+    pub(crate) fn receive(&mut self, now: Timestamp, request: &Receive<'_>) -> Received {
         let now = self.settle(now);
         let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
         if let Some(messages) = self.replay(now, until, request) {
             return Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() };
         }
+        self.lacked_room |= self.is_full();
         if self.is_full() && self.fifo.is_none() {
             return Received {
                 outcome: Outcome::OverLimit { wake_at: self.wake_at() },
@@ -56,7 +57,12 @@ impl Queue {
 
     /// Whether there are as many messages in flight as there can be.
     fn is_full(&self) -> bool {
-        self.store.counts().in_flight >= self.settings.max_in_flight
+        self.room() == 0
+    }
+
+    /// How many more messages can be in flight.
+    pub(super) fn room(&self) -> usize {
+        self.settings.max_in_flight.saturating_sub(self.store.counts().in_flight)
     }
 
     fn take(

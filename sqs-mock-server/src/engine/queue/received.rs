@@ -10,7 +10,7 @@ use crate::seed::Uuid;
 /// What a receive gives.
 #[derive(Debug)]
 #[must_use = "dead letters are in no queue any more"]
-pub struct Received {
+pub(crate) struct Received {
     /// Messages or the lack of them.
     pub outcome: Outcome,
     /// Messages that were delivered too often, for
@@ -20,7 +20,7 @@ pub struct Received {
 
 /// Messages or the lack of them.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// At least one message.
     Messages(Vec<Delivery>),
     /// Nothing to be had now.
@@ -37,7 +37,7 @@ pub enum Outcome {
 
 /// A message as one receive gives it.
 #[derive(Clone, Debug)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// The id of the message.
     pub id: Uuid,
     /// The handle of this receive.

@@ -15,7 +15,7 @@ use crate::seed::{Uuid, uuid};
 
 /// A message to be sent.
 #[derive(Debug)]
-pub struct NewMessage {
+pub(crate) struct NewMessage {
     /// What it carries.
     pub payload: Payload,
     /// Its own delay, in whole seconds; the queue's when absent.
@@ -28,7 +28,7 @@ pub struct NewMessage {
 
 /// An accepted message, perhaps accepted earlier.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Sent {
+pub(crate) struct Sent {
     /// Its id.
     pub id: Uuid,
     /// Its number, on FIFO queues.
@@ -41,7 +41,7 @@ impl Queue {
     /// # Errors
     /// `MissingParameter` or `InvalidParameterValue` when group, deduplication id or delay do not fit the kind of
     /// the queue.
-    pub fn send(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
+    pub(crate) fn send(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
         let now = self.settle(now);
         if self.fifo.is_some() { self.send_in_order(now, message) } else { self.send_standard(now, message) }
     }

@@ -11,31 +11,21 @@ use crate::clock::Timestamp;
 use crate::engine::QueueArn;
 use crate::engine::message::Core;
 use crate::engine::slab::Slot;
-use crate::seed::{Uuid, uuid};
+use crate::seed::uuid;
 
 /// A message that was delivered too often, between its queue and the dead-letter queue.
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
-pub struct DeadLetter {
-    core: Core,
+pub(crate) struct DeadLetter {
+    pub(super) core: Core,
     group: Option<Arc<str>>,
     source: Arc<QueueArn>,
     target: Arc<QueueArn>,
 }
 
 impl DeadLetter {
-    /// The id of the message.
-    pub fn id(&self) -> Uuid {
-        self.core.id
-    }
-
-    /// The queue that it left.
-    pub fn source(&self) -> &Arc<QueueArn> {
-        &self.source
-    }
-
     /// The queue that it goes to.
-    pub fn target(&self) -> &Arc<QueueArn> {
+    pub(crate) fn target(&self) -> &Arc<QueueArn> {
         &self.target
     }
 }
@@ -43,7 +33,7 @@ impl DeadLetter {
 /// A message that a move task has taken.
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
-pub struct Moving {
+pub(crate) struct Moving {
     core: Core,
     group: Option<Arc<str>>,
     destination: Arc<QueueArn>,
@@ -51,14 +41,14 @@ pub struct Moving {
 
 impl Moving {
     /// The queue that it goes to.
-    pub fn destination(&self) -> &Arc<QueueArn> {
+    pub(crate) fn destination(&self) -> &Arc<QueueArn> {
         &self.destination
     }
 }
 
 /// Why a move task can take no message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum MovingStopped {
+pub(crate) enum MovingStopped {
     /// No message is available.
     NothingLeft,
     /// The next message was not moved here as a dead letter, so there is no queue to bring it back to.
@@ -77,7 +67,11 @@ impl Queue {
     ///
     /// # Errors
     /// The queue was deleted meanwhile, and gives the letter back, for [`Queue::take_back`].
-    pub fn accept_dead_letter(&mut self, now: Timestamp, letter: DeadLetter) -> Result<(), DeadLetter> {
+    pub(crate) fn accept_dead_letter(
+        &mut self,
+        now: Timestamp,
+        letter: DeadLetter,
+    ) -> Result<(), DeadLetter> {
         let now = self.settle(now);
         if self.deleted {
             return Err(letter);
@@ -92,7 +86,7 @@ impl Queue {
     }
 
     /// Takes back a dead letter whose target is gone. It becomes the last of its group.
-    pub fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
+    pub(crate) fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
         let now = self.settle(now);
         self.put(now, letter.core, letter.group.as_deref());
     }
@@ -101,7 +95,7 @@ impl Queue {
     ///
     /// # Errors
     /// There is no message, or no place to bring it to; nothing is taken then.
-    pub fn take_for_move(
+    pub(crate) fn take_for_move(
         &mut self,
         now: Timestamp,
         destination: Option<&Arc<QueueArn>>,
@@ -118,10 +112,12 @@ impl Queue {
     /// Takes in a message from a move task. It is new: id, times and receive count start afresh.
     ///
     /// # Errors
-    /// The queue was deleted meanwhile, and gives the message back, for [`Queue::take_back_moving`].
-    pub fn accept_moving(&mut self, now: Timestamp, moving: Moving) -> Result<(), Moving> {
+    /// The queue was deleted meanwhile, or it is a FIFO queue and the message has no group. The message is given
+    /// back, for [`Queue::take_back_moving`].
+    pub(crate) fn accept_moving(&mut self, now: Timestamp, moving: Moving) -> Result<(), Moving> {
         let now = self.settle(now);
-        if self.deleted {
+        let lacks_group = self.fifo.is_some() && moving.group.is_none();
+        if self.deleted || lacks_group {
             return Err(moving);
         }
         let Moving { core, group, .. } = moving;
@@ -132,7 +128,7 @@ impl Queue {
     }
 
     /// Takes back a message whose destination is gone. It becomes the last of its group.
-    pub fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
+    pub(crate) fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
         let now = self.settle(now);
         self.put(now, moving.core, moving.group.as_deref());
     }

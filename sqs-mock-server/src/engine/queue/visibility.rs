@@ -18,7 +18,7 @@ impl Queue {
     /// # Errors
     /// `ReceiptHandleIsInvalid` for text that is no handle of this queue, `InvalidParameterValue` when the message
     /// is gone or would stay hidden for more than 12 hours after its receive.
-    pub fn change_visibility(
+    pub(crate) fn change_visibility(
         &mut self,
         now: Timestamp,
         receipt_handle: &str,

@@ -41,7 +41,7 @@ type Answer<B> =
 #[derive(Clone)]
 struct Rig {
     service: Arc<Service>,
-    ctx: Context,
+    context: Context,
 }
 
 fn rig() -> Rig {
@@ -50,13 +50,13 @@ fn rig() -> Rig {
 
 fn rig_with(settings: Settings) -> Rig {
     let service = Service::assemble(Clock::starting_at(START), Seed(1), settings);
-    let ctx = Context {
+    let context = Context {
         account: ACCOUNT.to_owned(),
         region: REGION.to_owned(),
         base_url: "http://sqs.test".to_owned(),
         ..Context::default()
     };
-    Rig { service: Arc::new(service), ctx }
+    Rig { service: Arc::new(service), context }
 }
 
 impl Rig {
@@ -66,7 +66,7 @@ impl Rig {
         <B::Input as Input>::Operation: Serve,
     {
         let input = input.build().expect("an input");
-        <B::Input as Input>::Operation::serve(&self.service, &self.ctx, input).await
+        <B::Input as Input>::Operation::serve(&self.service, &self.context, input).await
     }
 
     async fn refusal<B>(&self, input: B) -> (ErrorCode, String)

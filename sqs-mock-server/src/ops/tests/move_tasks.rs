@@ -161,3 +161,18 @@ async fn shutdown_ends_move_tasks() {
     // Nothing but the service itself holds its state any more.
     assert_eq!(Arc::strong_count(&rig.service.shared), 1);
 }
+
+#[tokio::test]
+async fn destination_is_another_queue_of_the_same_type() {
+    let rig = rig();
+    dead_letters(&rig, 1).await;
+    rig.fifo_queue("other.fifo").await;
+    // That these are refused is what AWS does; its texts are not recorded.
+    for destination in ["other.fifo", "dead"] {
+        let refused = rig.refusal(start().destination_arn(arn(destination))).await;
+        assert_eq!(refused.0, ErrorCode::InvalidParameterValue, "{destination}");
+    }
+    let_others_run().await;
+    assert_eq!((available(&rig, "dead"), available(&rig, "other.fifo")), (1, 0));
+    assert!(tasks(&rig, None).await.is_empty());
+}

@@ -162,3 +162,57 @@ async fn long_poll_obeys_a_frozen_clock() {
     rig.pass(15).await;
     assert!(second.bodies().await.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_that_others_take_do_not_prolong_a_long_poll() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    let parked = rig.park(long_poll(&url, 20)).await;
+    let stream = tokio::spawn({
+        let (rig, url) = (rig.clone(), url.clone());
+        async move {
+            loop {
+                rig.send(&url, "x").await;
+                assert_eq!(rig.receive(&url).await.len(), 1);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    });
+    assert!(parked.bodies().await.is_empty());
+    assert_eq!(rig.now().saturating_since(START), Duration::from_secs(20));
+    stream.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_poll_at_the_bound_in_flight_wakes_when_a_delete_makes_room() {
+    let rig = rig_with(Settings { max_in_flight: 1, ..Settings::default() });
+    let urls = [rig.queue("orders", &[]).await, rig.fifo_queue("orders.fifo").await];
+    for url in urls {
+        for body in ["1", "2", "3"] {
+            let group = url.ends_with(".fifo").then(|| body.to_owned());
+            rig.call(send(&url, body).set_message_group_id(group)).await.unwrap();
+        }
+        let first = rig.receive(&url).await.remove(0);
+        let parked = [rig.park(long_poll(&url, 20)).await, rig.park(long_poll(&url, 20)).await];
+        rig.delete(&url, &first).await;
+        let_others_run().await;
+        let [second, third] = parked;
+        assert!(third.is_parked());
+        let second = second.answer().await.unwrap().messages.unwrap().remove(0);
+        assert_eq!(second.body(), Some("2"));
+        rig.delete(&url, &second).await;
+        assert_eq!(third.bodies().await, ["3"]);
+    }
+    assert_eq!(rig.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletion_under_a_long_poll_is_told_in_the_words_of_its_protocol() {
+    let mut rig = rig();
+    rig.context.wsdl = true;
+    let url = rig.queue("orders", &[]).await;
+    let parked = rig.park(long_poll(&url, 20)).await;
+    rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();
+    let message = parked.answer().await.unwrap_err().message;
+    assert_eq!(message.as_deref(), Some("The specified queue does not exist for this wsdl version."));
+}

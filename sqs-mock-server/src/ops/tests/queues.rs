@@ -8,6 +8,7 @@ use sqs_client::operation::purge_queue::PurgeQueueInput;
 use sqs_client::operation::remove_permission::RemovePermissionInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::operation::tag_queue::TagQueueInput;
+use sqs_client::operation::tag_queue::builders::TagQueueInputBuilder;
 use sqs_client::operation::untag_queue::UntagQueueInput;
 
 use super::*;
@@ -18,8 +19,8 @@ async fn queue_is_found_by_any_url_that_ends_in_account_and_name() {
     assert_eq!(rig.queue("orders", &[]).await, "http://sqs.test/000000000000/orders");
     rig.send("orders", "by name").await;
     rig.send("https://elsewhere:1/000000000000/orders", "by another host").await;
-    let by_path = Context { queue_path: Some("/000000000000/orders".to_owned()), ..rig.ctx.clone() };
-    let rig = Rig { ctx: by_path, ..rig };
+    let by_path = Context { queue_path: Some("/000000000000/orders".to_owned()), ..rig.context.clone() };
+    let rig = Rig { context: by_path, ..rig };
     let input = receive("").set_queue_url(None);
     assert_eq!(bodies(&rig.call(input).await.unwrap().messages.unwrap()), ["by name", "by another host"]);
 }
@@ -30,7 +31,7 @@ async fn unknown_queue_is_refused_in_the_words_of_each_protocol() {
     let text = "The specified queue does not exist.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await, (ErrorCode::QueueDoesNotExist, text.clone()));
     assert_eq!(rig.refusal(PurgeQueueInput::builder()).await, (ErrorCode::QueueDoesNotExist, text));
-    rig.ctx.wsdl = true;
+    rig.context.wsdl = true;
     let text = "The specified queue does not exist for this wsdl version.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await.1, text);
     assert_eq!(rig.refusal(GetQueueUrlInput::builder().queue_name("missing")).await.1, text);
@@ -42,10 +43,10 @@ async fn accounts_and_regions_are_worlds_apart() {
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "hello").await;
     let other_region =
-        Rig { ctx: Context { region: "eu-west-1".to_owned(), ..rig.ctx.clone() }, ..rig.clone() };
+        Rig { context: Context { region: "eu-west-1".to_owned(), ..rig.context.clone() }, ..rig.clone() };
     assert_eq!(other_region.refusal(receive(&url)).await.0, ErrorCode::QueueDoesNotExist);
     let account = "111122223333".to_owned();
-    let other_account = Rig { ctx: Context { account, ..rig.ctx.clone() }, ..rig.clone() };
+    let other_account = Rig { context: Context { account, ..rig.context.clone() }, ..rig.clone() };
     assert_eq!(other_account.refusal(receive("orders")).await.0, ErrorCode::QueueDoesNotExist);
     // The account of the URL wins over that of the caller.
     assert_eq!(other_account.bodies(&url).await, ["hello"]);
@@ -101,7 +102,7 @@ async fn purge_empties_the_queue_and_is_allowed_once_a_minute() {
     rig.send(&url, "visible").await;
     let purge = PurgeQueueInput::builder().queue_url(&url);
     rig.call(purge.clone()).await.unwrap();
-    assert_eq!(rig.service.counts(&arn("orders").parse().unwrap()), Ok(crate::engine::Counts::default()));
+    assert_eq!(rig.service.counts(&arn("orders").parse().unwrap()), Some(crate::engine::Counts::default()));
     let text = "Only one PurgeQueue operation on orders is allowed every 60 seconds.";
     assert_eq!(rig.refusal(purge.clone()).await, (ErrorCode::PurgeQueueInProgress, text.to_owned()));
     rig.pass(60).await;
@@ -150,4 +151,25 @@ async fn permissions_become_the_policy_and_go_from_it() {
     assert_eq!(rig.attribute(&url, "Policy").await, None);
     let text = "Value partner for parameter Label is invalid. Reason: can't find label.";
     assert_eq!(rig.refusal(remove).await.1, text);
+}
+
+fn tagging(url: &str, range: std::ops::Range<usize>) -> TagQueueInputBuilder {
+    let tags = range.map(|n| (n.to_string(), "x".to_owned())).collect();
+    TagQueueInput::builder().queue_url(url).set_tags(Some(tags))
+}
+
+#[tokio::test]
+async fn queue_has_at_most_fifty_tags() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    rig.call(tagging(&url, 0..49)).await.unwrap();
+    // That AWS refuses this, and in which words, is not recorded: the bound is for the memory of the server.
+    let refused = rig.refusal(tagging(&url, 48..51)).await;
+    assert_eq!(refused.0, ErrorCode::InvalidParameterValue);
+    rig.call(tagging(&url, 40..50)).await.unwrap();
+    let tags = rig.call(ListQueueTagsInput::builder().queue_url(&url)).await.unwrap().tags.unwrap();
+    assert_eq!(tags.len(), 50);
+    let tags = (0..51).map(|n| (n.to_string(), String::new())).collect();
+    let refused = rig.refusal(CreateQueueInput::builder().queue_name("other").set_tags(Some(tags))).await;
+    assert_eq!(refused.0, ErrorCode::InvalidParameterValue);
 }

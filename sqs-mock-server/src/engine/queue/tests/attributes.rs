@@ -43,8 +43,8 @@ fn permissions_come_and_go_with_the_policy() {
 #[test]
 fn tags_are_replaced_and_removed() {
     let mut bench = Bench::standard();
-    bench.queue.tag([("a".to_owned(), "1".to_owned()), ("b".to_owned(), String::new())]);
-    bench.queue.tag([("a".to_owned(), "2".to_owned())]);
+    bench.queue.tag([("a".to_owned(), "1".to_owned()), ("b".to_owned(), String::new())].into()).unwrap();
+    bench.queue.tag([("a".to_owned(), "2".to_owned())].into()).unwrap();
     bench.queue.untag(["b", "never"]);
     let tags: Vec<_> = bench.queue.tags().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     assert_eq!(tags, [("a", "2")]);

@@ -32,3 +32,26 @@ fn fifo_queue_is_just_empty() {
 fn limit_of_the_service_is_the_default() {
     assert_eq!(Settings::default().max_in_flight, 120_000);
 }
+
+#[test]
+fn delete_wakes_a_receive_that_found_no_room() {
+    let settings = Settings { max_in_flight: 1, ..Settings::default() };
+    let mut bench = Bench::with("a", &[], settings);
+    bench.send("1");
+    bench.send("2");
+    let first = bench.receive_one();
+    bench.queue.take_wakeups();
+    assert!(matches!(bench.try_receive(1, None).outcome, Outcome::OverLimit { .. }));
+    assert_eq!(bench.queue.take_wakeups().receivable, 0);
+    bench.delete(&first).unwrap();
+    assert_eq!(bench.queue.take_wakeups().receivable, 1);
+    assert_eq!(bench.queue.take_wakeups().receivable, 0);
+}
+
+#[test]
+fn delete_wakes_nobody_when_every_receive_found_room() {
+    let mut bench = full("a");
+    bench.queue.take_wakeups();
+    drop(bench.queue.purge(bench.now).unwrap());
+    assert_eq!(bench.queue.take_wakeups().receivable, 0);
+}

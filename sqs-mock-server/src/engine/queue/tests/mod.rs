@@ -17,13 +17,12 @@ mod retention;
 mod standard;
 mod wakeups;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName as Name;
 
-use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent};
+use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
 use crate::clock::Timestamp;
 use crate::engine::{Attributes, Payload, QueueArn, Settings};
 use crate::seed::Seed;
@@ -47,7 +46,7 @@ impl Bench {
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
         let seed = Seed(1).of_queue(name, 0);
-        let queue = Queue::new(START, NewQueue { arn, attributes, tags: BTreeMap::new(), settings, seed });
+        let queue = Queue::new(START, NewQueue { arn, attributes, tags: Tags::default(), settings, seed });
         Self { queue, now: START }
     }
 

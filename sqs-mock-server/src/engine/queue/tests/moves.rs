@@ -71,3 +71,13 @@ fn destination_deleted_meanwhile_gives_the_message_back() {
     assert_eq!(dead.counts(), [1, 0, 0]);
     assert!(dead.receive_one().dead_letter_source.is_some());
 }
+
+#[test]
+fn fifo_queue_takes_no_message_without_a_group() {
+    let (_, mut dead) = with_letter();
+    let mut destination = Bench::fifo();
+    let moving = dead.queue.take_for_move(dead.now, Some(destination.queue.arn())).unwrap();
+    let moving = destination.queue.accept_moving(destination.now, moving).unwrap_err();
+    dead.queue.take_back_moving(dead.now, moving);
+    assert_eq!((destination.counts(), dead.counts()), ([0, 0, 0], [1, 0, 0]));
+}

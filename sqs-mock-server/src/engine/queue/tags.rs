@@ -1,0 +1,57 @@
+//! Tags.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sqs_client::limits::MAX_TAGS;
+use sqs_client::service_error::{ErrorCode, ServiceError};
+
+use super::Queue;
+
+/// The tags of a queue.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Tags(BTreeMap<String, String>);
+
+impl Tags {
+    /// The tags of a new queue.
+    ///
+    /// # Errors
+    /// As [`Queue::tag`].
+    pub(crate) fn new(tags: HashMap<String, String>) -> Result<Self, ServiceError> {
+        let mut new = Self::default();
+        new.add(tags)?;
+        Ok(new)
+    }
+
+    /// AWS recommends at most 50; here it is a bound, so that nobody fills the memory with tags.
+    fn add(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
+        let count = self.0.len() + tags.keys().filter(|key| !self.0.contains_key(*key)).count();
+        if count > MAX_TAGS {
+            let text = format!("Too many tags added for queue. Maximum allowed is {MAX_TAGS}.");
+            return Err(ServiceError::new(ErrorCode::InvalidParameterValue, text));
+        }
+        self.0.extend(tags);
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// The tags.
+    pub(crate) fn tags(&self) -> &BTreeMap<String, String> {
+        &self.tags.0
+    }
+
+    /// Adds tags, all or none; values of those that exist are replaced.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` for more than 50 on one queue.
+    pub(crate) fn tag(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
+        self.tags.add(tags)
+    }
+
+    /// Removes tags; it does not matter whether they exist.
+    pub(crate) fn untag<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
+        for key in keys {
+            self.tags.0.remove(key);
+        }
+    }
+}

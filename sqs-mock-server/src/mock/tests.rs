@@ -1,0 +1,90 @@
+//! A server that stops, as clients without a socket see it.
+
+use std::time::Duration;
+
+use sqs_client::transport::{Transport as _, TransportError, TransportErrorKind};
+use tokio::task::JoinHandle;
+
+use super::*;
+
+async fn request(transport: &InProcess) -> Result<u16, TransportError> {
+    let request = http::Request::get("http://sqs.test/?Action=ListQueues").body(bytes::Bytes::new());
+    transport.send(request.unwrap()).await.map(|response| response.status().as_u16())
+}
+
+/// Long enough for woken tasks to run.
+async fn let_others_run() {
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A long poll in another task, which has parked when this returns; it gives the count of messages.
+async fn parked(server: &MockSqs) -> JoinHandle<usize> {
+    let client = server.client();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    let poll = client.receive_message().queue_url(url).wait_time_seconds(20);
+    let parked = tokio::spawn(async move { poll.send().await.unwrap().messages().len() });
+    let_others_run().await;
+    assert!(!parked.is_finished());
+    parked
+}
+
+#[tokio::test]
+async fn client_without_a_socket_finds_no_server_after_a_drop() {
+    let server = MockSqs::in_process();
+    let transport = server.transport();
+    assert_eq!(request(&transport).await.unwrap(), 200);
+    drop(server);
+    assert_eq!(request(&transport).await.unwrap_err().kind(), TransportErrorKind::Connect);
+}
+
+#[tokio::test]
+async fn client_without_a_socket_finds_no_server_after_a_shutdown() {
+    for server in [MockSqs::in_process(), MockSqs::start().await] {
+        let transport = server.transport();
+        server.shutdown().await;
+        assert_eq!(request(&transport).await.unwrap_err().kind(), TransportErrorKind::Connect);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn drop_and_shutdown_end_a_parked_poll_at_once_and_empty() {
+    let start = tokio::time::Instant::now();
+    let dropped = MockSqs::in_process();
+    let poll = parked(&dropped).await;
+    drop(dropped);
+    assert_eq!(poll.await.unwrap(), 0);
+    let shut_down = MockSqs::in_process();
+    let poll = parked(&shut_down).await;
+    shut_down.shutdown().await;
+    assert_eq!(poll.await.unwrap(), 0);
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test]
+async fn drop_ends_a_move_task() {
+    let server = MockSqs::builder().clock_frozen().in_process().unwrap();
+    let client = server.client();
+    for name in ["dead", "other"] {
+        client.create_queue().queue_name(name).send().await.unwrap();
+    }
+    let arn = |name: &str| QueueArn::new(&server.region, &server.account, name);
+    let policy = format!(r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":1}}"#, arn("dead"));
+    let source = client.create_queue().queue_name("source").attributes("RedrivePolicy".into(), policy);
+    source.send().await.unwrap();
+    for body in ["1", "2"] {
+        client.send_message().queue_url(server.queue_url("dead")).message_body(body).send().await.unwrap();
+    }
+    let start = client.start_message_move_task().source_arn(arn("dead").to_string());
+    let start = start.destination_arn(arn("other").to_string()).max_number_of_messages_per_second(1);
+    start.send().await.unwrap();
+    let_others_run().await;
+    let (service, other) = (Arc::clone(&server.service), arn("other"));
+    assert_eq!(service.counts(&other).unwrap().available, 1);
+    drop(server);
+    let_others_run().await;
+    service.clock().advance(Duration::from_secs(60));
+    let_others_run().await;
+    assert_eq!(service.counts(&other).unwrap().available, 1);
+}
