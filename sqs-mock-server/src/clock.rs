@@ -75,6 +75,12 @@ struct Shared {
     moved: Notify,
 }
 
+/// What the system's clock shows.
+#[expect(clippy::disallowed_methods, reason = "the one place where the time of the system comes in")]
+pub(crate) fn time_of_the_system() -> SystemTime {
+    SystemTime::now()
+}
+
 /// How to tell the time. It is kept in one word, so that telling the time takes no lock.
 #[derive(Clone, Copy)]
 enum Hand {
@@ -115,9 +121,8 @@ fn signed(millis: u64) -> i64 {
 
 impl Clock {
     /// A clock that shows the time of the system.
-    #[expect(clippy::disallowed_methods, reason = "the one place where the time of the system comes in")]
     pub fn real() -> Self {
-        Self::starting_at(SystemTime::now().into())
+        Self::starting_at(time_of_the_system().into())
     }
 
     /// A clock that shows `start` now.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::validate::permission::is_account;
 
-use crate::http::{Limits, is_region};
+use crate::http::{Keys, Limits, is_region};
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -26,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) clock_start: Option<SystemTime>,
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
+    pub(crate) keys: Option<Keys>,
 }
 
 impl Default for Config {
@@ -41,6 +42,7 @@ impl Default for Config {
             clock_start: None,
             clock_frozen: false,
             limits: Limits::default(),
+            keys: None,
         }
     }
 }
@@ -60,6 +62,9 @@ impl Config {
                 return Err(invalid(message));
             }
             url.truncate(url.trim_end_matches('/').len());
+        }
+        if self.keys.as_ref().is_some_and(|keys| keys.first().is_none()) {
+            return Err(invalid("signatures cannot be asked for without a single key".to_owned()));
         }
         Ok(self)
     }

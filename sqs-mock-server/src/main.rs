@@ -24,7 +24,7 @@ Examples:
     sqs-mock-server --seed 7 --log sqs_mock_server=debug
 
 Callers choose their account by an access key of 12 digits, and their region by the signature.
-Signatures are not verified. Flags win over the environment.";
+Signatures are not verified unless --auth sigv4 asks for it. Flags win over the environment.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
@@ -51,6 +51,20 @@ struct Arguments {
     /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Whether requests must be signed with a known key; wrong ones are refused as AWS does.
+    #[arg(long, env = "SQS_MOCK_AUTH", value_enum, default_value_t = Auth::None)]
+    auth: Auth,
+    /// A pair that may sign, for --auth sigv4; repeat it for more, or separate pairs by commas.
+    #[arg(
+        long = "key",
+        env = "SQS_MOCK_KEYS",
+        value_name = "ID:SECRET",
+        value_delimiter = ',',
+        default_value = "test:test",
+        hide_env_values = true,
+        value_parser = key
+    )]
+    keys: Vec<(String, String)>,
     /// Connections served at a time; more wait.
     #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().max_connections)]
     max_connections: usize,
@@ -65,6 +79,22 @@ struct Arguments {
     log: EnvFilter,
 }
 
+/// How callers prove who they are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Auth {
+    /// Not at all.
+    None,
+    /// By a signature (version 4) with one of the keys.
+    Sigv4,
+}
+
+fn key(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((id, secret)) if !id.is_empty() && !secret.is_empty() => Ok((id.to_owned(), secret.to_owned())),
+        _ => Err("a key looks like ID:SECRET".to_owned()),
+    }
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
@@ -77,8 +107,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let Arguments { host, port, account, region, public_url, relaxed_timing, seed, max_connections, log } =
-        arguments;
+    let Arguments { host, port, account, region, public_url, relaxed_timing, seed, .. } = arguments;
+    let Arguments { auth, keys, max_connections, log, .. } = arguments;
     tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
     let mut limits = Limits::default();
     limits.max_connections = max_connections;
@@ -92,9 +122,14 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(url) = public_url {
         builder = builder.public_url(url);
     }
+    let mut credentials = ("test".to_owned(), "test".to_owned());
+    if auth == Auth::Sigv4 {
+        credentials = keys.first().cloned().unwrap_or(credentials);
+        builder = builder.require_signatures(keys);
+    }
     let server = builder.host(&host).start().await.map_err(|error| explain(&error, &host, port))?;
     // Whoever closed standard output does not want to read this; the server serves all the same.
-    let _ = greet(server.endpoint_url(), &region);
+    let _ = greet(server.endpoint_url(), &region, &credentials);
     stop_requested().await.map_err(|error| format!("cannot wait for signals: {error}"))?;
     tracing::info!("stopping");
     server.shutdown().await;
@@ -114,14 +149,14 @@ fn explain(error: &io::Error, host: &str, port: u16) -> String {
     }
 }
 
-fn greet(endpoint: &str, region: &str) -> io::Result<()> {
+fn greet(endpoint: &str, region: &str, (id, secret): &(String, String)) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {endpoint}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out)?;
     writeln!(out, "export AWS_ENDPOINT_URL_SQS={endpoint}")?;
     writeln!(out, "export AWS_REGION={region}")?;
-    writeln!(out, "export AWS_ACCESS_KEY_ID=test")?;
-    writeln!(out, "export AWS_SECRET_ACCESS_KEY=test")?;
+    writeln!(out, "export AWS_ACCESS_KEY_ID={id}")?;
+    writeln!(out, "export AWS_SECRET_ACCESS_KEY={secret}")?;
     out.flush()
 }
 

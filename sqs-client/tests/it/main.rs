@@ -19,3 +19,4 @@ mod service;
 mod shapes;
 mod shapes_arbitrary;
 mod shapes_choices;
+mod signatures;

@@ -6,13 +6,16 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
+use sqs_client::service_error::ServiceError;
 
 use super::Limits;
+use super::auth::{self, Keys};
 use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
 use super::dispatch::dispatch;
 use super::respond;
+use crate::clock;
 use crate::ops::{Context, Service};
 
 /// What a request does not say about itself.
@@ -26,6 +29,8 @@ pub(crate) struct Names {
     pub(crate) public_url: Option<String>,
     /// Base of queue URLs for callers that name no host.
     pub(crate) own_url: String,
+    /// Who may call; anyone when absent.
+    pub(crate) keys: Option<Keys>,
 }
 
 /// The transport-free core.
@@ -61,6 +66,10 @@ impl Endpoint {
         };
         let action = call.action();
         let context = self.context(&head, &call);
+        if let Err(error) = self.admit(&head, &body, &context) {
+            tracing::debug!(%action, %error, "not admitted");
+            return respond::refuse(protocol, &error, &request_id);
+        }
         let answer = dispatch(&self.service, &context, call, &request_id).await;
         match answer {
             Ok(encoded) => {
@@ -71,6 +80,15 @@ impl Endpoint {
                 tracing::debug!(%action, account = %context.account, %error, "refused");
                 respond::refuse(protocol, &error, &request_id)
             }
+        }
+    }
+
+    /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
+    /// theirs, wherever the clock of the queues stands.
+    fn admit(&self, head: &Parts, body: &[u8], context: &Context) -> Result<(), ServiceError> {
+        match &self.names.keys {
+            Some(keys) => auth::check(keys, head, body, clock::time_of_the_system(), &context.region),
+            None => Ok(()),
         }
     }
 

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! socket -> patience -> server (accept, limits) -> router -> intake -> body --+
-//!                                                                            +-> endpoint: call -> dispatch -> ops
+//!                                                                            +-> endpoint: call -> auth -> dispatch -> ops
 //! in-process transport ------------------------------------------------------+              respond <-
 //! ```
 //!
 //! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
 //! dropping its future drops the request, so an abandoned long poll takes no message.
 
+mod auth;
 mod body;
 mod call;
 mod caller;
@@ -22,6 +23,7 @@ mod respond;
 mod router;
 mod server;
 
+pub(crate) use auth::Keys;
 pub(crate) use caller::is_region;
 pub(crate) use endpoint::{Endpoint, Names};
 pub use in_process::InProcess;

@@ -75,6 +75,17 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Takes only requests that are signed with one of these pairs of access key and secret, within five minutes of
+    /// the system's clock, and refuses all others as AWS does. By default signatures are not looked at.
+    pub fn require_signatures<I, S>(mut self, keys: impl IntoIterator<Item = (I, S)>) -> Self
+    where
+        I: Into<String>,
+        S: Into<String>,
+    {
+        self.config.keys = Some(keys.into_iter().collect());
+        self
+    }
+
     /// Bounds on connections, sizes and patience.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;

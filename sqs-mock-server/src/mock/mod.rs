@@ -12,7 +12,7 @@ use sqs_client::config::{Config as ClientConfig, Region};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
-use crate::http::{Endpoint, InProcess, Names, Server};
+use crate::http::{Endpoint, InProcess, Keys, Names, Server};
 use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
@@ -47,6 +47,7 @@ pub struct MockSqs {
     url: String,
     account: String,
     region: String,
+    credentials: Credentials,
     server: Option<Server>,
 }
 
@@ -92,7 +93,7 @@ impl MockSqs {
     pub fn client_config(&self) -> sqs_client::config::Builder {
         ClientConfig::builder()
             .region(Region::new(self.region.clone()))
-            .credentials_provider(Credentials::new("test", "test", None, None, "mock"))
+            .credentials_provider(self.credentials.clone())
             .endpoint_url(&self.url)
             .transport(self.transport())
     }
@@ -125,12 +126,19 @@ impl MockSqs {
     }
 
     fn assemble(config: &Config, url: String) -> Self {
-        let Config { account, region, public_url, .. } = config.clone();
+        let Config { account, region, public_url, keys, .. } = config.clone();
         let service = Arc::new(Service::new(config));
-        let names =
-            Names { account: account.clone(), region: region.clone(), public_url, own_url: url.clone() };
+        let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
+        let credentials = Credentials::new(key.0, key.1, None, None, "mock");
+        let names = Names {
+            account: account.clone(),
+            region: region.clone(),
+            public_url,
+            own_url: url.clone(),
+            keys,
+        };
         let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
-        Self { service, endpoint, url, account, region, server: None }
+        Self { service, endpoint, url, account, region, credentials, server: None }
     }
 }
 

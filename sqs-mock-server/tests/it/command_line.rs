@@ -85,6 +85,20 @@ fn environment_sets_what_flags_do_not() {
     assert!(answer.contains("<QueueUrl>http://x/123456789012/q</QueueUrl>"), "{answer}");
 }
 
+#[test]
+fn signatures_are_asked_for_on_request() {
+    let mut server =
+        Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));
+    let endpoint = server.endpoint();
+    let lines: Vec<String> = (0..5).map(|_| server.line()).collect();
+    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", "export AWS_SECRET_ACCESS_KEY=secret"]);
+    let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("<Code>AccessDenied</Code>"), "{answer}");
+    let refused = run(&["--auth", "sigv4", "--key", "no-colon"]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && text.contains("ID:SECRET"), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn sigterm_stops_it_gracefully() {

@@ -12,4 +12,5 @@ mod message_actions;
 mod queue_actions;
 mod sdk;
 mod session;
+mod signatures;
 mod wire;

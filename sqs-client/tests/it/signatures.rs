@@ -1,0 +1,56 @@
+//! Signatures against a server that verifies them, over real HTTP.
+
+use std::time::{Duration, SystemTime};
+
+use sqs_client::Client;
+use sqs_client::config::{Builder, Credentials};
+use sqs_client::protocol::Protocol;
+use sqs_client::time::TimeSource;
+use sqs_mock_server::MockSqs;
+
+async fn strict() -> (MockSqs, Builder) {
+    let server =
+        MockSqs::builder().require_signatures([("AKID", "secret")]).start().await.expect("a free port");
+    let mut config = server.client_config();
+    config.set_transport(None);
+    (server, config)
+}
+
+#[tokio::test]
+async fn every_request_is_signed_so_that_it_can_be_verified() {
+    let (_server, config) = strict().await;
+    for protocol in [Protocol::AwsJson, Protocol::Query] {
+        for token in [None, Some("to/ken+==".to_owned())] {
+            let credentials = Credentials::new("AKID", "secret", token, None, "test");
+            let config = config.clone().protocol(protocol).credentials_provider(credentials).build();
+            let client = Client::from_conf(config);
+            let created = client.create_queue().queue_name("q").send().await.expect("admitted");
+            let send = client.send_message().queue_url(created.queue_url().expect("has a URL"));
+            send.message_body("ünïcödé \r\n & more").send().await.expect("admitted");
+        }
+    }
+}
+
+#[derive(Debug)]
+struct HourAhead;
+
+impl TimeSource for HourAhead {
+    #[expect(clippy::disallowed_methods, reason = "this clock is wrong by an hour from the real one")]
+    fn now(&self) -> SystemTime {
+        SystemTime::now() + Duration::from_secs(3_600)
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_clock_is_put_right_by_the_servers() {
+    let (_server, config) = strict().await;
+    let config = config.time_source(HourAhead);
+    let stubborn = Client::from_conf(config.clone().disable_clock_skew_correction(true).build());
+    let error = stubborn.list_queues().send().await.expect_err("refused");
+    assert_eq!(error.code(), Some("SignatureDoesNotMatch"));
+    Client::from_conf(config.build())
+        .list_queues()
+        .send()
+        .await
+        .expect("corrected by the Date of the answer");
+}

@@ -1,0 +1,91 @@
+//! Callers that must sign.
+
+use std::time::Duration;
+
+use aws_sdk_sqs::error::ProvideErrorMetadata as _;
+use sqs_client::config::Credentials;
+use sqs_client::protocol::Protocol;
+use sqs_client::{Client, Error};
+use sqs_mock_server::MockSqs;
+
+async fn strict() -> MockSqs {
+    let builder = MockSqs::builder().require_signatures([("AKID", "secret"), ("123456789012", "other")]);
+    builder.start().await.unwrap()
+}
+
+/// A client that signs with this pair.
+fn signing(server: &MockSqs, id: &str, secret: &str, protocol: Protocol) -> Client {
+    let credentials = Credentials::new(id, secret, None, None, "test");
+    Client::from_conf(server.client_config().credentials_provider(credentials).protocol(protocol).build())
+}
+
+async fn list(client: &Client) -> Result<(), Error> {
+    client.list_queues().send().await.map(drop)
+}
+
+const PROTOCOLS: [Protocol; 2] = [Protocol::AwsJson, Protocol::Query];
+
+#[tokio::test]
+async fn known_keys_are_admitted_in_both_protocols() {
+    let server = strict().await;
+    for protocol in PROTOCOLS {
+        for (id, secret) in [("AKID", "secret"), ("123456789012", "other")] {
+            list(&signing(&server, id, secret, protocol)).await.unwrap();
+        }
+    }
+    list(&server.client()).await.expect("the server's own client has one of the keys");
+}
+
+#[tokio::test]
+async fn wrong_signatures_get_the_answers_of_aws() {
+    let server = strict().await;
+    for protocol in PROTOCOLS {
+        let unknown = list(&signing(&server, "NOBODY", "secret", protocol)).await.unwrap_err();
+        assert_eq!((unknown.code(), unknown.status()), (Some("InvalidClientTokenId"), Some(403)));
+        let wrong = list(&signing(&server, "AKID", "guess", protocol)).await.unwrap_err();
+        assert_eq!((wrong.code(), wrong.status()), (Some("SignatureDoesNotMatch"), Some(403)));
+
+        let mut config = server.client_config().protocol(protocol).allow_no_auth();
+        config.set_credentials_provider(None);
+        let unsigned = list(&Client::from_conf(config.build())).await.unwrap_err();
+        assert_eq!((unsigned.code(), unsigned.status()), (Some("AccessDenied"), Some(403)));
+        assert!(unsigned.message().unwrap().contains("https://sqs.us-east-1.amazonaws.com/"));
+    }
+}
+
+#[tokio::test]
+async fn signatures_hold_wherever_the_clock_of_the_queues_stands() {
+    let server = strict().await;
+    server.clock().advance(Duration::from_secs(14 * 86_400));
+    list(&signing(&server, "AKID", "secret", Protocol::AwsJson)).await.unwrap();
+}
+
+#[tokio::test]
+async fn sdk_of_aws_signs_what_is_admitted() {
+    let server = strict().await;
+    let sdk = |secret: &str| {
+        let config = aws_sdk_sqs::Config::builder()
+            .behavior_version(aws_sdk_sqs::config::BehaviorVersion::v2026_01_12())
+            .region(aws_sdk_sqs::config::Region::new("eu-west-1"))
+            .credentials_provider(Credentials::new("AKID", secret, Some("token".into()), None, "test"))
+            .endpoint_url(server.endpoint_url())
+            .http_client(aws_smithy_http_client::Builder::new().build_http());
+        aws_sdk_sqs::Client::from_conf(config.build())
+    };
+    sdk("secret").create_queue().queue_name("q").send().await.unwrap();
+    let error = sdk("guess").create_queue().queue_name("q").send().await.unwrap_err();
+    assert_eq!(error.code(), Some("SignatureDoesNotMatch"));
+}
+
+#[tokio::test]
+async fn without_the_setting_nobody_looks_at_signatures() {
+    let server = MockSqs::start().await;
+    list(&signing(&server, "NOBODY", "guess", Protocol::AwsJson)).await.unwrap();
+}
+
+#[tokio::test]
+async fn no_keys_at_all_are_a_mistake() {
+    let none: [(&str, &str); 0] = [];
+    let error = MockSqs::builder().require_signatures(none).start().await.unwrap_err();
+    assert!(error.to_string().contains("key"), "{error}");
+}
