@@ -7,14 +7,17 @@
 //!
 //! A shape is declared once, in [`types`](crate::types). AWS JSON comes from its serde impls. The form and the
 //! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
-//! deserializer (`read`), with the table in `names` for what is called differently there.
+//! deserializer (`read`), with the table in `names` for what is called differently there. The JSON that a Query request
+//! can ask for instead of XML ([`Answer`]) comes through `walk` too.
 
+mod answer;
 mod compound;
 mod detect;
 mod error;
 mod json;
 mod names;
 mod query;
+mod query_json;
 mod read;
 mod tree;
 mod walk;
@@ -27,6 +30,7 @@ use crate::operation::{Input, Operation};
 use crate::service_error::ServiceError;
 use crate::types::SetRequestId;
 
+pub use answer::Answer;
 pub use detect::Detected;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;

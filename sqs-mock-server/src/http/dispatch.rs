@@ -1,7 +1,7 @@
 //! From an action to its operation.
 
 use sqs_client::operation::Action;
-use sqs_client::protocol::EncodedResponse;
+use sqs_client::protocol::{Answer, EncodedResponse};
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::call::Call;
@@ -16,14 +16,16 @@ macro_rules! by_action {
     };
 }
 
-/// Decodes the input, runs the operation and encodes its output in the protocol of the request.
+/// Decodes the input, runs the operation and encodes its output in the protocol of the request and the
+/// form that it accepts.
 pub(super) async fn dispatch(
     service: &Service,
     context: &Context,
     call: Call<'_>,
+    answer: Answer,
     request_id: &str,
 ) -> Result<EncodedResponse, ServiceError> {
-    by_action! { call.action(), run(service, context, call, request_id);
+    by_action! { call.action(), run(service, context, call, answer, request_id);
         AddPermission in add_permission;
         CancelMessageMoveTask in cancel_message_move_task;
         ChangeMessageVisibility in change_message_visibility;
@@ -54,11 +56,12 @@ async fn run<O: Serve>(
     service: &Service,
     context: &Context,
     call: Call<'_>,
+    answer: Answer,
     request_id: &str,
 ) -> Result<EncodedResponse, ServiceError> {
     let protocol = call.protocol();
     let input = call.input::<O::Input>()?;
     let output = O::serve(service, context, input).await?;
-    let encoded = protocol.encode_response::<O>(&output, request_id);
+    let encoded = protocol.encode_response_as::<O>(answer, &output, request_id);
     encoded.map_err(|error| ServiceError::new(ErrorCode::InternalFailure, format!("{}: {error}", O::ACTION)))
 }

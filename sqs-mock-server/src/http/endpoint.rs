@@ -14,7 +14,7 @@ use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
 use super::dispatch::dispatch;
-use super::respond;
+use super::respond::{self, Style};
 use crate::clock;
 use crate::ops::{Context, Service};
 
@@ -46,7 +46,7 @@ impl Endpoint {
         Self { service, names }
     }
 
-    /// Answers a request in its own protocol.
+    /// Answers a request in its own protocol, and in the form that it accepts.
     ///
     /// # Cancel safety
     /// Dropped while it waits for messages, a receive takes none.
@@ -54,23 +54,23 @@ impl Endpoint {
         let (head, body) = request.into_parts();
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
-        let protocol = protocol_of(&detected);
+        let style = Style::of(&detected, &head);
         if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(protocol, &request_id);
+            return respond::method_not_allowed(style, &request_id);
         }
         let form = form_text(&head, &body);
         let call = match Call::read(&detected, &head, &body, &form) {
             Ok(call) => call,
             Err(NoCall::NoAction) => return respond::no_action(),
-            Err(NoCall::Refused(error)) => return respond::refuse(protocol, &error, &request_id),
+            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id),
         };
         let action = call.action();
         let context = self.context(&head, &call);
         if let Err(error) = self.admit(&head, &body, &context) {
             tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(protocol, &error, &request_id);
+            return respond::refuse(style, &error, &request_id);
         }
-        let answer = dispatch(&self.service, &context, call, &request_id).await;
+        let answer = dispatch(&self.service, &context, call, style.answer, &request_id).await;
         match answer {
             Ok(encoded) => {
                 tracing::debug!(%action, account = %context.account, "answered");
@@ -78,7 +78,7 @@ impl Endpoint {
             }
             Err(error) => {
                 tracing::debug!(%action, account = %context.account, %error, "refused");
-                respond::refuse(protocol, &error, &request_id)
+                respond::refuse(style, &error, &request_id)
             }
         }
     }
@@ -116,8 +116,8 @@ impl Endpoint {
                 "Too many large requests are under way.".to_owned(),
             ),
         };
-        let protocol = protocol_of(&Detected::from_headers(&head.headers));
-        respond::refuse_with_status(protocol, status, code, message, &self.service.request_id())
+        let style = Style::of(&Detected::from_headers(&head.headers), head);
+        respond::refuse_with_status(style, status, code, message, &self.service.request_id())
     }
 
     /// Ends long polls with empty answers, and move tasks.
@@ -148,12 +148,5 @@ impl Endpoint {
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
         }
-    }
-}
-
-fn protocol_of(detected: &Detected) -> Protocol {
-    match detected {
-        Detected::AwsJson(_) => Protocol::AwsJson,
-        Detected::Query => Protocol::Query,
     }
 }

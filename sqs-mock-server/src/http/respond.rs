@@ -2,9 +2,29 @@
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
 use http::{Response, StatusCode};
-use sqs_client::protocol::{EncodedResponse, Protocol};
+use sqs_client::protocol::{Answer, Detected, EncodedResponse, Protocol};
 use sqs_client::service_error::{ErrorCode, ServiceError};
+
+/// How a request is answered: in its own protocol and, where that has more than one, in the form that it accepts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    pub(super) protocol: Protocol,
+    pub(super) answer: Answer,
+}
+
+impl Style {
+    /// What the head of a request asks for.
+    pub(super) fn of(detected: &Detected, head: &Parts) -> Self {
+        match detected {
+            Detected::AwsJson(_) => Self { protocol: Protocol::AwsJson, answer: Answer::default() },
+            Detected::Query => {
+                Self { protocol: Protocol::Query, answer: Answer::from_headers(&head.headers) }
+            }
+        }
+    }
+}
 
 /// An encoded answer as it goes out.
 pub(super) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
@@ -16,23 +36,23 @@ pub(super) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
 }
 
 /// A refusal with the status of its code.
-pub(super) fn refuse(protocol: Protocol, error: &ServiceError, request_id: &str) -> Response<Bytes> {
-    answer(protocol.encode_error(error, request_id))
+pub(super) fn refuse(style: Style, error: &ServiceError, request_id: &str) -> Response<Bytes> {
+    answer(style.protocol.encode_error_as(style.answer, error, request_id))
 }
 
 /// A refusal that HTTP itself has a status for, while SQS has no code. In AWS JSON its `__type` is in the namespace
 /// that AWS has for what is no shape of the service; elsewhere the code stands as it is.
 pub(super) fn refuse_with_status(
-    protocol: Protocol,
+    style: Style,
     status: StatusCode,
     code: &str,
     message: impl Into<String>,
     request_id: &str,
 ) -> Response<Bytes> {
     let error = ServiceError::new(ErrorCode::from_name(code), message);
-    let mut response = refuse(protocol, &error, request_id);
+    let mut response = refuse(style, &error, request_id);
     *response.status_mut() = status;
-    if let (Protocol::AwsJson, ErrorCode::Other(code)) = (protocol, &error.code) {
+    if let (Protocol::AwsJson, ErrorCode::Other(code)) = (style.protocol, &error.code) {
         let type_name = format!("com.amazon.coral.service#{code}Exception");
         let body = serde_json::json!({ "__type": type_name, "message": error.message });
         *response.body_mut() = body.to_string().into();
@@ -41,15 +61,16 @@ pub(super) fn refuse_with_status(
 }
 
 /// The answer to other methods than GET and POST.
-pub(super) fn method_not_allowed(protocol: Protocol, request_id: &str) -> Response<Bytes> {
+pub(super) fn method_not_allowed(style: Style, request_id: &str) -> Response<Bytes> {
     let status = StatusCode::METHOD_NOT_ALLOWED;
     let message = "Only GET and POST are supported.";
-    let mut response = refuse_with_status(protocol, status, "MethodNotAllowed", message, request_id);
+    let mut response = refuse_with_status(style, status, "MethodNotAllowed", message, request_id);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
     response
 }
 
-/// The answer to a request without an action, such as a visit to a queue URL.
+/// The answer to a request without an action, such as a visit to a queue URL. What AWS answers to those that accept
+/// JSON is not recorded: they get the same.
 pub(super) fn no_action() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"<UnknownOperationException/>\n"));
     *response.status_mut() = StatusCode::NOT_FOUND;

@@ -1,5 +1,6 @@
 //! The server from outside: over sockets, in process, and as a binary.
 
+mod accept;
 mod bounds;
 mod callers;
 mod command_line;
