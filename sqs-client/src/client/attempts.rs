@@ -1,5 +1,6 @@
 //! The loop over attempts, the same for all operations.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
 use http::header::{DATE, HOST, HeaderValue, USER_AGENT};
-use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 
 use super::shared::Shared;

@@ -4,16 +4,9 @@ use sqs_mock_server::MockSqs;
 
 use crate::wire::{JSON, Wire};
 
-async fn start() -> (MockSqs, Wire) {
-    let server = MockSqs::start().await;
-    let mut wire = Wire::connect(&server).await;
-    assert_eq!(wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await.status, 200);
-    (server, wire)
-}
-
 #[tokio::test]
 async fn queue_urls_start_with_the_host_that_the_caller_used() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let body = r#"{"QueueName":"q"}"#;
     let request = format!(
         "POST / HTTP/1.1\r\nhost: sqs.in-docker:9324\r\n{JSON}x-amz-target: AmazonSQS.GetQueueUrl\r\n\
@@ -34,7 +27,7 @@ async fn public_url_overrides_the_host() {
 
 #[tokio::test]
 async fn credential_scope_chooses_account_and_region() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let list = |credential: &str| {
         format!(
             "{JSON}x-amz-target: AmazonSQS.ListQueues\r\n\
@@ -53,7 +46,7 @@ async fn credential_scope_chooses_account_and_region() {
 
 #[tokio::test]
 async fn health_is_reported() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let answer = wire.get("/health").await;
     assert_eq!(answer.status, 200);
     assert!(answer.text().starts_with(r#"{"status":"ok","version":""#), "{}", answer.text());

@@ -1,19 +1,10 @@
 //! Which protocol a request speaks, what it asks for (contract, sections 3.3 and 4).
 
-use sqs_mock_server::MockSqs;
-
 use crate::wire::{FORM, JSON, Wire};
-
-async fn start() -> (MockSqs, Wire) {
-    let server = MockSqs::start().await;
-    let mut wire = Wire::connect(&server).await;
-    assert_eq!(wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await.status, 200);
-    (server, wire)
-}
 
 #[tokio::test]
 async fn each_request_is_answered_in_its_own_protocol() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let json = wire.json("ListQueues", "{}").await;
     assert_eq!((json.status, json.header("content-type")), (200, "application/x-amz-json-1.0"));
     assert!(json.text().starts_with(r#"{"QueueUrls":["#), "{}", json.text());
@@ -26,7 +17,7 @@ async fn each_request_is_answered_in_its_own_protocol() {
 
 #[tokio::test]
 async fn void_action_answers_with_zero_bytes_in_json_and_without_a_result_in_xml() {
-    let (server, mut wire) = start().await;
+    let (server, mut wire) = Wire::with_queue().await;
     let url = server.queue_url("q");
     let json = wire.json("TagQueue", format!(r#"{{"QueueUrl":"{url}","Tags":{{"a":"b"}}}}"#)).await;
     assert_eq!((json.status, json.body.len()), (200, 0));
@@ -38,7 +29,7 @@ async fn void_action_answers_with_zero_bytes_in_json_and_without_a_result_in_xml
 
 #[tokio::test]
 async fn json_is_accepted_on_any_path() {
-    let (server, mut wire) = start().await;
+    let (server, mut wire) = Wire::with_queue().await;
     let headers = format!("{JSON}x-amz-target: AmazonSQS.GetQueueUrl\r\n");
     for path in ["/", "/000000000000/q", "/some/where?x=1"] {
         let answer = wire.exchange(&format!("POST {path}"), &headers, br#"{"QueueName":"q"}"#).await;
@@ -48,7 +39,7 @@ async fn json_is_accepted_on_any_path() {
 
 #[tokio::test]
 async fn unknown_target_is_an_unknown_operation() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     for target in ["AmazonSQS.MakeCoffee", "AmazonSNS.SendMessage", "SendMessage", "AmazonSQS.", "%"] {
         let headers = format!("{JSON}x-amz-target: {target}\r\n");
         let answer = wire.exchange("POST /", &headers, b"{}").await;
@@ -61,7 +52,7 @@ async fn unknown_target_is_an_unknown_operation() {
 
 #[tokio::test]
 async fn unknown_action_of_a_form_is_invalid_and_named() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let answer = wire.form("/", "Action=Make%3CCoffee&Version=2012-11-05").await;
     answer.refused_in_xml(400, "InvalidAction");
     let expected = "<Message>The action Make&lt;Coffee is not valid for this endpoint.</Message>";
@@ -70,7 +61,7 @@ async fn unknown_action_of_a_form_is_invalid_and_named() {
 
 #[tokio::test]
 async fn visit_to_a_queue_url_finds_no_operation() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     for target in ["/000000000000/q", "/000000000000/unknown", "/", "/favicon.ico"] {
         let answer = wire.get(target).await;
         assert_eq!((answer.status, answer.text().trim_end()), (404, "<UnknownOperationException/>"));
@@ -79,7 +70,7 @@ async fn visit_to_a_queue_url_finds_no_operation() {
 
 #[tokio::test]
 async fn form_may_be_in_the_url_in_the_body_or_in_both() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     let sent = wire.get("/000000000000/q?Action=SendMessage&MessageBody=from+the%20url").await;
     assert_eq!(sent.status, 200, "{}", sent.text());
     let sent = wire.form("/000000000000/q?Action=SendMessage", "MessageBody=from+both").await;
@@ -91,7 +82,7 @@ async fn form_may_be_in_the_url_in_the_body_or_in_both() {
 
 #[tokio::test]
 async fn queue_url_parameter_wins_over_the_path() {
-    let (server, mut wire) = start().await;
+    let (server, mut wire) = Wire::with_queue().await;
     let url = server.queue_url("q");
     let form = format!("Action=SendMessage&QueueUrl={url}&MessageBody=x");
     assert_eq!(wire.form("/000000000000/unknown", form).await.status, 200);
@@ -102,7 +93,7 @@ async fn queue_url_parameter_wins_over_the_path() {
 
 #[tokio::test]
 async fn actions_without_a_queue_are_invalid_on_a_queue_url() {
-    let (server, mut wire) = start().await;
+    let (server, mut wire) = Wire::with_queue().await;
     for action in ["ListQueues", "CreateQueue"] {
         let answer = wire.get(&format!("/000000000000/q?Action={action}&QueueName=n")).await;
         answer.refused_in_xml(400, "InvalidAction");
@@ -113,7 +104,7 @@ async fn actions_without_a_queue_are_invalid_on_a_queue_url() {
 
 #[tokio::test]
 async fn other_methods_are_not_allowed() {
-    let (_server, mut wire) = start().await;
+    let (_server, mut wire) = Wire::with_queue().await;
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
         let answer = wire.exchange(&format!("{method} /"), FORM, b"Action=ListQueues").await;
         assert_eq!((answer.status, answer.header("allow")), (405, "GET, POST"), "{method}");
@@ -124,7 +115,7 @@ async fn other_methods_are_not_allowed() {
 
 #[tokio::test]
 async fn path_of_a_queue_names_it_only_in_the_query_protocol() {
-    let (server, mut wire) = start().await;
+    let (server, mut wire) = Wire::with_queue().await;
     let headers = format!("{JSON}x-amz-target: AmazonSQS.PurgeQueue\r\n");
     let absent = wire.exchange("POST /000000000000/q", &headers, b"{}").await;
     absent.refused_in_json(400, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue");

@@ -26,6 +26,14 @@ pub(crate) struct Answer {
 }
 
 impl Wire {
+    /// A server with the queue `q`, and a connection to it.
+    pub(crate) async fn with_queue() -> (MockSqs, Self) {
+        let server = MockSqs::start().await;
+        let mut wire = Self::connect(&server).await;
+        assert_eq!(wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await.status, 200);
+        (server, wire)
+    }
+
     pub(crate) async fn connect(server: &MockSqs) -> Self {
         let host = server.endpoint_url().trim_start_matches("http://").to_owned();
         let stream = TcpStream::connect(&host).await.expect("the server listens");

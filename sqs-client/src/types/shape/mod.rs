@@ -137,24 +137,19 @@ macro_rules! shape {
     ($(#[$meta:meta])* output $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => { pastey::paste! {
-        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$(#[$meta])*] $name {
-            $( $(#[$fm])* $f : $card $t => $wire ;)*
-        });
+        shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
                 $name { $( $f: relax!(self.$f, $card $t), )* _request_id: self._request_id }
             }
         }
-        shape!(@request_id $name);
     }};
 
     ($(#[$meta:meta])* try_output $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => { pastey::paste! {
-        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$(#[$meta])*] $name {
-            $( $(#[$fm])* $f : $card $t => $wire ;)*
-        });
+        shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             ///
@@ -164,10 +159,14 @@ macro_rules! shape {
                 Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _request_id: self._request_id })
             }
         }
-        shape!(@request_id $name);
     }};
 
-    (@request_id $name:ident) => {
+    (@output [$($meta:tt)*] $name:ident {
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+    }) => {
+        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$($meta)*] $name {
+            $( $(#[$fm])* $f : $card $t => $wire ;)*
+        });
         impl crate::types::RequestId for $name {
             fn request_id(&self) -> Option<&str> {
                 self._request_id.as_deref()
