@@ -3,6 +3,7 @@
 pub mod clock;
 mod config;
 mod engine;
+pub mod faults;
 mod http;
 mod mock;
 mod ops;

@@ -5,6 +5,7 @@ use sqs_client::protocol::{Answer, EncodedResponse};
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::call::Call;
+use crate::faults::{Ending, Plan, Target, Unapplied};
 use crate::ops::{Context, Serve, Service};
 
 /// One arm for each operation; a missing one does not compile.
@@ -16,15 +17,24 @@ macro_rules! by_action {
     };
 }
 
+/// What came of a call.
+#[derive(Debug)]
+pub(super) enum Dispatched {
+    /// An output or a refusal, and what becomes of it on its way back.
+    Answered(Result<EncodedResponse, ServiceError>, Ending),
+    /// A fault decided otherwise.
+    Struck(Unapplied),
+}
+
 /// Decodes the input, runs the operation and encodes its output in the protocol of the request and the
-/// form that it accepts.
+/// form that it accepts, unless a fault comes between.
 pub(super) async fn dispatch(
     service: &Service,
-    context: &Context,
+    context: &mut Context,
     call: Call<'_>,
     answer: Answer,
     request_id: &str,
-) -> Result<EncodedResponse, ServiceError> {
+) -> Dispatched {
     by_action! { call.action(), run(service, context, call, answer, request_id);
         AddPermission in add_permission;
         CancelMessageMoveTask in cancel_message_move_task;
@@ -52,16 +62,39 @@ pub(super) async fn dispatch(
     }
 }
 
-async fn run<O: Serve>(
+async fn run<O: Serve + Target>(
     service: &Service,
-    context: &Context,
+    context: &mut Context,
     call: Call<'_>,
     answer: Answer,
     request_id: &str,
-) -> Result<EncodedResponse, ServiceError> {
+) -> Dispatched {
     let protocol = call.protocol();
-    let input = call.input::<O::Input>()?;
-    let output = O::serve(service, context, input).await?;
-    let encoded = protocol.encode_response_as::<O>(answer, &output, request_id);
-    encoded.map_err(|error| ServiceError::new(ErrorCode::InternalFailure, format!("{}: {error}", O::ACTION)))
+    let mut input = match call.input::<O::Input>() {
+        Ok(input) => input,
+        Err(error) => return Dispatched::Answered(Err(error), Ending::Whole),
+    };
+    let faults = service.faults();
+    let plan = if faults.is_empty() { Plan::default() } else { faults.plan(&context.request::<O>(&input)) };
+    if !plan.latency.is_zero() {
+        tokio::time::sleep(plan.latency).await;
+    }
+    if let Some(unapplied) = plan.unapplied {
+        return Dispatched::Struck(unapplied);
+    }
+    if plan.redeliver {
+        O::redeliver(&mut input);
+    }
+    context.failing = plan.failing;
+    let mut ending = plan.ending;
+    let result = O::serve(service, context, input).await.and_then(|mut output| {
+        O::omit(&mut output, &plan.omitted);
+        if ending == Ending::Corrupt && O::corrupt(&mut output) {
+            ending = Ending::Whole;
+        }
+        let encoded = protocol.encode_response_as::<O>(answer, &output, request_id);
+        encoded
+            .map_err(|error| ServiceError::new(ErrorCode::InternalFailure, format!("{}: {error}", O::ACTION)))
+    });
+    Dispatched::Answered(result, ending)
 }

@@ -13,9 +13,11 @@ use super::auth::{self, Keys};
 use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
-use super::dispatch::dispatch;
+use super::dispatch::{Dispatched, dispatch};
+use super::reply::Reply;
 use super::respond::{self, Style};
 use crate::clock;
+use crate::faults::{Ending, Unapplied};
 use crate::ops::{Context, Service};
 
 /// What a request does not say about itself.
@@ -50,28 +52,34 @@ impl Endpoint {
     ///
     /// # Cancel safety
     /// Dropped while it waits for messages, a receive takes none.
-    pub(crate) async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
+    pub(crate) async fn handle(&self, request: Request<Bytes>) -> Reply {
         let (head, body) = request.into_parts();
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
         let style = Style::of(&detected, &head);
         if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(style, &request_id);
+            return respond::method_not_allowed(style, &request_id).into();
         }
         let form = form_text(&head, &body);
         let call = match Call::read(&detected, &head, &body, &form) {
             Ok(call) => call,
-            Err(NoCall::NoAction) => return respond::no_action(),
-            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id),
+            Err(NoCall::NoAction) => return respond::no_action().into(),
+            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id).into(),
         };
         let action = call.action();
-        let context = self.context(&head, &call);
+        let mut context = self.context(&head, &call);
         if let Err(error) = self.admit(&head, &body, &context) {
             tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(style, &error, &request_id);
+            return respond::refuse(style, &error, &request_id).into();
         }
-        let answer = dispatch(&self.service, &context, call, style.answer, &request_id).await;
-        match answer {
+        let dispatched = dispatch(&self.service, &mut context, call, style.answer, &request_id).await;
+        let (answer, ending) = match dispatched {
+            Dispatched::Answered(answer, ending) => (answer, ending),
+            Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
+            Dispatched::Struck(Unapplied::Status(status, body)) => return Reply::foreign(status, body),
+            Dispatched::Struck(Unapplied::Reset) => return Reply::Lost,
+        };
+        let response = match answer {
             Ok(encoded) => {
                 tracing::debug!(%action, account = %context.account, "answered");
                 respond::answer(encoded)
@@ -80,7 +88,8 @@ impl Endpoint {
                 tracing::debug!(%action, account = %context.account, %error, "refused");
                 respond::refuse(style, &error, &request_id)
             }
-        }
+        };
+        Reply::spoilt(response, ending)
     }
 
     /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
@@ -147,6 +156,7 @@ impl Endpoint {
             wsdl,
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
+            failing: Vec::new(),
         }
     }
 }

@@ -7,6 +7,8 @@ use http::Request;
 use sqs_client::transport::{Transport, TransportError, TransportErrorKind, TransportFuture};
 
 use super::endpoint::Endpoint;
+use super::outgoing::Break;
+use super::reply::Reply;
 
 /// Hands requests of a client straight to a server in the same process.
 ///
@@ -30,7 +32,12 @@ impl Transport for InProcess {
             if self.endpoint.is_shut_down() {
                 return Err(TransportError::new(TransportErrorKind::Connect, "the server has stopped"));
             }
-            Ok(self.endpoint.handle(request).await)
+            match self.endpoint.handle(request).await {
+                Reply::Whole(response) => Ok(response),
+                Reply::Truncated(_) | Reply::Lost => {
+                    Err(TransportError::new(TransportErrorKind::Broken, Break::Reset))
+                }
+            }
         })
     }
 }

@@ -24,6 +24,11 @@ impl<S> Patient<S> {
         Self { stream, limit, stuck: None }
     }
 
+    /// The stream itself.
+    pub(super) fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
     /// What came of a write, or an error when it has been stuck for too long.
     fn within_limit<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {

@@ -1,7 +1,5 @@
 //! Where a request of a socket goes: the health check, or the service.
 
-use std::convert::Infallible;
-
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
 use http::{Request, Response};
@@ -10,39 +8,48 @@ use hyper::body::Incoming;
 
 use super::endpoint::Endpoint;
 use super::intake::{Admitted, Intake};
+use super::outgoing::{Break, Outgoing, Part};
+use super::reply::Reply;
 
 /// What connections answer with.
-pub(super) type Answer = Response<Full<Bytes>>;
+pub(super) type Answer = Response<Outgoing>;
 
 /// Answers one request.
 ///
 /// # Cancel safety
 /// Dropped before its end, the request is as if it had not been made, or as if its answer had been lost.
+///
+/// # Errors
+/// A fault demands that the connection breaks.
 pub(super) async fn route(
     endpoint: &Endpoint,
     intake: &Intake,
     request: Request<Incoming>,
-) -> Result<Answer, Infallible> {
-    let answer = match request.uri().path() {
-        "/health" => health(),
+) -> Result<Answer, Break> {
+    let reply = match request.uri().path() {
+        "/health" => health().into(),
         _ => serve(endpoint, intake, request).await,
     };
-    Ok(answer.map(Full::new))
+    match reply {
+        Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
+        Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
+        Reply::Lost => Err(Break::Reset),
+    }
 }
 
-async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>) -> Response<Bytes> {
+async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>) -> Reply {
     let (head, incoming) = request.into_parts();
     match intake.read(incoming, head.headers.contains_key(EXPECT)).await {
         Ok(Admitted { body, share }) => {
-            let response = endpoint.handle(Request::from_parts(head, body)).await;
+            let reply = endpoint.handle(Request::from_parts(head, body)).await;
             drop(share);
-            response
+            reply
         }
         Err(error) => {
             let mut response = endpoint.refuse_body(&head, error, intake.limits());
             // What is left of the body would be taken for the next request.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            response
+            response.into()
         }
     }
 }

@@ -21,6 +21,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::endpoint::Endpoint;
 use super::intake::Intake;
+use super::outgoing::Break;
 use super::patience::Patient;
 use super::{Limits, router};
 
@@ -125,9 +126,23 @@ async fn accept(
     Ok((stream, seat))
 }
 
-async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, mut stopped: watch::Receiver<bool>) {
+async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, stopped: watch::Receiver<bool>) {
+    let mut stream = Patient::new(stream, intake.limits().write_timeout);
+    let Err(error) = converse(&mut stream, endpoint, intake, stopped).await else { return };
+    if Break::behind(&error) == Some(Break::Reset) {
+        // An error says that the connection is down already.
+        let _ = stream.get_ref().set_zero_linger();
+    }
+    tracing::debug!(%error, "a connection broke");
+}
+
+async fn converse(
+    stream: &mut Patient<TcpStream>,
+    endpoint: &Endpoint,
+    intake: &Intake,
+    mut stopped: watch::Receiver<bool>,
+) -> hyper::Result<()> {
     let limits = intake.limits();
-    let stream = Patient::new(stream, limits.write_timeout);
     let service = service_fn(|request| router::route(endpoint, intake, request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -136,14 +151,11 @@ async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, mut stop
         .max_header_size(limits.max_head)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
-    let ended = tokio::select! {
+    tokio::select! {
         ended = connection.as_mut() => ended,
         _ = stopped.changed() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
     }
 }

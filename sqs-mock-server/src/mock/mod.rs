@@ -12,6 +12,7 @@ use sqs_client::config::{Config as ClientConfig, Region};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
+use crate::faults::Faults;
 use crate::http::{Endpoint, InProcess, Keys, Names, Server};
 use crate::ops::Service;
 
@@ -106,6 +107,11 @@ impl MockSqs {
     /// The clock that the queues live by. Advancing it makes timeouts, delays and retention pass.
     pub fn clock(&self) -> &Clock {
         self.service.clock()
+    }
+
+    /// What goes wrong on demand: refusals, lost and broken answers, latency.
+    pub fn faults(&self) -> &Faults {
+        self.service.faults()
     }
 
     /// A look into a queue of the server's own account and region, whether it exists or not.

@@ -16,10 +16,11 @@ use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
     SendMessageBatchResultEntry,
 };
-use sqs_client::validate::{Draft, Validate, batch};
+use sqs_client::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Outgoing, with_receipt};
 use super::{Context, Serve, Service, built, seconds};
+use crate::faults::FailedEntry;
 
 /// What became of each entry.
 #[derive(Debug)]
@@ -31,35 +32,64 @@ struct Results<T> {
 impl<T> Results<T> {
     /// Sorts results by success; `succeed` writes the entry of one.
     fn of<R>(
-        results: Vec<(String, Result<R, ServiceError>)>,
+        results: Vec<(String, Result<R, Failure>)>,
         succeed: impl Fn(String, R) -> Result<T, ServiceError>,
     ) -> Result<Self, ServiceError> {
         let mut sorted = Self { successful: Vec::new(), failed: Vec::new() };
         for (id, result) in results {
             match result {
                 Ok(result) => sorted.successful.push(succeed(id, result)?),
-                Err(error) => sorted.failed.push(failure(id, error)?),
+                Err(failure) => sorted.failed.push(failure.entry(id)?),
             }
         }
         Ok(sorted)
     }
 }
 
-fn failure(id: String, error: ServiceError) -> Result<BatchResultErrorEntry, ServiceError> {
-    let entry = BatchResultErrorEntry::builder()
-        .id(id)
-        .sender_fault(error.code.fault() == Fault::Sender)
-        .code(error.code.query_code())
-        .set_message(error.message);
-    built(entry.build())
+/// Why an entry failed, and who is told that it was his fault.
+#[derive(Debug)]
+struct Failure {
+    error: ServiceError,
+    sender_fault: bool,
 }
 
-/// Does something with each entry, which gives its id and what came of it.
-fn each_entry<E, R>(
+impl Failure {
+    fn entry(self, id: String) -> Result<BatchResultErrorEntry, ServiceError> {
+        let entry = BatchResultErrorEntry::builder()
+            .id(id)
+            .sender_fault(self.sender_fault)
+            .code(self.error.code.query_code())
+            .set_message(self.error.message);
+        built(entry.build())
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        Self { sender_fault: error.code.fault() == Fault::Sender, error }
+    }
+}
+
+impl From<&FailedEntry> for Failure {
+    fn from(failed: &FailedEntry) -> Self {
+        Self { error: failed.error.clone(), sender_fault: failed.sender_fault }
+    }
+}
+
+/// Does something with each entry that is not to fail anyway; `act` gets the entry without its id.
+fn each_entry<E: BatchEntry, R>(
+    context: &Context,
     entries: Option<Vec<E>>,
-    act: impl FnMut(E) -> (String, Result<R, ServiceError>),
-) -> Vec<(String, Result<R, ServiceError>)> {
-    entries.unwrap_or_default().into_iter().map(act).collect()
+    mut act: impl FnMut(E) -> Result<R, ServiceError>,
+) -> Vec<(String, Result<R, Failure>)> {
+    let entries = entries.unwrap_or_default().into_iter().enumerate();
+    let results = entries.map(|(index, entry)| {
+        let id = entry.id().to_owned();
+        let allowed = context.spare(index).map_err(Failure::from);
+        let checked = allowed.and_then(|()| entry.validate().map_err(Failure::from));
+        (id, checked.and_then(|()| act(entry).map_err(Failure::from)))
+    });
+    results.collect()
 }
 
 impl Serve for SendMessageBatch {
@@ -72,20 +102,14 @@ impl Serve for SendMessageBatch {
         let rules = queue.rules();
         batch::whole_request(input.entries(), Some(&rules))?;
         let sender = Arc::from(context.account.as_str());
-        let prepared: Vec<_> = input
-            .entries
-            .unwrap_or_default()
-            .into_iter()
-            .map(|entry| {
-                let checked = entry.validate().and_then(|()| Draft::from(&entry).parameters_for(&rules));
-                (entry.id.clone(), checked.map(|()| Outgoing::new(entry, context, &sender)))
-            })
-            .collect();
+        let prepared = each_entry(context, input.entries, |entry| {
+            Draft::from(&entry).parameters_for(&rules)?;
+            Ok(Outgoing::new(entry, context, &sender))
+        });
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            let sent = prepared
-                .into_iter()
-                .map(|(id, outgoing)| (id, outgoing.and_then(|out| out.send(queue, now))));
+            let mut send = |outgoing: Outgoing| outgoing.send(queue, now).map_err(Failure::from);
+            let sent = prepared.into_iter().map(|(id, outgoing)| (id, outgoing.and_then(&mut send)));
             sent.collect()
         })?;
         let results = Results::of(results, accepted)?;
@@ -108,10 +132,7 @@ impl Serve for DeleteMessageBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(input.entries, |entry| {
-                let deleted = entry.validate().and_then(|()| queue.delete(now, &entry.receipt_handle));
-                (entry.id, deleted)
-            })
+            each_entry(context, input.entries, |entry| queue.delete(now, &entry.receipt_handle))
         })?;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
@@ -130,12 +151,9 @@ impl Serve for ChangeMessageVisibilityBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(input.entries, |entry| {
+            each_entry(context, input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
-                let changed = entry
-                    .validate()
-                    .and_then(|()| queue.change_visibility(now, &entry.receipt_handle, timeout));
-                (entry.id, changed)
+                queue.change_visibility(now, &entry.receipt_handle, timeout)
             })
         })?;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());

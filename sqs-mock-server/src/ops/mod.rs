@@ -39,6 +39,9 @@ use sqs_client::operation::Operation;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::validate::refusal;
 
+use crate::faults::{FailedEntry, Request, Target};
+
+use address::Address;
 pub(crate) use service::Service;
 
 /// An operation that a [`Service`] can do.
@@ -69,9 +72,29 @@ pub(crate) struct Context {
     pub(crate) queue_path: Option<String>,
     /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
+    /// Entries of a batch that fail whatever they are.
+    pub(crate) failing: Vec<FailedEntry>,
 }
 
 impl Context {
+    /// The request as faults see it.
+    pub(crate) fn request<'a, O: Target>(&'a self, input: &'a O::Input) -> Request<'a> {
+        Request {
+            action: O::ACTION,
+            queue: O::queue(input)
+                .or(self.queue_path.as_deref())
+                .map(|queue| Address::parse(queue, self).name),
+            account: &self.account,
+            region: &self.region,
+            entries: O::entries(input),
+        }
+    }
+
+    /// Lets an entry of a batch pass, unless it is to fail whatever it is.
+    fn spare(&self, index: usize) -> Result<(), &FailedEntry> {
+        self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
+    }
+
     fn no_such_queue(&self) -> ServiceError {
         if !self.wsdl {
             return refusal::no_such_queue();

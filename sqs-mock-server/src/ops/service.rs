@@ -13,6 +13,7 @@ use super::shared::SharedQueue;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{Counts, MoveTasks, PeekedMessage, QueueArn, Settings, World};
+use crate::faults::Faults;
 use crate::seed::{Seed, uuid};
 
 /// All queues of a server. Dropping it ends what runs in the background.
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     worlds: RwLock<HashMap<Box<str>, ByAccount>>,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
+    pub(super) faults: Faults,
 }
 
 type ByAccount = HashMap<Box<str>, Arc<Realm>>;
@@ -65,6 +67,7 @@ impl Service {
             worlds: RwLock::default(),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
+            faults: Faults::new(seed),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -72,6 +75,11 @@ impl Service {
     /// The clock that all queues live by.
     pub(crate) fn clock(&self) -> &Clock {
         &self.shared.clock
+    }
+
+    /// What goes wrong on demand.
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.shared.faults
     }
 
     /// A new id for a request.

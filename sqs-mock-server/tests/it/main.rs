@@ -6,6 +6,7 @@ mod callers;
 mod command_line;
 mod detection;
 mod embedded;
+mod faults;
 mod hostile_bodies;
 mod hostile_connections;
 mod lifecycle;

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::retry::RetryConfig;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_sqs::error::ProvideErrorMetadata as _;
 use aws_sdk_sqs::operation::RequestId as _;
@@ -29,16 +31,24 @@ async fn server() -> (Option<MockSqs>, String) {
 
 /// A client with an account of its own, so that tours can share a server.
 fn connect(endpoint: &str) -> Client {
+    Client::from_conf(config(endpoint).build())
+}
+
+/// A client that does not pause between attempts.
+pub(crate) fn impatient_client(endpoint: &str) -> Client {
+    let retries = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
+    Client::from_conf(config(endpoint).retry_config(retries).build())
+}
+
+fn config(endpoint: &str) -> aws_sdk_sqs::config::Builder {
     static ACCOUNTS: AtomicU64 = AtomicU64::new(0);
     let account = u64::from(std::process::id()) * 1_000 + ACCOUNTS.fetch_add(1, Ordering::Relaxed);
-    let config = aws_sdk_sqs::Config::builder()
+    aws_sdk_sqs::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())
         .region(Region::new("us-east-1"))
         .credentials_provider(Credentials::new(format!("{account:012}"), "test", None, None, "test"))
         .endpoint_url(endpoint)
         .http_client(aws_smithy_http_client::Builder::new().build_http())
-        .build();
-    Client::from_conf(config)
 }
 
 /// One attribute of each type, with text as the SDK takes it.

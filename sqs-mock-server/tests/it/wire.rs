@@ -45,6 +45,11 @@ impl Wire {
         self.stream.write_all(bytes.as_ref()).await
     }
 
+    /// What comes, as it is.
+    pub(crate) fn stream(&mut self) -> &mut BufReader<TcpStream> {
+        &mut self.stream
+    }
+
     /// Sends no more, but goes on listening.
     pub(crate) async fn half_close(&mut self) {
         self.stream.shutdown().await.expect("open so far");

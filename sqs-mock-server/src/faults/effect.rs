@@ -1,0 +1,81 @@
+//! What a fault does.
+
+use std::time::Duration;
+
+use sqs_client::service_error::{ErrorCode, Fault as Blame, ServiceError};
+
+/// What happens to a request or an entry that a fault strikes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Effect {
+    /// It takes longer, by a time between these two.
+    Latency(Duration, Duration),
+    /// Entries of a batch fail, the others do not.
+    FailEntries(Failure),
+    /// Entries of a batch are done, but the answer does not mention them.
+    OmitEntries,
+    /// Received messages are visible again at once.
+    Redeliver,
+    /// The request ends otherwise than it would.
+    End(End),
+}
+
+/// How a request ends that does not end well.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum End {
+    /// With a refusal; nothing is applied.
+    Error(Failure),
+    /// With an answer that no SQS gives; nothing is applied.
+    Status(u16, String),
+    /// With its connection; nothing is applied.
+    ResetBefore,
+    /// With an answer that is not what was sent off.
+    Spoilt(Ending),
+}
+
+/// What becomes of the answer to a request that was applied.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Ending {
+    /// It arrives.
+    #[default]
+    Whole,
+    /// It arrives with a wrong checksum, or, where it has none, garbled.
+    Corrupt,
+    /// The connection breaks in the middle of it.
+    Truncated,
+    /// The connection breaks before it.
+    Lost,
+}
+
+/// A refusal as a fault has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Failure {
+    pub(super) code: ErrorCode,
+    pub(super) message: Option<String>,
+    /// Whether an entry is told that it is its sender's fault; as the code has it when absent.
+    pub(super) sender_fault: Option<bool>,
+}
+
+impl Failure {
+    pub(super) fn new(code: ErrorCode) -> Self {
+        Self { code, message: None, sender_fault: None }
+    }
+
+    pub(super) fn error(&self) -> ServiceError {
+        let message = self.message.as_deref().unwrap_or("This failure was injected.");
+        ServiceError::new(self.code.clone(), message)
+    }
+
+    pub(super) fn is_sender_fault(&self) -> bool {
+        self.sender_fault.unwrap_or(self.code.fault() == Blame::Sender)
+    }
+}
+
+impl Effect {
+    /// The refusal that a text and a blame can be set of.
+    pub(super) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        match self {
+            Self::FailEntries(failure) | Self::End(End::Error(failure)) => Some(failure),
+            _ => None,
+        }
+    }
+}

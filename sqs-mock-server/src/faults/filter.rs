@@ -1,0 +1,75 @@
+//! Which requests and entries a fault strikes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sqs_client::operation::Action;
+
+use super::{Entry, Request};
+
+/// A condition of the user's own on a request.
+pub(super) struct Condition<F: ?Sized>(pub(super) Arc<F>);
+
+impl<F: ?Sized> Clone for Condition<F> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Condition<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+pub(super) type OnRequest = Condition<dyn Fn(&Request<'_>) -> bool + Send + Sync>;
+pub(super) type OnEntry = Condition<dyn Fn(&Entry<'_>) -> bool + Send + Sync>;
+
+/// All that must hold. An empty filter lets everything through.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Filter {
+    /// One of these.
+    pub(super) actions: Vec<Action>,
+    pub(super) queue: Option<String>,
+    pub(super) request: Option<OnRequest>,
+    pub(super) entry: EntryFilter,
+}
+
+/// All that must hold of an entry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EntryFilter {
+    /// One of these places.
+    pub(super) indices: Vec<usize>,
+    pub(super) group: Option<String>,
+    /// A part of the body.
+    pub(super) body: Option<String>,
+    pub(super) condition: Option<OnEntry>,
+}
+
+impl Filter {
+    /// Whether a request as a whole is meant: with a filter on entries, one of its entries must be.
+    pub(super) fn takes(&self, request: &Request<'_>) -> bool {
+        self.takes_head(request)
+            && (self.entry.is_empty() || request.entries.iter().any(|entry| self.entry.takes(entry)))
+    }
+
+    /// Whether entries of this request can be meant.
+    pub(super) fn takes_head(&self, request: &Request<'_>) -> bool {
+        (self.actions.is_empty() || self.actions.contains(&request.action))
+            && self.queue.as_deref().is_none_or(|queue| request.queue == Some(queue))
+            && self.request.as_ref().is_none_or(|condition| (condition.0)(request))
+    }
+}
+
+impl EntryFilter {
+    fn is_empty(&self) -> bool {
+        self.indices.is_empty() && self.group.is_none() && self.body.is_none() && self.condition.is_none()
+    }
+
+    pub(super) fn takes(&self, entry: &Entry<'_>) -> bool {
+        (self.indices.is_empty() || self.indices.contains(&entry.index))
+            && self.group.as_deref().is_none_or(|group| entry.group == Some(group))
+            && self.body.as_deref().is_none_or(|part| entry.body.is_some_and(|body| body.contains(part)))
+            && self.condition.as_ref().is_none_or(|condition| (condition.0)(entry))
+    }
+}

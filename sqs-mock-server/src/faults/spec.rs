@@ -1,0 +1,262 @@
+//! Faults as JSON, for `/_mock/faults` and the command line.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+
+use super::Fault;
+use super::effect::{Effect, End, Ending, Failure};
+
+/// A fault as one flat object: an effect, what belongs to it, and whom it strikes how often.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Spec {
+    effect: EffectName,
+    /// Of `error` and `fail_entries`: the name of a shape or a query code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sender_fault: Option<bool>,
+    /// Of `status`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// Of `latency`: the time, or the least of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_latency_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    actions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body_contains: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    entries: Vec<usize>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    skip: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum EffectName {
+    #[default]
+    Error,
+    Throttle,
+    Status,
+    FailEntries,
+    OmitEntries,
+    Latency,
+    ResetBefore,
+    ResetAfter,
+    Truncate,
+    Corrupt,
+    Redeliver,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A text that describes no fault, with the reason.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InvalidFault(String);
+
+impl fmt::Display for InvalidFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a fault: {}", self.0)
+    }
+}
+
+impl std::error::Error for InvalidFault {}
+
+/// Reads one JSON object, such as
+/// `{"effect":"fail_entries","code":"InternalError","queue":"orders","probability":0.05}`.
+///
+/// `effect` is one of `error`, `throttle`, `status`, `fail_entries`, `omit_entries`, `latency`, `reset_before`,
+/// `reset_after`, `truncate`, `corrupt` and `redeliver`. To `error` and `fail_entries` belongs a `code`, by its shape or
+/// query name, and optionally a `message`; to the latter also `sender_fault`. To `status` belong `status` and `body`, to
+/// `latency` belong `latency_ms` and optionally `max_latency_ms`. All else is optional and as the methods of [`Fault`]
+/// say: `actions` (a list), `queue`, `group`, `body_contains`, `entries` (a list of places), `skip`, `times`,
+/// `probability`.
+///
+/// ```
+/// use sqs_mock_server::faults::Fault;
+///
+/// assert!(r#"{"effect":"reset_after","actions":["SendMessage"],"times":1}"#.parse::<Fault>().is_ok());
+/// let error = r#"{"effect":"latency"}"#.parse::<Fault>().unwrap_err();
+/// assert_eq!(error.to_string(), "not a fault: `latency_ms` is missing");
+/// ```
+impl FromStr for Fault {
+    type Err = InvalidFault;
+
+    fn from_str(text: &str) -> Result<Self, InvalidFault> {
+        let spec: Spec = serde_json::from_str(text).map_err(|error| InvalidFault(error.to_string()))?;
+        Self::try_from(spec).map_err(InvalidFault)
+    }
+}
+
+/// Conditions in Rust do not show.
+impl Serialize for Fault {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Spec::from(self).serialize(serializer)
+    }
+}
+
+impl TryFrom<Spec> for Fault {
+    type Error = String;
+
+    fn try_from(spec: Spec) -> Result<Self, String> {
+        spec.refuse_what_does_not_belong()?;
+        let mut fault = spec.bare()?;
+        if let Some(text) = spec.message {
+            fault = fault.message(text);
+        }
+        if let Some(sender_fault) = spec.sender_fault {
+            fault = fault.sender_fault(sender_fault);
+        }
+        for name in &spec.actions {
+            let action = Action::from_name(name).ok_or_else(|| format!("`actions`: there is no {name:?}"))?;
+            fault = fault.on(action);
+        }
+        if let Some(probability) = spec.probability {
+            if !(0.0..=1.0).contains(&probability) {
+                return Err(format!("`probability` must be between 0 and 1, not {probability}"));
+            }
+            fault = fault.probability(probability);
+        }
+        fault.filter.queue = spec.queue;
+        fault.filter.entry.group = spec.group;
+        fault.filter.entry.body = spec.body_contains;
+        fault.filter.entry.indices = spec.entries;
+        Ok(Self { skip: spec.skip, times: spec.times, ..fault })
+    }
+}
+
+impl Spec {
+    /// The fault by its effect alone.
+    fn bare(&self) -> Result<Fault, String> {
+        Ok(match self.effect {
+            EffectName::Error => Fault::error(self.code()?),
+            EffectName::Throttle => Fault::throttle(),
+            EffectName::FailEntries => Fault::fail_entries(self.code()?),
+            EffectName::OmitEntries => Fault::omit_entries(),
+            EffectName::Status => {
+                let status = self.status.filter(|status| (200..=599).contains(status));
+                let status = status.ok_or("`status` must be there, and between 200 and 599")?;
+                Fault::status(status, self.body.as_deref().unwrap_or_default())
+            }
+            EffectName::Latency => {
+                let least = self.latency_ms.ok_or("`latency_ms` is missing")?;
+                let most = self.max_latency_ms.unwrap_or(least);
+                if most < least {
+                    return Err(format!("`max_latency_ms` must be at least `latency_ms`, {least}"));
+                }
+                Fault::latency_between(Duration::from_millis(least), Duration::from_millis(most))
+            }
+            EffectName::ResetBefore => Fault::reset_before(),
+            EffectName::ResetAfter => Fault::reset_after(),
+            EffectName::Truncate => Fault::truncate(),
+            EffectName::Corrupt => Fault::corrupt(),
+            EffectName::Redeliver => Fault::redeliver(),
+        })
+    }
+
+    fn code(&self) -> Result<ErrorCode, String> {
+        match ErrorCode::from_name(self.code.as_deref().ok_or("`code` is missing")?) {
+            ErrorCode::Other(code) => Err(format!("`code`: {code:?} is no code of SQS")),
+            code => Ok(code),
+        }
+    }
+
+    /// A field that the effect does not read is a mistake of who wrote it.
+    fn refuse_what_does_not_belong(&self) -> Result<(), String> {
+        use EffectName::{Error, FailEntries, Latency, Status, Throttle};
+        let table: [(&str, bool, &[EffectName]); 7] = [
+            ("code", self.code.is_some(), &[Error, FailEntries]),
+            ("message", self.message.is_some(), &[Error, Throttle, FailEntries]),
+            ("sender_fault", self.sender_fault.is_some(), &[FailEntries]),
+            ("status", self.status.is_some(), &[Status]),
+            ("body", self.body.is_some(), &[Status]),
+            ("latency_ms", self.latency_ms.is_some(), &[Latency]),
+            ("max_latency_ms", self.max_latency_ms.is_some(), &[Latency]),
+        ];
+        match table.iter().find(|(_, given, effects)| *given && !effects.contains(&self.effect)) {
+            Some((field, ..)) => Err(format!("`{field}` does not belong to this effect")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<&Fault> for Spec {
+    fn from(fault: &Fault) -> Self {
+        let entry = &fault.filter.entry;
+        Self {
+            actions: fault.filter.actions.iter().map(ToString::to_string).collect(),
+            queue: fault.filter.queue.clone(),
+            group: entry.group.clone(),
+            body_contains: entry.body.clone(),
+            entries: entry.indices.clone(),
+            skip: fault.skip,
+            times: fault.times,
+            probability: Some(fault.probability).filter(|probability| *probability < 1.0),
+            ..Self::of_effect(&fault.effect)
+        }
+    }
+}
+
+impl Spec {
+    fn of_effect(effect: &Effect) -> Self {
+        let plain = |effect| Self { effect, ..Self::default() };
+        match effect {
+            Effect::Latency(least, most) => Self {
+                latency_ms: Some(milliseconds(*least)),
+                max_latency_ms: (least != most).then(|| milliseconds(*most)),
+                ..plain(EffectName::Latency)
+            },
+            Effect::FailEntries(failure) => {
+                Self { effect: EffectName::FailEntries, ..Self::of_failure(failure) }
+            }
+            Effect::OmitEntries => plain(EffectName::OmitEntries),
+            Effect::Redeliver => plain(EffectName::Redeliver),
+            Effect::End(End::Error(failure)) => {
+                Self { effect: EffectName::Error, sender_fault: None, ..Self::of_failure(failure) }
+            }
+            Effect::End(End::Status(status, body)) => {
+                Self { status: Some(*status), body: Some(body.clone()), ..plain(EffectName::Status) }
+            }
+            Effect::End(End::ResetBefore) => plain(EffectName::ResetBefore),
+            Effect::End(End::Spoilt(Ending::Lost)) => plain(EffectName::ResetAfter),
+            Effect::End(End::Spoilt(Ending::Truncated)) => plain(EffectName::Truncate),
+            Effect::End(End::Spoilt(Ending::Corrupt | Ending::Whole)) => plain(EffectName::Corrupt),
+        }
+    }
+
+    fn of_failure(failure: &Failure) -> Self {
+        Self {
+            code: Some(failure.code.query_code().to_owned()),
+            message: failure.message.clone(),
+            sender_fault: failure.sender_fault,
+            ..Self::default()
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

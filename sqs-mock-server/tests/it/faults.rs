@@ -1,0 +1,226 @@
+//! Faults as callers meet them, over sockets and without.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::operation::Action;
+use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+use sqs_client::protocol::{Protocol, ResponseError};
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::SendMessageBatchRequestEntry;
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
+use tokio::io::AsyncReadExt as _;
+
+use crate::session::{BOTH, Session};
+use crate::wire::Wire;
+
+const SEND: &str = r#"{"QueueUrl":"q","MessageBody":"tea"}"#;
+
+fn entry(id: &str, body: &str) -> SendMessageBatchRequestEntry {
+    SendMessageBatchRequestEntry::builder().id(id).message_body(body).build().unwrap()
+}
+
+#[tokio::test]
+async fn refusal_comes_in_the_protocol_of_the_request_and_nothing_is_done() {
+    for protocol in BOTH {
+        let mut session = Session::start(protocol).await;
+        let url = session.create("q", &[]).await;
+        session.server.faults().inject(Fault::throttle().on(Action::SendMessageBatch).queue("q").times(1));
+        let batch =
+            || SendMessageBatchInput::builder().queue_url(&url).entries(entry("a", "tea")).build().unwrap();
+        let refusal = session.wire.call(protocol, batch()).await.unwrap_err();
+        let ResponseError::Service { error, .. } = refusal else { panic!("{protocol:?}: {refusal:?}") };
+        assert_eq!(error.code, ErrorCode::RequestThrottled, "{protocol:?}");
+        assert!(session.server.queue("q").bodies().is_empty());
+        session.call(batch()).await;
+        assert_eq!(session.server.queue("q").bodies(), ["tea"]);
+    }
+}
+
+#[tokio::test]
+async fn entries_fail_while_others_of_the_batch_are_stored() {
+    for protocol in BOTH {
+        let mut session = Session::start(protocol).await;
+        let url = session.create("q", &[]).await;
+        let fault =
+            Fault::fail_entries(ErrorCode::InternalFailure).body_contains("coffee").message("No beans.");
+        session.server.faults().inject(fault);
+        let batch = SendMessageBatchInput::builder().queue_url(&url);
+        let batch =
+            batch.entries(entry("a", "tea")).entries(entry("b", "coffee")).entries(entry("c", "milk"));
+        let output = session.call(batch.build().unwrap()).await;
+        let sent: Vec<_> = output.successful.iter().map(|entry| entry.id.as_str()).collect();
+        assert_eq!(sent, ["a", "c"]);
+        let failed = &output.failed[0];
+        assert_eq!((failed.id(), failed.sender_fault, failed.message()), ("b", false, Some("No beans.")));
+        assert_eq!(failed.code(), ErrorCode::InternalFailure.query_code());
+        assert_eq!(session.server.queue("q").bodies(), ["tea", "milk"]);
+    }
+}
+
+#[tokio::test]
+async fn deletes_and_changes_of_visibility_fail_one_by_one_too() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    for body in ["1", "2"] {
+        client.send_message().queue_url(&url).message_body(body).send().await.unwrap();
+    }
+    let received = client.receive_message().queue_url(&url).max_number_of_messages(10).send().await.unwrap();
+    let handles: Vec<_> =
+        received.messages().iter().map(|message| message.receipt_handle().unwrap()).collect();
+    server.faults().inject(Fault::fail_entries(ErrorCode::InternalFailure).entry(1));
+    let (mut change, mut delete) = (
+        client.change_message_visibility_batch().queue_url(&url),
+        client.delete_message_batch().queue_url(&url),
+    );
+    for (id, handle) in ["a", "b"].into_iter().zip(&handles) {
+        let entry = sqs_client::types::ChangeMessageVisibilityBatchRequestEntry::builder();
+        change = change.entries(entry.id(id).receipt_handle(*handle).visibility_timeout(99).build().unwrap());
+        let entry = sqs_client::types::DeleteMessageBatchRequestEntry::builder();
+        delete = delete.entries(entry.id(id).receipt_handle(*handle).build().unwrap());
+    }
+    let changed = change.send().await.unwrap();
+    assert_eq!((changed.successful()[0].id(), changed.failed()[0].id()), ("a", "b"));
+    let deleted = delete.send().await.unwrap();
+    assert_eq!((deleted.successful()[0].id(), deleted.failed()[0].id()), ("a", "b"));
+    assert_eq!(server.queue("q").bodies(), ["2"]);
+}
+
+#[tokio::test]
+async fn omitted_entries_are_done_and_not_mentioned() {
+    for protocol in BOTH {
+        let mut session = Session::start(protocol).await;
+        let url = session.create("q", &[]).await;
+        session.server.faults().inject(Fault::omit_entries().entry(0));
+        let batch = SendMessageBatchInput::builder().queue_url(&url);
+        let batch = batch.entries(entry("a", "tea")).entries(entry("b", "milk"));
+        let output = session.call(batch.build().unwrap()).await;
+        assert_eq!((output.successful.len(), output.failed.len()), (1, 0));
+        assert_eq!(session.server.queue("q").bodies(), ["tea", "milk"]);
+    }
+}
+
+#[tokio::test]
+async fn reset_before_and_after_differ_in_what_was_done() {
+    for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1)] {
+        let (server, mut wire) = Wire::with_queue().await;
+        server.faults().inject(fault.on(Action::SendMessage).times(1));
+        let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", crate::wire::JSON);
+        wire.request("POST /", &headers, SEND.as_bytes()).await.unwrap();
+        let error = wire.stream().read_u8().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(server.queue("q").bodies().len(), stored);
+        let mut wire = Wire::connect(&server).await;
+        assert_eq!(wire.json("SendMessage", SEND).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn truncated_answer_announces_more_than_comes() {
+    for protocol in BOTH {
+        let (server, mut wire) = Wire::with_queue().await;
+        server.faults().inject(Fault::truncate().on(Action::SendMessage));
+        match protocol {
+            Protocol::Query => {
+                let form = b"Action=SendMessage&QueueUrl=q&MessageBody=tea";
+                wire.request("POST /", crate::wire::FORM, form).await.unwrap();
+            }
+            _ => {
+                let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", crate::wire::JSON);
+                wire.request("POST /", &headers, SEND.as_bytes()).await.unwrap();
+            }
+        }
+        let mut text = String::new();
+        wire.stream().read_to_string(&mut text).await.unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").expect("the head arrives");
+        let announced = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        let announced: usize = announced.parse().unwrap();
+        assert_eq!(body.len(), announced / 2, "{text}");
+        assert_eq!(server.queue("q").bodies(), ["tea"]);
+    }
+}
+
+/// Each of them is an unlucky first attempt.
+fn breaks() -> [Fault; 6] {
+    [
+        Fault::reset_before(),
+        Fault::reset_after(),
+        Fault::truncate(),
+        Fault::throttle(),
+        Fault::status(503, "<html>busy</html>"),
+        Fault::error(ErrorCode::InternalFailure),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_of_ours_survives_each_break_by_a_second_attempt() {
+    for fault in breaks() {
+        let server = MockSqs::in_process();
+        let client = server.client();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        let injected = server.faults().inject(fault.clone().on(Action::SendMessage).times(1));
+        let sent = client.send_message().queue_url(&url).message_body("tea").send().await;
+        assert!(sent.is_ok() && injected.is_spent(), "{fault:?}: {sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn aws_sdk_survives_each_break_by_a_second_attempt() {
+    for fault in breaks() {
+        let server = MockSqs::start().await;
+        let client = crate::sdk::impatient_client(server.endpoint_url());
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        let injected = server.faults().inject(fault.clone().on(Action::SendMessage).times(1));
+        let sent = client.send_message().queue_url(&url).message_body("tea").send().await;
+        assert!(sent.is_ok() && injected.is_spent(), "{fault:?}: {sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_checksum_is_seen_by_a_client_that_verifies() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    server.faults().inject(Fault::corrupt());
+    let error = client.send_message().queue_url(&url).message_body("tea").send().await.unwrap_err();
+    assert!(!error.checksum_mismatches().is_empty(), "{error:?}");
+    let error = client.receive_message().queue_url(&url).send().await.unwrap_err();
+    assert!(!error.checksum_mismatches().is_empty(), "{error:?}");
+    let error = client.list_queues().send().await.unwrap_err();
+    assert!(error.checksum_mismatches().is_empty(), "an answer without checksums is garbled: {error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn latency_is_real_time_and_comes_before_anything_is_done() {
+    let server = MockSqs::builder().clock_frozen().in_process().unwrap();
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(Duration::from_secs(3600));
+    let client =
+        sqs_client::Client::from_conf(server.client_config().timeout_config(timeouts.build()).build());
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    server.faults().inject(Fault::latency(Duration::from_secs(600)).on(Action::SendMessage));
+    let start = tokio::time::Instant::now();
+    let sending = tokio::spawn(client.send_message().queue_url(&url).message_body("tea").send());
+    tokio::time::sleep(Duration::from_secs(599)).await;
+    assert!(server.queue("q").bodies().is_empty());
+    sending.await.unwrap().unwrap();
+    assert_eq!((start.elapsed(), server.queue("q").bodies().len()), (Duration::from_secs(600), 1));
+}
+
+#[tokio::test]
+async fn redelivered_messages_come_again_at_once() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(&url).message_body("tea").send().await.unwrap();
+    server.faults().inject(Fault::redeliver().times(1));
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let received = client.receive_message().queue_url(&url).send().await.unwrap();
+        ids.push(received.messages()[0].message_id().unwrap().to_owned());
+    }
+    assert_eq!(ids[0], ids[1]);
+    assert!(client.receive_message().queue_url(&url).send().await.unwrap().messages().is_empty());
+}
