@@ -1,7 +1,7 @@
-//! Where a request of a socket goes: the health check, or the service.
+//! From a request of a socket to the endpoint: its body is read, or refused.
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
+use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -26,11 +26,7 @@ pub(super) async fn route(
     intake: &Intake,
     request: Request<Incoming>,
 ) -> Result<Answer, Break> {
-    let reply = match request.uri().path() {
-        "/health" => health().into(),
-        _ => serve(endpoint, intake, request).await,
-    };
-    match reply {
+    match serve(endpoint, intake, request).await {
         Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
         Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
         Reply::Lost => Err(Break::Reset),
@@ -52,11 +48,4 @@ async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>)
             response.into()
         }
     }
-}
-
-fn health() -> Response<Bytes> {
-    const BODY: &str = concat!("{\"status\":\"ok\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}\n");
-    let mut response = Response::new(Bytes::from_static(BODY.as_bytes()));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

@@ -14,7 +14,7 @@ use sqs_mock_server::faults::Fault;
 use tokio::io::AsyncReadExt as _;
 
 use crate::session::{BOTH, Session};
-use crate::wire::Wire;
+use crate::wire::{FORM, JSON, Wire};
 
 const SEND: &str = r#"{"QueueUrl":"q","MessageBody":"tea"}"#;
 
@@ -108,7 +108,7 @@ async fn reset_before_and_after_differ_in_what_was_done() {
     for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1)] {
         let (server, mut wire) = Wire::with_queue().await;
         server.faults().inject(fault.on(Action::SendMessage).times(1));
-        let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", crate::wire::JSON);
+        let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", JSON);
         wire.request("POST /", &headers, SEND.as_bytes()).await.unwrap();
         let error = wire.stream().read_u8().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
@@ -123,16 +123,11 @@ async fn truncated_answer_announces_more_than_comes() {
     for protocol in BOTH {
         let (server, mut wire) = Wire::with_queue().await;
         server.faults().inject(Fault::truncate().on(Action::SendMessage));
-        match protocol {
-            Protocol::Query => {
-                let form = b"Action=SendMessage&QueueUrl=q&MessageBody=tea";
-                wire.request("POST /", crate::wire::FORM, form).await.unwrap();
-            }
-            _ => {
-                let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", crate::wire::JSON);
-                wire.request("POST /", &headers, SEND.as_bytes()).await.unwrap();
-            }
-        }
+        let (headers, body) = match protocol {
+            Protocol::AwsJson => (format!("{JSON}x-amz-target: AmazonSQS.SendMessage\r\n"), SEND),
+            Protocol::Query => (FORM.to_owned(), "Action=SendMessage&QueueUrl=q&MessageBody=tea"),
+        };
+        wire.request("POST /", &headers, body.as_bytes()).await.unwrap();
         let mut text = String::new();
         wire.stream().read_to_string(&mut text).await.unwrap();
         let (head, body) = text.split_once("\r\n\r\n").expect("the head arrives");
