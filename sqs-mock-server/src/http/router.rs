@@ -1,6 +1,5 @@
 //! From a request of a socket to the endpoint: its body is read, or refused.
 
-use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;

@@ -219,3 +219,37 @@ async fn redelivered_messages_come_again_at_once() {
     assert_eq!(ids[0], ids[1]);
     assert!(client.receive_message().queue_url(&url).send().await.unwrap().messages().is_empty());
 }
+
+#[tokio::test]
+async fn faults_are_injected_seen_and_removed_over_http() {
+    let (server, mut wire) = Wire::with_queue().await;
+    let fault = br#"{"effect":"throttle","actions":["SendMessage"],"queue":"q","times":1}"#;
+    let injected = wire.exchange("POST /_mock/faults", "", fault).await.content(200);
+    assert_eq!((&injected["id"], &injected["hits"]), (&1.into(), &0.into()));
+    assert_eq!(wire.json("SendMessage", SEND).await.status, 403);
+    assert_eq!(wire.json("SendMessage", SEND).await.status, 200);
+    server.faults().inject(Fault::redeliver());
+    let listed = wire.get("/_mock/faults").await.content(200);
+    assert_eq!((&listed[0]["hits"], &listed[0]["spent"]), (&1.into(), &true.into()));
+    assert_eq!(listed[1]["fault"]["effect"], "redeliver");
+    assert_eq!(wire.exchange("DELETE /_mock/faults/1", "", b"").await.content(200)["removed"], 1);
+    assert!(wire.exchange("DELETE /_mock/faults/1", "", b"").await.error(404).contains("no fault 1"));
+    assert_eq!(wire.exchange("DELETE /_mock/faults", "", b"").await.content(200)["removed"], 1);
+    assert!(server.faults().list().is_empty());
+}
+
+#[tokio::test]
+async fn fault_that_is_none_is_refused_over_http() {
+    let (server, mut wire) = Wire::with_queue().await;
+    for (body, reason) in
+        [("{}", "missing field `effect`"), ("[", "EOF"), (r#"{"effect":"error"}"#, "`code` is missing")]
+    {
+        let error = wire.exchange("POST /_mock/faults", "", body.as_bytes()).await.error(400);
+        assert!(error.contains(reason), "{body}: {error}");
+    }
+    for _ in 0..1000 {
+        server.faults().inject(Fault::latency(Duration::ZERO).times(0));
+    }
+    let error = wire.exchange("POST /_mock/faults", "", br#"{"effect":"corrupt"}"#).await.error(400);
+    assert!(error.contains("1000"), "{error}");
+}

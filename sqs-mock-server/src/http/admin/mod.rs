@@ -11,6 +11,7 @@ mod about;
 mod answer;
 mod ask;
 mod clock;
+mod faults;
 mod routes;
 
 use bytes::Bytes;

@@ -4,12 +4,12 @@ use http::Method;
 
 use super::answer::Answered;
 use super::ask::Ask;
-use super::{about, clock};
+use super::{about, clock, faults};
 
 /// Something that can be asked.
 pub(super) struct Route {
     pub(super) method: &'static Method,
-    /// One segment may be `{name}`: the name of a queue.
+    /// One segment may be `{name}`: what it is about, such as a queue.
     pub(super) path: &'static str,
     pub(super) about: &'static str,
     pub(super) answer: fn(&Ask<'_>) -> Answered,
@@ -17,6 +17,7 @@ pub(super) struct Route {
 
 const GET: &Method = &Method::GET;
 const POST: &Method = &Method::POST;
+const DELETE: &Method = &Method::DELETE;
 
 /// All of it.
 pub(super) const ROUTES: &[Route] = &[
@@ -28,6 +29,20 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/_mock/clock",
         about: "turns it: {advance, now, frozen}",
         answer: clock::turn,
+    },
+    Route { method: GET, path: "/_mock/faults", about: "faults, and their hits", answer: faults::list },
+    Route {
+        method: POST,
+        path: "/_mock/faults",
+        about: "injects one: {effect, ..}, see `Fault` in the documentation",
+        answer: faults::inject,
+    },
+    Route { method: DELETE, path: "/_mock/faults", about: "removes all faults", answer: faults::clear },
+    Route {
+        method: DELETE,
+        path: "/_mock/faults/{name}",
+        about: "removes one by its id",
+        answer: faults::remove,
     },
 ];
 
