@@ -4,6 +4,7 @@ mod accept;
 mod bounds;
 mod callers;
 mod command_line;
+mod contract;
 mod detection;
 mod embedded;
 mod hostile_bodies;

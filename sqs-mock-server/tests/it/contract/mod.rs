@@ -1,0 +1,13 @@
+mod actions;
+mod ask;
+mod attributes;
+mod code;
+mod content_negotiation;
+mod form;
+mod json_errors;
+mod json_wire;
+mod query_answers;
+mod query_wire;
+mod receive;
+mod send;
+mod xml;
