@@ -14,6 +14,7 @@ use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
 use super::dispatch::dispatch;
+use super::queue_url::{QueueUrlStyle, Styled};
 use super::respond::{self, Style};
 use crate::clock;
 use crate::ops::{Context, Service};
@@ -23,12 +24,14 @@ use crate::ops::{Context, Service};
 pub(crate) struct Names {
     /// Account of callers whose access key is not one.
     pub(crate) account: String,
-    /// Region of callers that do not sign.
+    /// Region of callers that do not sign, and whose host names none.
     pub(crate) region: String,
     /// Base of all queue URLs; without it, the host that the caller used.
     pub(crate) public_url: Option<String>,
-    /// Base of queue URLs for callers that name no host.
-    pub(crate) own_url: String,
+    /// How queue URLs name the region, without that base.
+    pub(crate) queue_url_style: QueueUrlStyle,
+    /// Host in queue URLs for callers that name none.
+    pub(crate) own_host: String,
     /// Who may call; anyone when absent.
     pub(crate) keys: Option<Keys>,
 }
@@ -133,16 +136,17 @@ impl Endpoint {
     fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
         let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
         let caller = signed_url.unwrap_or_else(|| Caller::of(head));
-        let base_url = match (&self.names.public_url, caller::host(head)) {
-            (Some(url), _) => url.clone(),
-            (None, Some(host)) => format!("http://{host}"),
-            (None, None) => self.names.own_url.clone(),
+        let host = caller::host(head).unwrap_or(&self.names.own_host);
+        let region = caller.region.or_else(|| Some(Styled::of(host)?.region)).unwrap_or(&self.names.region);
+        let base_url = match &self.names.public_url {
+            Some(url) => url.clone(),
+            None => self.names.queue_url_style.base(host, region),
         };
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         let wsdl = call.protocol() == Protocol::Query;
         Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
-            region: caller.region.unwrap_or(&self.names.region).to_owned(),
+            region: region.to_owned(),
             base_url,
             wsdl,
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),

@@ -1,6 +1,7 @@
 //! The server from outside: over sockets, in process, and as a binary.
 
 mod accept;
+mod auto_create;
 mod bounds;
 mod callers;
 mod command_line;
@@ -12,6 +13,7 @@ mod hostile_connections;
 mod lifecycle;
 mod message_actions;
 mod queue_actions;
+mod queue_urls;
 mod sdk;
 mod session;
 mod signatures;

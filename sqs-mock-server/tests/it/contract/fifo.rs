@@ -1,10 +1,13 @@
 //! Section 7.2: delivery of FIFO queues.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
 use super::ask::text;
 use crate::session::{BOTH, Session};
+use crate::wire::Wire;
 
 async fn start(protocol: Protocol, messages: &[(&str, &str)]) -> (Session, String) {
     let mut s = Session::frozen(protocol).await;
@@ -58,13 +61,14 @@ async fn unlocked_group_wakes_a_long_poll() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, &[("a", "a1"), ("a", "a2")]).await;
         let first = s.handle(&url).await;
-        let mut other = Session { wire: crate::wire::Wire::connect(&s.server).await, ..s };
-        let mut second = crate::wire::Wire::connect(&other.server).await;
+        let mut second = Wire::connect(&s.server).await;
         let delete = json!({ "QueueUrl": url, "ReceiptHandle": first }).to_string();
-        let (received, deleted) = tokio::join!(
-            other.take(&url, json!({ "WaitTimeSeconds": 20 })),
-            second.json("DeleteMessage", delete)
-        );
+        let deletes = async {
+            // The long poll should wait by now; if it does not yet, it finds the group unlocked.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            second.json("DeleteMessage", delete).await
+        };
+        let (received, deleted) = tokio::join!(s.take(&url, json!({ "WaitTimeSeconds": 20 })), deletes);
         assert_eq!(
             (bodies(&received), deleted.status),
             (vec!["a2".to_owned()], 200),

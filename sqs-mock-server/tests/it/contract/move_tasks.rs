@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
-use super::ask::text;
+use super::ask::{output_of_json, text};
 use super::code::{NO_RESOURCE, PARAMETER};
 use crate::session::{BOTH, Session};
+use crate::wire::JSON;
 
 const ARN: &str = "arn:aws:sqs:us-east-1:000000000000:";
 
@@ -150,6 +151,32 @@ async fn tasks_that_cannot_start() {
             s.refused("ListMessageMoveTasks", &input).await.is("MaxResults", PARAMETER);
         }
     }
+}
+
+/// 7.5: sources, destinations and tasks of others.
+/// Not recorded: that they do not exist for the caller is what AWS documents: no permission reaches across accounts.
+#[tokio::test]
+async fn tasks_and_queues_of_other_accounts_and_regions_do_not_exist() {
+    let (mut s, ..) = start(Protocol::AwsJson, 2).await;
+    let handle = begin(&mut s, json!({ "MaxNumberOfMessagesPerSecond": 1 })).await;
+    let source = json!({ "SourceArn": format!("{ARN}dead") });
+    for scope in ["123456789012/20260102/us-east-1", "AKID/20260102/eu-west-1"] {
+        let signed = format!(
+            "authorization: AWS4-HMAC-SHA256 Credential={scope}/sqs/aws4_request, SignedHeaders=host, Signature=0\r\n"
+        );
+        for (action, input) in [
+            ("StartMessageMoveTask", &source),
+            ("ListMessageMoveTasks", &source),
+            ("CancelMessageMoveTask", &json!({ "TaskHandle": handle })),
+        ] {
+            let headers = format!("{JSON}x-amz-target: AmazonSQS.{action}\r\n{signed}");
+            let answer = s.wire.exchange("POST /", &headers, input.to_string().as_bytes()).await;
+            output_of_json(action, &answer).unwrap_err().is(&format!("{scope} {action}"), NO_RESOURCE);
+        }
+    }
+    let abroad = json!({ "SourceArn": format!("{ARN}dead"), "DestinationArn": "arn:aws:sqs:eu-west-1:000000000000:q" });
+    s.refused("StartMessageMoveTask", &abroad).await.is("destination", NO_RESOURCE);
+    s.done("CancelMessageMoveTask", &json!({ "TaskHandle": handle })).await;
 }
 
 /// 7.5: destinations that do not fit.
