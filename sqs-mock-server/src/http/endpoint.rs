@@ -7,6 +7,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
 use sqs_client::service_error::ServiceError;
+use sqs_client::sign::Claim;
 
 use super::Limits;
 use super::auth::{self, Keys};
@@ -68,11 +69,15 @@ impl Endpoint {
             Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id),
         };
         let action = call.action();
-        let context = self.context(&head, &call);
-        if let Err(error) = self.admit(&head, &body, &context) {
-            tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(style, &error, &request_id);
-        }
+        let claim = match self.admit(&head, &body) {
+            Ok(claim) => claim,
+            Err(error) => {
+                tracing::debug!(%action, %error, "not admitted");
+                return respond::refuse(style, &error, &request_id);
+            }
+        };
+        let caller = claim.as_ref().map_or_else(|| claimed(&head, &call), Caller::of_claim);
+        let context = self.context(&head, &call, caller);
         let answer = dispatch(&self.service, &context, call, style.answer, &request_id).await;
         match answer {
             Ok(encoded) => {
@@ -88,11 +93,10 @@ impl Endpoint {
 
     /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
     /// theirs, wherever the clock of the queues stands.
-    fn admit(&self, head: &Parts, body: &[u8], context: &Context) -> Result<(), ServiceError> {
-        match &self.names.keys {
-            Some(keys) => auth::check(keys, head, body, clock::time_of_the_system(), &context.region),
-            None => Ok(()),
-        }
+    fn admit(&self, head: &Parts, body: &[u8]) -> Result<Option<Claim>, ServiceError> {
+        let Some(keys) = &self.names.keys else { return Ok(None) };
+        let region = Caller::of(head).region.unwrap_or(&self.names.region);
+        auth::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
     }
 
     /// Answers a request whose body could not be read.
@@ -133,9 +137,7 @@ impl Endpoint {
         self.service.is_shut_down()
     }
 
-    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
-        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
-        let caller = signed_url.unwrap_or_else(|| Caller::of(head));
+    fn context(&self, head: &Parts, call: &Call<'_>, caller: Caller<'_>) -> Context {
         let host = caller::host(head).unwrap_or(&self.names.own_host);
         let region = caller.region.or_else(|| Some(Styled::of(host)?.region)).unwrap_or(&self.names.region);
         let base_url = match &self.names.public_url {
@@ -153,4 +155,10 @@ impl Endpoint {
             trace_header: trace_header.map(str::to_owned),
         }
     }
+}
+
+/// What a request says about its caller that nobody verifies.
+fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
+    let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
+    signed_url.unwrap_or_else(|| Caller::of(head))
 }
