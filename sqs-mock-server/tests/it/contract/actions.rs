@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
-use super::ask::text;
+use super::answers::keys;
 use super::code::{MISSING, NO_QUEUE, PARAMETER};
 use crate::session::{BOTH, Session};
 
@@ -46,13 +46,14 @@ async fn every_action_on_a_queue_says_when_it_is_unknown_or_not_named() {
             input["QueueUrl"] = unknown.as_str().into();
             s.refused(action, &input).await.says(action, NO_QUEUE, message);
         }
-        let refusal = s.refused("GetQueueUrl", &json!({ "QueueName": "unknown" })).await;
-        refusal.says("GetQueueUrl", NO_QUEUE, message);
+        s.queue("q", json!({})).await;
+        for input in [
+            json!({ "QueueName": "unknown" }),
+            json!({ "QueueName": "q", "QueueOwnerAWSAccountId": "123456789012" }),
+        ] {
+            s.refused("GetQueueUrl", &input).await.says("GetQueueUrl", NO_QUEUE, message);
+        }
     }
-}
-
-fn keys(output: &Value) -> Vec<&str> {
-    output.as_object().map(|members| members.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
 /// 2: the column "Output" of the actions on queues.
@@ -164,72 +165,6 @@ async fn failed_entries_tell_id_fault_code_and_message_in_an_answer_of_200() {
         assert_eq!(keys(failed), ["Code", "Id", "Message", "SenderFault"]);
         assert_eq!((&failed["Id"], &failed["SenderFault"]), (&json!("b"), &json!(true)));
         assert_eq!(failed["Code"], "InvalidMessageContents");
-    }
-}
-
-/// 2: `NextToken` of both lists; no token without `MaxResults`.
-#[tokio::test]
-async fn lists_have_a_next_page_only_for_who_asks_for_pages() {
-    for protocol in BOTH {
-        let mut s = Session::start(protocol).await;
-        let dead = s.queue("dead", json!({})).await;
-        let policy =
-            json!({ "deadLetterTargetArn": "arn:aws:sqs:us-east-1:000000000000:dead", "maxReceiveCount": 1 });
-        for number in 0..5 {
-            s.queue(&format!("q{number}"), json!({ "RedrivePolicy": policy.to_string() })).await;
-        }
-        for (action, member, mut input) in [
-            ("ListQueues", "QueueUrls", json!({ "QueueNamePrefix": "q" })),
-            ("ListDeadLetterSourceQueues", "queueUrls", json!({ "QueueUrl": dead })),
-        ] {
-            let all = s.done(action, &input).await;
-            assert_eq!(keys(&all), [member], "{action}");
-            let mut seen = Vec::new();
-            input["MaxResults"] = 2.into();
-            for page in 0..3 {
-                let output = s.done(action, &input).await;
-                seen.extend(output[member].as_array().unwrap().iter().map(text));
-                assert_eq!(output.get("NextToken").is_some(), page < 2, "{action}: page {page}");
-                input["NextToken"] = output["NextToken"].clone();
-            }
-            assert_eq!(json!(seen), all[member], "{action}");
-        }
-    }
-}
-
-/// 2
-#[tokio::test]
-async fn list_without_a_page_size_ends_after_1000_queues() {
-    let mut s = Session::start(Protocol::AwsJson).await;
-    for number in 0..=1_000 {
-        s.done("CreateQueue", &json!({ "QueueName": format!("q{number:04}") })).await;
-    }
-    for protocol in BOTH {
-        s.protocol = protocol;
-        let list = s.done("ListQueues", &json!({})).await;
-        assert_eq!((keys(&list).len(), list["QueueUrls"].as_array().unwrap().len()), (1, 1_000));
-        let list = s.done("ListQueues", &json!({ "MaxResults": 1_000 })).await;
-        assert!(list["NextToken"].is_string(), "one more remains");
-    }
-}
-
-/// 2: `MaxResults 1..1000`.
-/// Not recorded: the texts.
-#[tokio::test]
-async fn page_sizes_are_from_1_to_1000() {
-    for protocol in BOTH {
-        let mut s = Session::start(protocol).await;
-        let url = s.queue("q", json!({})).await;
-        for size in [-1, 0, 1_001] {
-            s.refused("ListQueues", &json!({ "MaxResults": size })).await.is("ListQueues", PARAMETER);
-            let input = json!({ "QueueUrl": url, "MaxResults": size });
-            s.refused("ListDeadLetterSourceQueues", &input).await.is("sources", PARAMETER);
-        }
-        for size in [1, 1_000] {
-            s.done("ListQueues", &json!({ "MaxResults": size })).await;
-        }
-        let refusal = s.refused("ListQueues", &json!({ "MaxResults": 1, "NextToken": "none of ours" })).await;
-        refusal.is("token", PARAMETER);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ask::text;
+use super::answers::text;
 use crate::session::{BOTH, Session};
 
 const BODY: &str = "{\"order\":\"№ 42 – žluťoučký\",\"n\":1}";

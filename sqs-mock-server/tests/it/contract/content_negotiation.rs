@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
-use super::ask::{output_of_xml, text};
+use super::answers::{output_of_xml, text};
 use super::code::ACTION;
 use crate::session::Session;
 use crate::wire::Answer;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
-use super::ask::text;
+use super::answers::text;
 use crate::session::{BOTH, Session};
 
 /// A source whose messages may be received that often, and its dead-letter queue.

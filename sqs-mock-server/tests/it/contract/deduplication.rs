@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ask::text;
+use super::answers::text;
 use crate::session::{BOTH, Session};
 
 fn message(url: &str, group: &str, id: &str, body: &str) -> Value {

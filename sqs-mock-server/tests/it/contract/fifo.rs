@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 
-use super::ask::text;
+use super::answers::text;
 use crate::session::{BOTH, Session};
 use crate::wire::Wire;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqs_client::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
-use super::ask::{output_of_json, output_of_xml};
+use super::answers::{output_of_json, output_of_xml};
 use super::code::{ACTION, DENIED, INCOMPLETE, MALFORMED, SIGNATURE, UNKNOWN_KEY};
 use crate::session::{BOTH, Session};
 use crate::wire::{FORM, JSON};

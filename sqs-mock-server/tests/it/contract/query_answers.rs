@@ -3,7 +3,7 @@
 use serde_json::json;
 use sqs_client::protocol::Protocol;
 
-use super::ask::{output_of_xml, text};
+use super::answers::{output_of_xml, text};
 use super::form::escaped;
 use super::xml::Element;
 use crate::session::Session;
