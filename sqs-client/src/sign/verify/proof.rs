@@ -65,12 +65,11 @@ impl Proof {
             (field("Credential")?, field("SignedHeaders")?, field("Signature")?);
         let header = |name: &str| text(request.headers, name).map(str::to_owned);
         let stamp = header(X_AMZ_DATE.as_str())
-            .ok_or_else(|| incomplete("Authorization header requires existence of a 'X-Amz-Date' header."));
-        let mut proof = Self::scoped(credential, || stamp)?;
-        proof.signed_headers = signed_headers.to_owned();
-        proof.signature = signature.to_owned();
-        proof.session_token = header(X_AMZ_SECURITY_TOKEN.as_str());
-        Ok(proof)
+            .ok_or_else(|| incomplete("Authorization header requires existence of a 'X-Amz-Date' header."))?;
+        Ok(Self {
+            session_token: header(X_AMZ_SECURITY_TOKEN.as_str()),
+            ..Self::new(credential, stamp, signed_headers.to_owned(), signature.to_owned())?
+        })
     }
 
     /// `X-Amz-Algorithm`, `X-Amz-Credential`, `X-Amz-Date`, `X-Amz-Expires`, `X-Amz-SignedHeaders`, `X-Amz-Signature`.
@@ -82,25 +81,28 @@ impl Proof {
         if required("X-Amz-Algorithm")? != ALGORITHM {
             return Err(incomplete("Unsupported signature algorithm."));
         }
-        let credential = required("X-Amz-Credential")?;
-        let mut proof = Self::scoped(&credential, || required("X-Amz-Date"))?;
-        proof.signed_headers = required("X-Amz-SignedHeaders")?;
-        proof.signature = required(SIGNATURE)?;
-        proof.session_token = parameters.get("X-Amz-Security-Token");
         let seconds = parameters.get("X-Amz-Expires").map_or(Some(DEFAULT), |seconds| seconds.parse().ok());
         let seconds = seconds.filter(|seconds| (1..=LONGEST).contains(seconds));
         let out_of_range = || incomplete(format!("X-Amz-Expires must be from 1 to {LONGEST} seconds."));
-        proof.lifetime = Some(Duration::from_secs(seconds.ok_or_else(out_of_range)?));
-        Ok(proof)
+        let (credential, stamp) = (required("X-Amz-Credential")?, required("X-Amz-Date")?);
+        Ok(Self {
+            session_token: parameters.get("X-Amz-Security-Token"),
+            lifetime: Some(Duration::from_secs(seconds.ok_or_else(out_of_range)?)),
+            ..Self::new(&credential, stamp, required("X-Amz-SignedHeaders")?, required(SIGNATURE)?)?
+        })
     }
 
-    fn scoped(credential: &str, stamp: impl FnOnce() -> Result<String, Refusal>) -> Result<Self, Refusal> {
+    fn new(
+        credential: &str,
+        stamp: String,
+        signed_headers: String,
+        signature: String,
+    ) -> Result<Self, Refusal> {
         let bad_credential = || incomplete(format!("Credential must have 5 elements, not {credential:?}."));
         let (access_key_id, scope) = credential.split_once('/').ok_or_else(bad_credential)?;
         let [day, region, service, "aws4_request"] = scope.split('/').collect::<Vec<_>>()[..] else {
             return Err(bad_credential());
         };
-        let stamp = stamp()?;
         let signed = parse_timestamp(&stamp);
         let signed = signed.ok_or_else(|| incomplete("Date must be in ISO-8601 'basic format'."))?;
         if service != SERVICE {
@@ -116,8 +118,8 @@ impl Proof {
             access_key_id: access_key_id.to_owned(),
             scope: scope.to_owned(),
             region: region.to_owned(),
-            signed_headers: String::new(),
-            signature: String::new(),
+            signed_headers,
+            signature,
             stamp,
             signed,
             session_token: None,

@@ -96,7 +96,7 @@ async fn batch_has_1048576_bytes_at_most() {
     }
 }
 
-/// 5.3: "An entry over the queue's own MaximumMessageSize is a Failed entry"; 5.4: "Per-entry failures".
+/// 5.3: "An entry over the queue's own `MaximumMessageSize` is a Failed entry"; 5.4: "Per-entry failures".
 #[tokio::test]
 async fn entries_fail_one_by_one() {
     for protocol in BOTH {

@@ -31,7 +31,7 @@ async fn visit_without_an_action_finds_no_operation() {
     }
 }
 
-/// 4.3: "Unknown Action: 400 InvalidAction"; "ListQueues/CreateQueue on a queue URL: InvalidAction".
+/// 4.3: "Unknown Action: 400 `InvalidAction`"; "ListQueues/CreateQueue on a queue URL: `InvalidAction`".
 #[tokio::test]
 async fn action_that_does_not_fit_is_invalid() {
     let (mut s, _) = start().await;
@@ -44,7 +44,7 @@ async fn action_that_does_not_fit_is_invalid() {
     }
 }
 
-/// 4.3: "GetQueueUrl on one works, for any queue".
+/// 4.3: "`GetQueueUrl` on one works, for any queue".
 #[tokio::test]
 async fn queue_url_tells_the_url_of_any_queue() {
     let (mut s, url) = start().await;

@@ -21,7 +21,7 @@ async fn start(protocol: Protocol, suffix: &str, count: u32) -> (Session, String
     (s, source, dead)
 }
 
-/// 7.4: "On a receive that would make ApproximateReceiveCount > maxReceiveCount the message moves instead".
+/// 7.4: "On a receive that would make `ApproximateReceiveCount` > maxReceiveCount the message moves instead".
 #[tokio::test]
 async fn message_moves_on_the_receive_after_the_last() {
     for protocol in BOTH {

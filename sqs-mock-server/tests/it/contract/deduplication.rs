@@ -30,7 +30,7 @@ async fn id_is_taken_for_five_minutes_from_the_first_send() {
     }
 }
 
-/// 7.3: "A duplicate is a 200 with the original MessageId (and SequenceNumber), nothing enqueued. Body may differ".
+/// 7.3: "A duplicate is a 200 with the original `MessageId` (and `SequenceNumber`), nothing enqueued. Body may differ".
 #[tokio::test]
 async fn duplicate_gets_the_answer_of_the_first_send() {
     for protocol in BOTH {
@@ -85,7 +85,7 @@ async fn scope_decides_whether_groups_have_ids_of_their_own() {
     }
 }
 
-/// 7.3: "Changing DeduplicationScope on a live queue did not alter dedup behaviour in the recording".
+/// 7.3: "Changing `DeduplicationScope` on a live queue did not alter dedup behaviour in the recording".
 #[tokio::test]
 async fn scope_of_a_live_queue_stays_what_it_was() {
     for protocol in BOTH {
@@ -104,7 +104,7 @@ async fn scope_of_a_live_queue_stays_what_it_was() {
     }
 }
 
-/// 7.3: "SequenceNumber: 20-digit decimal string, increasing per group; step a multiple of 256".
+/// 7.3: "`SequenceNumber`: 20-digit decimal string, increasing per group; step a multiple of 256".
 #[tokio::test]
 async fn sequence_numbers_have_20_digits_and_grow() {
     for protocol in BOTH {

@@ -66,21 +66,14 @@ fn parameter(form: &mut String, name: &str, value: &str) {
     form.push('&');
     form.push_str(name);
     form.push('=');
-    escape(form, value);
-}
-
-fn escape(form: &mut String, text: &str) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => form.push(byte.into()),
-            _ => form.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    form.push_str(&escaped(value));
 }
 
 /// A text as it stands in a form or in the query of a URL.
 pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    escape(&mut escaped, text);
-    escaped
+    let escaped = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escaped).collect()
 }

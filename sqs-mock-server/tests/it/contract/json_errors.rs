@@ -79,7 +79,7 @@ async fn what_is_no_input_cannot_be_serialised() {
 const DATE: &str = "x-amz-date: 20260102T030405Z\r\n";
 
 /// 3.3: "no credentials", "unknown access key", "wrong signature, clock skew", "malformed Authorization"; 4.3: "No
-/// access: 403 AccessDenied, text names `https://sqs.<region>.amazonaws.com/`".
+/// access: 403 `AccessDenied`, text names `https://sqs.<region>.amazonaws.com/`".
 #[tokio::test]
 async fn callers_without_a_valid_signature_are_refused() {
     let builder = MockSqs::builder().require_signatures([("AKID", "secret")]);

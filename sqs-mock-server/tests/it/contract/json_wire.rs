@@ -24,7 +24,7 @@ async fn any_path_will_do() {
     }
 }
 
-/// 3.1: "A bare queue name in QueueUrl resolves in the caller's account".
+/// 3.1: "A bare queue name in `QueueUrl` resolves in the caller's account".
 #[tokio::test]
 async fn bare_name_is_a_queue_of_the_caller() {
     let (mut s, url) = start().await;
@@ -121,7 +121,7 @@ async fn batch_answer_has_only_the_list_that_is_not_empty() {
     }
 }
 
-/// 2: `tags` of CreateQueue and `queueUrls` of ListDeadLetterSourceQueues are written in lower case.
+/// 2: `tags` of `CreateQueue` and `queueUrls` of `ListDeadLetterSourceQueues` are written in lower case.
 #[tokio::test]
 async fn members_of_lower_case() {
     let (mut s, _) = start().await;

@@ -139,7 +139,7 @@ async fn fifo_message_needs_a_group_and_an_id() {
     }
 }
 
-/// 5.3: "FIFO batch: either fault in ONE entry fails the WHOLE request, both as InvalidParameterValue".
+/// 5.3: "FIFO batch: either fault in ONE entry fails the WHOLE request, both as `InvalidParameterValue`".
 #[tokio::test]
 async fn fifo_batch_fails_as_a_whole_for_one_entry_without_a_group_or_an_id() {
     for protocol in BOTH {
@@ -158,7 +158,7 @@ async fn fifo_batch_fails_as_a_whole_for_one_entry_without_a_group_or_an_id() {
     }
 }
 
-/// 5.3: "FIFO DelaySeconds > 0".
+/// 5.3: "FIFO `DelaySeconds` > 0".
 #[tokio::test]
 async fn fifo_message_has_no_delay_of_its_own() {
     for protocol in BOTH {

@@ -100,7 +100,7 @@ async fn running_task_shows_its_handle_rate_and_destination() {
     }
 }
 
-/// 2.3: "TaskHandle = base64 of JSON {"taskId": uuid, "sourceArn": arn}"; "Newest first"; `MaxResults` is 1 by default.
+/// 2.3: "`TaskHandle` = base64 of JSON {"taskId": uuid, "sourceArn": arn}"; "Newest first"; `MaxResults` is 1 by default.
 #[tokio::test]
 async fn tasks_are_listed_from_the_newest_on() {
     for protocol in BOTH {
@@ -143,7 +143,7 @@ async fn cancelled_task_stops_and_keeps_what_it_has_moved() {
     }
 }
 
-/// 7.5: "Destination deleted while running -> status FAILED with FailureReason".
+/// 7.5: "Destination deleted while running -> status FAILED with `FailureReason`".
 #[tokio::test]
 async fn task_fails_without_its_destination() {
     for protocol in BOTH {

@@ -40,7 +40,7 @@ async fn permissions_are_statements_of_a_policy() {
     }
 }
 
-/// 5.1: "label <= 80; action `*` or one of 7 per statement; >7 -> OverLimit"; "repeated label".
+/// 5.1: "label <= 80; action `*` or one of 7 per statement; >7 -> `OverLimit`"; "repeated label".
 #[tokio::test]
 async fn permissions_have_limits() {
     for protocol in BOTH {

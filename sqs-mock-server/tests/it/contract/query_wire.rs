@@ -29,7 +29,7 @@ async fn form_may_come_in_four_ways() {
     assert_eq!(s.bodies(PATH).await, ["one", "two", "three and more", "four"]);
 }
 
-/// 4.1: "Where both are present the QueueUrl parameter wins".
+/// 4.1: "Where both are present the `QueueUrl` parameter wins".
 #[tokio::test]
 async fn queue_url_wins_over_the_path() {
     let (mut s, url) = start().await;
@@ -111,7 +111,7 @@ async fn names_of_other_dialects_are_taken() {
     assert_eq!(s.attributes(&url).await["DelaySeconds"], "7");
 }
 
-/// 4.1: "Wrongly encoded list on AWS -> MalformedInput".
+/// 4.1: "Wrongly encoded list on AWS -> `MalformedInput`".
 #[tokio::test]
 async fn what_is_no_form_of_the_action_is_malformed() {
     let (mut s, _) = start().await;

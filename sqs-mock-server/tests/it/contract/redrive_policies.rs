@@ -101,7 +101,7 @@ async fn good_redrive_policies_are_accepted() {
     }
 }
 
-/// 5.1: "Denied by RedriveAllowPolicy: same code".
+/// 5.1: "Denied by `RedriveAllowPolicy`: same code".
 #[tokio::test]
 async fn allow_policy_says_who_may_send_dead_letters() {
     for protocol in BOTH {

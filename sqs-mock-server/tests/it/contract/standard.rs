@@ -49,7 +49,7 @@ async fn long_poll_answers_with_the_first_message() {
     }
 }
 
-/// 7.1: "NotVisible = received and not deleted"; the counts are exact here.
+/// 7.1: "`NotVisible` = received and not deleted"; the counts are exact here.
 #[tokio::test]
 async fn counts_tell_visible_hidden_and_delayed_messages_apart() {
     for protocol in BOTH {
@@ -87,7 +87,7 @@ async fn retention_ends_every_message() {
     }
 }
 
-/// 7.1: "Fair queue (MessageGroupId on standard): no per-group lock or order", quiet groups come first.
+/// 7.1: "Fair queue (`MessageGroupId` on standard): no per-group lock or order", quiet groups come first.
 /// Not recorded: the numbers that make a tenant noisy are the documented ones.
 #[tokio::test]
 async fn quiet_tenants_do_not_wait_for_a_noisy_one() {
