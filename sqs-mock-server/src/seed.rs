@@ -9,6 +9,12 @@ use fastrand::Rng;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Seed(pub(crate) u64);
 
+impl std::fmt::Display for Seed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
 impl Seed {
     /// A seed that nobody chose.
     #[expect(clippy::disallowed_methods, reason = "the one place where chance comes in")]

@@ -9,6 +9,7 @@ use sqs_client::protocol::{Detected, Protocol};
 use sqs_client::service_error::ServiceError;
 
 use super::Limits;
+use super::admin;
 use super::auth::{self, Keys};
 use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
@@ -52,6 +53,9 @@ impl Endpoint {
     /// Dropped while it waits for messages, a receive takes none.
     pub(crate) async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
+        if admin::owns(head.uri.path()) {
+            return admin::answer(self, &head, &body);
+        }
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
         let style = Style::of(&detected, &head);
@@ -118,6 +122,11 @@ impl Endpoint {
         };
         let style = Style::of(&Detected::from_headers(&head.headers), head);
         respond::refuse_with_status(style, status, code, message, &self.service.request_id())
+    }
+
+    /// What it stands in front of.
+    pub(super) fn service(&self) -> &Service {
+        &self.service
     }
 
     /// Ends long polls with empty answers, and move tasks.

@@ -6,9 +6,12 @@
 //! in-process transport ------------------------------------------------------+              respond <-
 //! ```
 //!
+//! Paths that are none of SQS, such as `/health`, the endpoint leaves to [`admin`].
+//!
 //! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
 //! dropping its future drops the request, so an abandoned long poll takes no message.
 
+mod admin;
 mod auth;
 mod body;
 mod call;

@@ -1,9 +1,9 @@
-//! Where a request of a socket goes: the health check, or the service.
+//! From a request of a socket to the endpoint: its body is read, or refused.
 
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
+use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -23,10 +23,7 @@ pub(super) async fn route(
     intake: &Intake,
     request: Request<Incoming>,
 ) -> Result<Answer, Infallible> {
-    let answer = match request.uri().path() {
-        "/health" => health(),
-        _ => serve(endpoint, intake, request).await,
-    };
+    let answer = serve(endpoint, intake, request).await;
     Ok(answer.map(Full::new))
 }
 
@@ -45,11 +42,4 @@ async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>)
             response
         }
     }
-}
-
-fn health() -> Response<Bytes> {
-    const BODY: &str = concat!("{\"status\":\"ok\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}\n");
-    let mut response = Response::new(Bytes::from_static(BODY.as_bytes()));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

@@ -74,6 +74,11 @@ impl Service {
         &self.shared.clock
     }
 
+    /// The number that everything random comes from.
+    pub(crate) fn seed(&self) -> Seed {
+        self.shared.seed
+    }
+
     /// A new id for a request.
     pub(crate) fn request_id(&self) -> String {
         self.shared.new_id().to_string()

@@ -43,11 +43,3 @@ async fn credential_scope_chooses_account_and_region() {
         "/?Action=ListQueues&X-Amz-Credential=123456789012%2F20260102%2Fus-east-1%2Fsqs%2Faws4_request";
     assert!(wire.get(signed_url).await.text().contains("<ListQueuesResult/>"));
 }
-
-#[tokio::test]
-async fn health_is_reported() {
-    let (_server, mut wire) = Wire::with_queue().await;
-    let answer = wire.get("/health").await;
-    assert_eq!(answer.status, 200);
-    assert!(answer.text().starts_with(r#"{"status":"ok","version":""#), "{}", answer.text());
-}

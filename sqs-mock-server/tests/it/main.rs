@@ -1,6 +1,7 @@
 //! The server from outside: over sockets, in process, and as a binary.
 
 mod accept;
+mod admin;
 mod bounds;
 mod callers;
 mod command_line;

@@ -1,0 +1,55 @@
+//! Everything under other paths than those of SQS: health, and what tests and curious people ask a mock for.
+//!
+//! ```text
+//! endpoint --owns(path)?--> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
+//! ```
+//! Sockets and the in-process transport come here alike. No signature is asked for, even where SQS requests need
+//! one: whoever reaches the server may look into it and turn its clock. Answers are JSON, and so are refusals:
+//! `{"error": "what is wrong, and what is allowed"}` with status 400, 404, 405 or 500.
+
+mod about;
+mod answer;
+mod ask;
+mod routes;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Response};
+
+use super::endpoint::Endpoint;
+use answer::{Answered, Refusal};
+use ask::Ask;
+use routes::{ROUTES, Route};
+
+/// Whether a path is none of SQS. Theirs have an account, a name or nothing behind the first slash, so that one
+/// byte sends nearly all of them on.
+pub(super) fn owns(path: &str) -> bool {
+    match path.as_bytes().get(1) {
+        Some(b'h') => path == "/health",
+        Some(b'_') => ["/_mock", "/_aws"].iter().any(|root| is_at_or_under(root, path)),
+        _ => false,
+    }
+}
+
+fn is_at_or_under(root: &str, path: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Answers a request whose path is [owned](owns).
+pub(super) fn answer(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    route(endpoint, head, body).unwrap_or_else(Refusal::into_response)
+}
+
+fn route(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Answered {
+    let path = head.uri.path();
+    let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
+    let mut allowed = Vec::new();
+    for route in ROUTES {
+        let Some(name) = route.matches(path) else { continue };
+        if route.method == method {
+            return (route.answer)(&Ask::new(endpoint, head, body, name));
+        }
+        allowed.push(route.method.as_str());
+    }
+    Err(if allowed.is_empty() { Refusal::unknown_path(path) } else { Refusal::method(method, &allowed) })
+}
