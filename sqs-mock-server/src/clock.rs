@@ -15,6 +15,9 @@ use tokio::time::Instant;
 pub struct Timestamp(u64);
 
 impl Timestamp {
+    /// The last moment that RFC 3339 has a text for.
+    pub(crate) const END_OF_9999: Self = Self(253_402_300_799_999);
+
     /// The moment this many milliseconds after the Unix epoch.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
@@ -53,6 +56,15 @@ impl From<SystemTime> for Timestamp {
     /// Times before the epoch become the epoch.
     fn from(time: SystemTime) -> Self {
         Self(millis(time.duration_since(UNIX_EPOCH).unwrap_or_default()))
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds, such as `2026-11-21T04:25:38.120Z`; moments after the year 9999, which that
+/// format cannot say, show as its end.
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = Duration::from_millis(self.0.min(Self::END_OF_9999.0));
+        write!(f, "{}", humantime::format_rfc3339_millis(UNIX_EPOCH + shown))
     }
 }
 
@@ -150,6 +162,23 @@ impl Clock {
     pub fn advance(&self, duration: Duration) {
         let millis = signed(millis(duration));
         self.turn(|hand| hand.moved_by(millis));
+    }
+
+    /// Moves the clock on to `moment`, unless that is past. Sleepers whose moment has come wake.
+    pub fn advance_to(&self, moment: Timestamp) {
+        let moment = signed(moment.0);
+        self.turn(|hand| hand.moved_by(moment.saturating_sub(signed(self.show(hand).0)).max(0)));
+    }
+
+    /// How many milliseconds the clock is ahead of that of the system; negative when it is behind.
+    pub fn offset_millis(&self) -> i64 {
+        signed(self.now().0).saturating_sub(signed(Timestamp::from(time_of_the_system()).0))
+    }
+
+    /// Puts the clock to a moment, earlier ones too: nothing that it was asked before may matter any more.
+    pub(crate) fn restart(&self, start: Option<Timestamp>, frozen: bool) {
+        let start = signed(start.unwrap_or_else(|| time_of_the_system().into()).0);
+        self.turn(|_| if frozen { Hand::Frozen(start) } else { Hand::Running(start - self.passed()) });
     }
 
     /// Stops the clock; from now on it moves only by [`advance`](Self::advance).

@@ -2,6 +2,7 @@
 
 mod accept;
 mod admin;
+mod admin_clock;
 mod bounds;
 mod callers;
 mod command_line;

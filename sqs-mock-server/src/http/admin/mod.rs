@@ -10,6 +10,7 @@
 mod about;
 mod answer;
 mod ask;
+mod clock;
 mod routes;
 
 use bytes::Bytes;

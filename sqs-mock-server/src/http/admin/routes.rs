@@ -2,9 +2,9 @@
 
 use http::Method;
 
-use super::about;
 use super::answer::Answered;
 use super::ask::Ask;
+use super::{about, clock};
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -16,11 +16,19 @@ pub(super) struct Route {
 }
 
 const GET: &Method = &Method::GET;
+const POST: &Method = &Method::POST;
 
 /// All of it.
 pub(super) const ROUTES: &[Route] = &[
     Route { method: GET, path: "/health", about: "says that the server runs", answer: about::health },
     Route { method: GET, path: "/_mock", about: "version, seed and this list", answer: about::index },
+    Route { method: GET, path: "/_mock/clock", about: "what the clock shows", answer: clock::show },
+    Route {
+        method: POST,
+        path: "/_mock/clock",
+        about: "turns it: {advance, now, frozen}",
+        answer: clock::turn,
+    },
 ];
 
 impl Route {
