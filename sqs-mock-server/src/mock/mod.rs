@@ -1,7 +1,9 @@
 //! The server in the hand of a test: started, asked, stopped.
 
 mod builder;
+mod messages;
 mod queue;
+mod wait;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
+pub use wait::Unmet;
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that nothing meant for such a server
 /// can reach a real one.

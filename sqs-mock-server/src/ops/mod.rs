@@ -11,11 +11,13 @@
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
 //! | [`tags`], [`permission`] | the families of these names |
 //! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
+//! | [`inspect`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
 //! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
 
 mod address;
 mod attributes;
 mod batch;
+mod inspect;
 mod list;
 mod message;
 mod move_task;
@@ -24,12 +26,14 @@ mod permission;
 mod poll;
 mod queue;
 mod receive;
+mod reset;
 mod selection;
 mod service;
 mod shared;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::fmt::Display;
 use std::future::Future;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use sqs_client::service_error::ServiceError;
@@ -10,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::Context;
 use super::address::Address;
 use super::shared::SharedQueue;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::engine::{Counts, MoveTasks, PeekedMessage, QueueArn, Settings, World};
 use crate::seed::{Seed, uuid};
@@ -19,6 +20,8 @@ use crate::seed::{Seed, uuid};
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
+    /// What the clock shows at the start, other than the time of the system, and whether it stands still.
+    pub(super) clock_start: (Option<Timestamp>, bool),
 }
 
 /// What operations and background tasks share.
@@ -31,6 +34,10 @@ pub(super) struct Shared {
     worlds: RwLock<HashMap<Box<str>, ByAccount>>,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
+    /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
+    pub(super) queues_changed: Notify,
+    /// How often all was made to start anew.
+    pub(super) resets: AtomicU64,
 }
 
 type ByAccount = HashMap<Box<str>, Arc<Realm>>;
@@ -48,12 +55,15 @@ pub(super) struct Realm {
 impl Service {
     /// A service without queues.
     pub(crate) fn new(config: &Config) -> Self {
-        let clock = config.clock_start.map_or_else(Clock::real, |start| Clock::starting_at(start.into()));
+        let start = config.clock_start.map(Timestamp::from);
+        let clock = start.map_or_else(Clock::real, Clock::starting_at);
         if config.clock_frozen {
             clock.freeze();
         }
         let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
-        Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings)
+        let mut service = Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings);
+        service.clock_start = (start, config.clock_frozen);
+        service
     }
 
     /// A service of these parts.
@@ -65,8 +75,10 @@ impl Service {
             worlds: RwLock::default(),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
+            queues_changed: Notify::new(),
+            resets: AtomicU64::new(0),
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), clock_start: (None, false) }
     }
 
     /// The clock that all queues live by.
@@ -98,13 +110,13 @@ impl Service {
     /// them; `None` when there is no such queue.
     pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
         let now = self.clock().now();
-        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.peek(now, skip, at_most))
+        self.shared.find_arn(queue)?.look(|queue| queue.peek(now, skip, at_most))
     }
 
     /// How many messages a queue has; `None` when there is no such queue.
     pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
         let now = self.clock().now();
-        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.counts(now))
+        self.shared.find_arn(queue)?.look(|queue| queue.counts(now))
     }
 
     /// The queue that a request names by URL or, in the Query protocol, by its path.
@@ -116,7 +128,7 @@ impl Service {
         if queue_url.as_deref().is_none_or(str::is_empty) {
             queue_url.clone_from(&context.queue_path);
         }
-        let address = queue_url.as_deref().map(|url| Address::parse(url, context));
+        let address = queue_url.as_deref().map(|url| Address::parse(url, &context.account));
         let found =
             address.and_then(|address| self.shared.find(&context.region, address.account, address.name));
         found.ok_or_else(|| context.no_such_queue())
@@ -142,12 +154,28 @@ impl Shared {
         let accounts = worlds.entry(region.into()).or_default();
         let new = || {
             Arc::new(Realm {
-                world: RwLock::new(World::new(self.settings)),
+                world: RwLock::new(World::new(self.settings).of_age(self.resets.load(Ordering::Relaxed))),
                 tasks: Mutex::default(),
                 cancelled: Notify::new(),
             })
         };
         Arc::clone(accounts.entry(account.into()).or_insert_with(new))
+    }
+
+    /// All accounts in all regions.
+    pub(super) fn realms(&self) -> Vec<(Box<str>, Box<str>, Arc<Realm>)> {
+        let worlds = self.worlds.read();
+        let accounts =
+            worlds.iter().flat_map(|(region, accounts)| accounts.iter().map(move |it| (region, it)));
+        accounts
+            .map(|(region, (account, realm))| (region.clone(), account.clone(), Arc::clone(realm)))
+            .collect()
+    }
+
+    /// All accounts in all regions, which nobody finds any more.
+    pub(super) fn take_realms(&self) -> Vec<Arc<Realm>> {
+        let worlds = std::mem::take(&mut *self.worlds.write());
+        worlds.into_values().flat_map(HashMap::into_values).collect()
     }
 
     pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {

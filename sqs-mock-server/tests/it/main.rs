@@ -16,4 +16,5 @@ mod queue_actions;
 mod sdk;
 mod session;
 mod signatures;
+mod waiting;
 mod wire;
