@@ -129,6 +129,11 @@ impl Endpoint {
         &self.service
     }
 
+    /// Makes all begin anew: queues, move tasks and what waits for messages end, the clock is where it was.
+    pub(crate) fn reset(&self) {
+        self.service.reset();
+    }
+
     /// Ends long polls with empty answers, and move tasks.
     pub(crate) fn shut_down(&self) {
         self.service.shut_down();
@@ -139,16 +144,31 @@ impl Endpoint {
         self.service.is_shut_down()
     }
 
-    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
-        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
-        let caller = signed_url.unwrap_or_else(|| Caller::of(head));
-        let base_url = match (&self.names.public_url, caller::host(head)) {
+    /// What the server is called.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// How the queue URLs of a caller begin.
+    pub(super) fn base_url(&self, head: &Parts) -> String {
+        match (&self.names.public_url, caller::host(head)) {
             (Some(url), _) => url.clone(),
             (None, Some(host)) => format!("http://{host}"),
             (None, None) => self.names.own_url.clone(),
-        };
+        }
+    }
+
+    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
+        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
+        self.context_of(head, signed_url, call.protocol())
+    }
+
+    /// What an operation has to know of a request. Its caller is in the head, unless it is `in_url`.
+    pub(super) fn context_of(&self, head: &Parts, in_url: Option<Caller<'_>>, protocol: Protocol) -> Context {
+        let caller = in_url.unwrap_or_else(|| Caller::of(head));
+        let base_url = self.base_url(head);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
-        let wsdl = call.protocol() == Protocol::Query;
+        let wsdl = protocol == Protocol::Query;
         Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
             region: caller.region.unwrap_or(&self.names.region).to_owned(),

@@ -116,6 +116,14 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
+    /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, and the
+    /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then.
+    /// Receives that wait are answered as when their queue is deleted. Settings, connections and clients
+    /// stay. Ids do not begin again, so that receipt handles from before fit no message of later queues.
+    pub fn reset(&self) {
+        self.endpoint.reset();
+    }
+
     /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
     /// What takes longer than [`Limits::grace`](crate::Limits::grace) is cut.
     ///

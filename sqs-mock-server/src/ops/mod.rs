@@ -11,7 +11,7 @@
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
 //! | [`tags`], [`permission`] | the families of these names |
 //! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
-//! | [`inspect`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
+//! | [`inspect`], [`peek`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
 //! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
 
 mod address;
@@ -22,6 +22,7 @@ mod list;
 mod message;
 mod move_task;
 mod mover;
+mod peek;
 mod permission;
 mod poll;
 mod queue;
@@ -43,6 +44,7 @@ use sqs_client::operation::Operation;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::validate::refusal;
 
+pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::Service;
 
 /// An operation that a [`Service`] can do.

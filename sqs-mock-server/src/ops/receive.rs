@@ -42,7 +42,7 @@ impl Serve for ReceiveMessage {
     }
 }
 
-fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
+pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
     let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
     let system = system_attributes(&delivery, selection);
     // Of what is returned, which can be less than what was sent.

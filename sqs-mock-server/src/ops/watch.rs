@@ -63,17 +63,14 @@ impl Service {
             come_or_gone.as_mut().enable();
             let queue = self.shared.find_arn(arn);
             let found = match &queue {
-                Some(queue) => self.until_change(queue, &mut look, come_or_gone).await,
-                None => match look() {
-                    Some(found) => Some(found),
-                    None => {
-                        come_or_gone.await;
-                        None
-                    }
-                },
+                Some(queue) => self.until_change(queue, &mut look, come_or_gone.as_mut()).await,
+                None => look(),
             };
             if let Some(found) = found {
                 return found;
+            }
+            if queue.is_none() {
+                come_or_gone.await;
             }
         }
     }

@@ -3,6 +3,8 @@
 mod accept;
 mod admin;
 mod admin_clock;
+mod admin_queues;
+mod backdoor;
 mod bounds;
 mod callers;
 mod command_line;

@@ -10,7 +10,12 @@
 mod about;
 mod answer;
 mod ask;
+mod backdoor;
 mod clock;
+mod messages;
+mod page;
+mod queues;
+mod reset;
 mod routes;
 
 use bytes::Bytes;

@@ -4,7 +4,7 @@ use http::Method;
 
 use super::answer::Answered;
 use super::ask::Ask;
-use super::{about, clock};
+use super::{about, backdoor, clock, messages, queues, reset};
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -15,20 +15,39 @@ pub(super) struct Route {
     pub(super) answer: fn(&Ask<'_>) -> Answered,
 }
 
-const GET: &Method = &Method::GET;
-const POST: &Method = &Method::POST;
+const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::GET, path, about, answer }
+}
+
+const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::POST, path, about, answer }
+}
 
 /// All of it.
 pub(super) const ROUTES: &[Route] = &[
-    Route { method: GET, path: "/health", about: "says that the server runs", answer: about::health },
-    Route { method: GET, path: "/_mock", about: "version, seed and this list", answer: about::index },
-    Route { method: GET, path: "/_mock/clock", about: "what the clock shows", answer: clock::show },
-    Route {
-        method: POST,
-        path: "/_mock/clock",
-        about: "turns it: {advance, now, frozen}",
-        answer: clock::turn,
-    },
+    get("/health", about::health, "says that the server runs"),
+    get("/_mock", about::index, "version, seed and this list"),
+    get("/_mock/clock", clock::show, "what the clock shows"),
+    post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
+    get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
+    get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
+    get(
+        "/_mock/queues/{name}/why-empty",
+        queues::why_empty,
+        "why a receive would get nothing ?region= &account=",
+    ),
+    get(
+        "/_mock/messages",
+        messages::peek,
+        "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
+    ),
+    post("/_mock/reset", reset::reset, "ends queues, move tasks and long polls, restarts the clock"),
+    get(
+        "/_aws/sqs/messages",
+        backdoor::messages,
+        "as ReceiveMessage answers ?QueueUrl= &ShowInvisible= &ShowDelayed=",
+    ),
+    post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
 ];
 
 impl Route {
@@ -54,7 +73,7 @@ mod tests {
 
     #[test]
     fn path_matches_segment_by_segment() {
-        let route = |path| Route { method: GET, path, about: "", answer: about::index };
+        let route = |path| get(path, about::index, "");
         let table = [
             ("/_mock", "/_mock", Some("")),
             ("/_mock", "/_mock/", Some("")),
