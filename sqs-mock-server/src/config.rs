@@ -27,6 +27,7 @@ pub(crate) struct Config {
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    pub(crate) journal: usize,
 }
 
 impl Default for Config {
@@ -43,6 +44,7 @@ impl Default for Config {
             clock_frozen: false,
             limits: Limits::default(),
             keys: None,
+            journal: crate::journal::DEFAULT_CAPACITY,
         }
     }
 }

@@ -4,18 +4,21 @@ pub mod clock;
 mod config;
 mod engine;
 mod http;
+mod journal;
 mod mock;
 mod ops;
 mod seed;
 mod table;
 
 pub use crate::http::{InProcess, Limits};
+pub use crate::journal::Requests;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet};
 
-/// What [`QueueView`] shows.
+/// What [`QueueView`] and [`Requests`] show.
 pub mod inspect {
     pub use crate::engine::{
         Counts, Payload, PeekedMessage, QueueArn, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
     };
+    pub use crate::journal::{Ending, NotThisInput, RecordedRequest, Times};
     pub use crate::seed::Uuid;
 }

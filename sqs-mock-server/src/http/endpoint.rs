@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
-use sqs_client::service_error::ServiceError;
+use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::Limits;
 use super::admin;
@@ -17,6 +17,7 @@ use super::caller::{self, Caller};
 use super::dispatch::dispatch;
 use super::respond::{self, Style};
 use crate::clock;
+use crate::journal::{Entry, Journal};
 use crate::ops::{Context, Service};
 
 /// What a request does not say about itself.
@@ -34,17 +35,28 @@ pub(crate) struct Names {
     pub(crate) keys: Option<Keys>,
 }
 
+/// A request, and what is known of it before its action is.
+struct Known<'a> {
+    head: &'a Parts,
+    body: &'a [u8],
+    form: &'a [u8],
+    detected: Detected,
+    style: Style,
+    id: &'a str,
+}
+
 /// The transport-free core.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Names,
+    journal: Journal,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
-    pub(crate) fn new(service: Arc<Service>, names: Names) -> Self {
-        Self { service, names }
+    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
+        Self { service, names, journal }
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -59,22 +71,40 @@ impl Endpoint {
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
         let style = Style::of(&detected, &head);
-        if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(style, &request_id);
-        }
         let form = form_text(&head, &body);
-        let call = match Call::read(&detected, &head, &body, &form) {
+        let input = if style.protocol == Protocol::Query { &*form } else { &*body };
+        let clock = self.service.clock();
+        let mut entry =
+            Entry::open(&self.journal, clock, &request_id, style.protocol, head.uri.path(), input);
+        let request = Known { head: &head, body: &body, form: &form, detected, style, id: &request_id };
+        let response = self.respond(request, &mut entry).await;
+        entry.answered(response.status());
+        response
+    }
+
+    async fn respond(&self, request: Known<'_>, entry: &mut Entry<'_>) -> Response<Bytes> {
+        let Known { head, body, form, detected, style, id: request_id } = request;
+        if head.method != Method::POST && head.method != Method::GET {
+            return respond::method_not_allowed(style, request_id);
+        }
+        let call = match Call::read(&detected, head, body, form) {
             Ok(call) => call,
             Err(NoCall::NoAction) => return respond::no_action(),
-            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id),
+            Err(NoCall::Refused(error)) => {
+                entry.refused(&error.code);
+                return respond::refuse(style, &error, request_id);
+            }
         };
         let action = call.action();
-        let context = self.context(&head, &call);
-        if let Err(error) = self.admit(&head, &body, &context) {
+        entry.action(action);
+        let context = self.context(head, &call);
+        entry.caller(&context.region, &context.account);
+        if let Err(error) = self.admit(head, body, &context) {
+            entry.refused(&error.code);
             tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(style, &error, &request_id);
+            return respond::refuse(style, &error, request_id);
         }
-        let answer = dispatch(&self.service, &context, call, style.answer, &request_id).await;
+        let answer = dispatch(&self.service, &context, call, style.answer, request_id).await;
         match answer {
             Ok(encoded) => {
                 tracing::debug!(%action, account = %context.account, "answered");
@@ -82,7 +112,8 @@ impl Endpoint {
             }
             Err(error) => {
                 tracing::debug!(%action, account = %context.account, %error, "refused");
-                respond::refuse(style, &error, &request_id)
+                entry.refused(&error.code);
+                respond::refuse(style, &error, request_id)
             }
         }
     }
@@ -121,7 +152,12 @@ impl Endpoint {
             ),
         };
         let style = Style::of(&Detected::from_headers(&head.headers), head);
-        respond::refuse_with_status(style, status, code, message, &self.service.request_id())
+        let request_id = self.service.request_id();
+        let (clock, path) = (self.service.clock(), head.uri.path());
+        let mut entry = Entry::open(&self.journal, clock, &request_id, style.protocol, path, b"");
+        entry.refused(&ErrorCode::from_name(code));
+        entry.answered(status);
+        respond::refuse_with_status(style, status, code, message, &request_id)
     }
 
     /// What it stands in front of.
@@ -129,9 +165,16 @@ impl Endpoint {
         &self.service
     }
 
-    /// Makes all begin anew: queues, move tasks and what waits for messages end, the clock is where it was.
+    /// Makes all begin anew: queues, move tasks and what waits for messages end, the clock is where it was, the
+    /// journal is empty.
     pub(crate) fn reset(&self) {
         self.service.reset();
+        self.journal.clear();
+    }
+
+    /// What it was asked.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// Ends long polls with empty answers, and move tasks.

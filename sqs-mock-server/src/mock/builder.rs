@@ -86,6 +86,13 @@ impl MockSqsBuilder {
         self
     }
 
+    /// How many of the latest requests [`MockSqs::requests`] keeps: 1,000 by default, and of their contents at most
+    /// 16 MiB. With 0 none is recorded.
+    pub fn journal(mut self, capacity: usize) -> Self {
+        self.config.journal = capacity;
+        self
+    }
+
     /// Bounds on connections, sizes and patience.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;

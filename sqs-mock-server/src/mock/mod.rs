@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
 use crate::http::{Endpoint, InProcess, Keys, Names, Server};
+use crate::journal::{Journal, Requests};
 use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
@@ -116,8 +117,13 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
+    /// What the server was asked so far, of that the [latest](MockSqsBuilder::journal).
+    pub fn requests(&self) -> Requests {
+        self.endpoint.journal().requests()
+    }
+
     /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, and the
-    /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then.
+    /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then. Recorded requests are forgotten.
     /// Receives that wait are answered as when their queue is deleted. Settings, connections and clients
     /// stay. Ids do not begin again, so that receipt handles from before fit no message of later queues.
     pub fn reset(&self) {
@@ -148,7 +154,7 @@ impl MockSqs {
             own_url: url.clone(),
             keys,
         };
-        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
+        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
         Self { service, endpoint, url, account, region, credentials, server: None }
     }
 }

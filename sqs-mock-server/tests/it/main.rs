@@ -12,6 +12,7 @@ mod detection;
 mod embedded;
 mod hostile_bodies;
 mod hostile_connections;
+mod journal;
 mod lifecycle;
 mod message_actions;
 mod queue_actions;

@@ -15,6 +15,7 @@ mod clock;
 mod messages;
 mod page;
 mod queues;
+mod requests;
 mod reset;
 mod routes;
 

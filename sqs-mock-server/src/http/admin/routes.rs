@@ -4,7 +4,7 @@ use http::Method;
 
 use super::answer::Answered;
 use super::ask::Ask;
-use super::{about, backdoor, clock, messages, queues, reset};
+use super::{about, backdoor, clock, messages, queues, requests, reset};
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -21,6 +21,10 @@ const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'stat
 
 const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
     Route { method: &Method::POST, path, about, answer }
+}
+
+const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::DELETE, path, about, answer }
 }
 
 /// All of it.
@@ -41,7 +45,13 @@ pub(super) const ROUTES: &[Route] = &[
         messages::peek,
         "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
     ),
-    post("/_mock/reset", reset::reset, "ends queues, move tasks and long polls, restarts the clock"),
+    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &limit="),
+    delete("/_mock/requests", requests::clear, "forgets them"),
+    post(
+        "/_mock/reset",
+        reset::reset,
+        "ends queues, move tasks and long polls, restarts the clock, forgets requests",
+    ),
     get(
         "/_aws/sqs/messages",
         backdoor::messages,
