@@ -7,6 +7,7 @@ use http::Uri;
 use sqs_client::validate::permission::is_account;
 
 use crate::http::{Keys, Limits, is_region};
+use crate::mock::Verification;
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -28,6 +29,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
     pub(crate) journal: usize,
+    pub(crate) verification: Option<Verification>,
 }
 
 impl Default for Config {
@@ -45,6 +47,7 @@ impl Default for Config {
             limits: Limits::default(),
             keys: None,
             journal: crate::journal::DEFAULT_CAPACITY,
+            verification: None,
         }
     }
 }

@@ -12,7 +12,7 @@ mod table;
 
 pub use crate::http::{InProcess, Limits};
 pub use crate::journal::Requests;
-pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet};
+pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 
 /// What [`QueueView`] and [`Requests`] show.
 pub mod inspect {
@@ -20,5 +20,6 @@ pub mod inspect {
         Counts, Payload, PeekedMessage, QueueArn, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
     };
     pub use crate::journal::{Ending, NotThisInput, RecordedRequest, Times};
+    pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
     pub use crate::seed::Uuid;
 }

@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 
 pub(crate) use entry::Entry;
 pub use record::{Ending, NotThisInput, RecordedRequest};
+pub(crate) use requests::Latest;
 pub use requests::Requests;
 pub use times::Times;
 

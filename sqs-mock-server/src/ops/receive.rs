@@ -35,6 +35,10 @@ impl Serve for ReceiveMessage {
         };
         let poll = Poll { shared: &service.shared, context, queue: &queue, request };
         let deliveries = poll.receive(wait).await?;
+        if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {
+            let why = service.why_empty(queue.arn());
+            tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");
+        }
         let selection = Selection::of(&input);
         let messages: Vec<_> = deliveries.into_iter().map(|delivery| message(delivery, selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());

@@ -19,5 +19,6 @@ mod queue_actions;
 mod sdk;
 mod session;
 mod signatures;
+mod verification;
 mod waiting;
 mod wire;
