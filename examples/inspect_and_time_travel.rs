@@ -5,22 +5,33 @@
 
 use std::error::Error;
 
+use bytes::Bytes;
+use http::{Method, Request};
 use serde_json::{Value, json};
+use sqs_client::transport::{PoolConfig, ReqwestTransport, Transport as _};
 
-/// The routes of the server beside those of SQS.
+/// The routes of the server beside those of SQS. Any HTTP client will do; this one is there already.
 struct Admin {
-    http: reqwest::Client,
+    http: ReqwestTransport,
     base: String,
 }
 
 impl Admin {
     async fn get(&self, path: &str) -> Result<Value, Box<dyn Error>> {
-        Ok(self.http.get(format!("{}{path}", self.base)).send().await?.error_for_status()?.json().await?)
+        self.ask(Method::GET, path, Bytes::new()).await
     }
 
     async fn post(&self, path: &str, content: Value) -> Result<Value, Box<dyn Error>> {
-        let request = self.http.post(format!("{}{path}", self.base)).json(&content);
-        Ok(request.send().await?.error_for_status()?.json().await?)
+        self.ask(Method::POST, path, content.to_string().into()).await
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Bytes) -> Result<Value, Box<dyn Error>> {
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.base)).body(body)?;
+        let response = self.http.send(request).await?;
+        if !response.status().is_success() {
+            return Err(String::from_utf8_lossy(response.body()).into());
+        }
+        Ok(serde_json::from_slice(response.body())?)
     }
 }
 
@@ -29,7 +40,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (client, server) = sqs_examples::connect().await?;
     let base = server.as_ref().map(|server| server.endpoint_url().to_owned());
     let base = base.or_else(|| std::env::var("AWS_ENDPOINT_URL_SQS").ok()).unwrap_or_default();
-    let admin = Admin { http: reqwest::Client::new(), base: base.trim_end_matches('/').to_owned() };
+    let admin = Admin {
+        http: ReqwestTransport::plain_http(PoolConfig::default())?,
+        base: base.trim_end_matches('/').to_owned(),
+    };
     let Ok(about) = admin.get("/_mock").await else {
         println!("This server has no /_mock: the rest of this example needs sqs-mock-server.");
         return Ok(());
@@ -44,7 +58,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     queue.receive().send().await?;
 
     println!("\nA second receive gets nothing. Why?");
-    println!("received   {} messages", queue.receive().send().await?.messages().len());
+    println!("received   {} messages", queue.receive().wait_time_seconds(0).send().await?.messages().len());
     let why = admin.get(&format!("/_mock/queues/{name}/why-empty")).await?;
     println!("because    {}", why["text"].as_str().unwrap_or_default());
 

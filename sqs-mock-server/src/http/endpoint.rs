@@ -66,7 +66,8 @@ impl Endpoint {
     pub(crate) async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
         if admin::owns(head.uri.path()) {
-            return admin::answer(self, &head, &body);
+            // Boxed, so that the future of other requests does not grow by it.
+            return Box::pin(admin::answer(self, &head, &body)).await;
         }
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);

@@ -86,7 +86,7 @@ impl Verification {
     /// Looks into all queues of all accounts and regions.
     pub(super) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
-        let found: Vec<_> = queues.flat_map(|queue| self.left_in(service, queue)).collect();
+        let found: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
         if found.is_empty() { Ok(()) } else { Err(Leftovers(found)) }
     }
 
@@ -94,9 +94,9 @@ impl Verification {
         self.ignored.iter().any(|name| **name == *queue.name)
     }
 
-    fn left_in(&self, service: &Service, queue: QueueArn) -> Vec<Leftover> {
-        let is_dead_letter_queue = !service.dead_letter_sources(&queue).is_empty();
-        let messages = service.peek(&queue, 0, usize::MAX).unwrap_or_default();
+    fn left_in(&self, service: &Service, queue: &QueueArn) -> Vec<Leftover> {
+        let is_dead_letter_queue = !service.dead_letter_sources(queue).is_empty();
+        let messages = service.peek(queue, 0, usize::MAX).unwrap_or_default();
         let mut left: Vec<Leftover> = Vec::new();
         for message in messages {
             let kind = LeftoverKind::of(&message, is_dead_letter_queue);

@@ -75,6 +75,11 @@ impl Service {
         }
     }
 
+    /// Waits until the service is shut down.
+    pub(crate) async fn stopped(&self) {
+        self.shared.stopped().await;
+    }
+
     async fn until_change<T>(
         &self,
         queue: &SharedQueue,

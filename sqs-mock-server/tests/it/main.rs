@@ -4,6 +4,7 @@ mod accept;
 mod admin;
 mod admin_clock;
 mod admin_queues;
+mod admin_wait;
 mod backdoor;
 mod bounds;
 mod callers;

@@ -59,6 +59,12 @@ impl<'a> Parameters<'a> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
+    /// The parameter `queue`.
+    pub(super) fn required_queue(&self) -> Result<&str, Refusal> {
+        let queue = self.get("queue").filter(|queue| !queue.is_empty());
+        queue.ok_or_else(|| Refusal::bad("the parameter queue is missing: a name, a URL or an ARN"))
+    }
+
     /// A number within a range; `absent` when it is not there.
     pub(super) fn number(
         &self,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use sqs_client::types::MessageAttributeValue;
 
-use super::answer::{Answered, Refusal, json};
+use super::answer::{Answered, json};
 use super::ask::Ask;
 use super::page::{LIMIT, Page, SKIP};
 use super::queues::{home, unknown};
@@ -68,11 +68,8 @@ impl Serialize for Moment {
 pub(super) fn peek(ask: &Ask<'_>) -> Answered {
     let parameters = ask.parameters(&["queue", "region", "account", SKIP, LIMIT])?;
     let page = Page::read(&parameters)?;
-    let queue = parameters.get("queue").filter(|queue| !queue.is_empty());
-    let queue =
-        queue.ok_or_else(|| Refusal::bad("the parameter queue is missing: a name, a URL or an ARN"))?;
     let (region, account) = home(ask, &parameters);
-    let arn = QueueArn::named(queue, region, account);
+    let arn = QueueArn::named(parameters.required_queue()?, region, account);
     let service = ask.endpoint.service();
     let counts = service.counts(&arn).ok_or_else(|| unknown(&arn))?;
     let total = counts.available + counts.in_flight + counts.delayed;

@@ -12,19 +12,28 @@ pub(super) struct Route {
     /// One segment may be `{name}`: the name of a queue.
     pub(super) path: &'static str,
     pub(super) about: &'static str,
-    pub(super) answer: fn(&Ask<'_>) -> Answered,
+    pub(super) handler: Handler,
+}
+
+/// What answers.
+#[derive(Clone, Copy)]
+pub(super) enum Handler {
+    /// A function, at once.
+    Now(fn(&Ask<'_>) -> Answered),
+    /// [`wait`](super::wait), the only one that takes its time.
+    Wait,
 }
 
 const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::GET, path, about, answer }
+    Route { method: &Method::GET, path, about, handler: Handler::Now(answer) }
 }
 
 const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::POST, path, about, answer }
+    Route { method: &Method::POST, path, about, handler: Handler::Now(answer) }
 }
 
 const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::DELETE, path, about, answer }
+    Route { method: &Method::DELETE, path, about, handler: Handler::Now(answer) }
 }
 
 /// All of it.
@@ -45,6 +54,12 @@ pub(super) const ROUTES: &[Route] = &[
         messages::peek,
         "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
     ),
+    Route {
+        method: &Method::GET,
+        path: "/_mock/wait",
+        about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
+        handler: Handler::Wait,
+    },
     get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &limit="),
     delete("/_mock/requests", requests::clear, "forgets them"),
     post(
