@@ -13,7 +13,6 @@ use super::admin;
 use super::auth::{self, Keys};
 use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
-use super::caller::{self, Caller};
 use super::dispatch::dispatch;
 use super::respond::{self, Style};
 use crate::clock;
@@ -191,35 +190,5 @@ impl Endpoint {
     /// What the server is called.
     pub(super) fn names(&self) -> &Names {
         &self.names
-    }
-
-    /// How the queue URLs of a caller begin.
-    pub(super) fn base_url(&self, head: &Parts) -> String {
-        match (&self.names.public_url, caller::host(head)) {
-            (Some(url), _) => url.clone(),
-            (None, Some(host)) => format!("http://{host}"),
-            (None, None) => self.names.own_url.clone(),
-        }
-    }
-
-    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
-        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
-        self.context_of(head, signed_url, call.protocol())
-    }
-
-    /// What an operation has to know of a request. Its caller is in the head, unless it is `in_url`.
-    pub(super) fn context_of(&self, head: &Parts, in_url: Option<Caller<'_>>, protocol: Protocol) -> Context {
-        let caller = in_url.unwrap_or_else(|| Caller::of(head));
-        let base_url = self.base_url(head);
-        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
-        let wsdl = protocol == Protocol::Query;
-        Context {
-            account: caller.account.unwrap_or(&self.names.account).to_owned(),
-            region: caller.region.unwrap_or(&self.names.region).to_owned(),
-            base_url,
-            wsdl,
-            queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
-            trace_header: trace_header.map(str::to_owned),
-        }
     }
 }

@@ -9,6 +9,7 @@
 mod brief;
 mod content;
 mod entry;
+mod named;
 mod record;
 mod requests;
 mod times;

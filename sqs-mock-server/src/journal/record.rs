@@ -1,14 +1,13 @@
 //! One request, as it was.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
 use sqs_client::operation::{Action, Input, Operation};
 use sqs_client::protocol::{Form, Protocol};
 use sqs_client::service_error::ErrorCode;
 
+use super::named::Named;
 use crate::clock::Timestamp;
 use crate::engine::QueueArn;
 
@@ -147,33 +146,6 @@ impl RecordedRequest {
     /// The action, or a dash.
     pub(crate) fn action_name(&self) -> &'static str {
         self.action.map_or("-", Action::as_str)
-    }
-}
-
-/// The members by which requests name their queue.
-#[derive(Deserialize)]
-struct Named<'a> {
-    #[serde(borrow, rename = "QueueUrl")]
-    url: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "QueueName")]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "SourceArn")]
-    source: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "QueueOwnerAWSAccountId")]
-    owner: Option<Cow<'a, str>>,
-}
-
-impl Named<'static> {
-    fn in_form(form: &Form<'_>, path: Option<&str>) -> Self {
-        let get =
-            |name: &str| form.get(name).filter(|text| !text.is_empty()).map(str::to_owned).map(Cow::Owned);
-        let path = || path.map(str::to_owned).map(Cow::Owned);
-        Self {
-            url: get("QueueUrl").or_else(path),
-            name: get("QueueName"),
-            source: get("SourceArn"),
-            owner: get("QueueOwnerAWSAccountId"),
-        }
     }
 }
 

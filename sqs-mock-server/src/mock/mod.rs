@@ -1,12 +1,12 @@
 //! The server in the hand of a test: started, asked, stopped.
 
 mod builder;
+mod farewell;
 mod messages;
 mod queue;
 mod verification;
 mod wait;
 
-use std::fmt;
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
 use crate::http::{Endpoint, InProcess, Keys, Names, Server};
-use crate::journal::{Journal, Latest, Requests};
+use crate::journal::{Journal, Requests};
 use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
@@ -28,9 +28,6 @@ pub use wait::Unmet;
 /// Base URL of a server without a socket. `.invalid` never resolves, so that nothing meant for such a server
 /// can reach a real one.
 const IN_PROCESS_URL: &str = "http://in-process.invalid";
-
-/// How many requests a test that fails prints.
-const LAST_REQUESTS: usize = 10;
 
 /// A running Amazon SQS of your own.
 ///
@@ -129,15 +126,6 @@ impl MockSqs {
         self.endpoint.journal().requests()
     }
 
-    /// Looks whether messages are left in the queues of any account and region, by the rules of
-    /// [`verify_on_drop`](MockSqsBuilder::verify_on_drop), or, without those, whether there is any at all.
-    ///
-    /// # Errors
-    /// There are some. The error shows them queue by queue.
-    pub fn verify(&self) -> Result<(), Leftovers> {
-        self.verification.clone().unwrap_or_default().verify(&self.service)
-    }
-
     /// The number that everything random in this run comes from: ids, handles, sequence numbers. With
     /// [`seed`](MockSqsBuilder::seed) of the same number another run gives the same. A test that fails while it holds
     /// a server prints it.
@@ -147,7 +135,7 @@ impl MockSqs {
 
     /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, and the
     /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then. Recorded requests are forgotten.
-    /// Receives that wait are answered as when their queue is deleted. Settings, connections and clients
+    /// Receives that wait are answered as when their queue is deleted; other requests under way may be, too. Settings, connections and clients
     /// stay. Ids do not begin again, so that receipt handles from before fit no message of later queues.
     pub fn reset(&self) {
         self.endpoint.reset();
@@ -188,37 +176,6 @@ impl MockSqs {
             server: None,
             verification: config.verification.clone(),
         }
-    }
-}
-
-impl Drop for MockSqs {
-    /// Clients without a socket share the endpoint, and move tasks the queues: both would outlive the server.
-    /// While a test fails, this prints the seed and the latest requests; else it verifies, when that was asked for.
-    fn drop(&mut self) {
-        self.endpoint.shut_down();
-        if std::thread::panicking() {
-            eprint!("{}", LastWords(self));
-        } else if let Some(Err(leftovers)) =
-            self.verification.as_ref().map(|rules| rules.verify(&self.service))
-        {
-            panic!("sqs-mock-server: {leftovers}");
-        }
-    }
-}
-
-/// What a test that fails wants to know of its server.
-struct LastWords<'s>(&'s MockSqs);
-
-impl fmt::Display for LastWords<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seed = self.0.service.seed();
-        writeln!(f, "sqs-mock-server: seed {seed}; repeat with MockSqs::builder().seed({seed})")?;
-        let requests = self.0.requests();
-        if requests.is_empty() {
-            return Ok(());
-        }
-        writeln!(f, "the latest requests:")?;
-        Latest { requests: requests.all(), rows: LAST_REQUESTS }.fmt(f)
     }
 }
 

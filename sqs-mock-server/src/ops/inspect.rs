@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Service;
 use super::address::Address;
-use super::service::Realm;
+use super::service::{Realm, Shared};
 use crate::engine::{QueueArn, QueueDescription, WhyEmpty};
 
 impl Service {
@@ -37,6 +37,18 @@ impl Service {
         let realm = self.shared.realm(&queue.region, &queue.account);
         let sources = |realm: Arc<Realm>| realm.world.read().sources_of(&queue.name, None, usize::MAX).names;
         realm.map(sources).unwrap_or_default()
+    }
+}
+
+impl Shared {
+    /// All accounts in all regions.
+    fn realms(&self) -> Vec<(Box<str>, Box<str>, Arc<Realm>)> {
+        let worlds = self.worlds.read();
+        let accounts =
+            worlds.iter().flat_map(|(region, accounts)| accounts.iter().map(move |it| (region, it)));
+        accounts
+            .map(|(region, (account, realm))| (region.clone(), account.clone(), Arc::clone(realm)))
+            .collect()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Starting anew without starting again.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Service;
-use super::service::Realm;
+use super::service::{Realm, Shared};
 use crate::engine::MoveTasks;
 
 impl Service {
@@ -18,6 +20,14 @@ impl Service {
         let (start, frozen) = self.clock_start;
         shared.clock.restart(start, frozen);
         shared.queues_changed.notify_waiters();
+    }
+}
+
+impl Shared {
+    /// All accounts in all regions, which nobody finds any more.
+    fn take_realms(&self) -> Vec<Arc<Realm>> {
+        let worlds = std::mem::take(&mut *self.worlds.write());
+        worlds.into_values().flat_map(HashMap::into_values).collect()
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Shared {
     pub(super) seed: Seed,
     pub(super) settings: Settings,
     /// By region and account. Locked for lookups only; worlds come into being with their first queue.
-    worlds: RwLock<HashMap<Box<str>, ByAccount>>,
+    pub(super) worlds: RwLock<HashMap<Box<str>, ByAccount>>,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
     /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) resets: AtomicU64,
 }
 
-type ByAccount = HashMap<Box<str>, Arc<Realm>>;
+pub(super) type ByAccount = HashMap<Box<str>, Arc<Realm>>;
 
 /// One account in one region.
 #[derive(Debug)]
@@ -160,22 +160,6 @@ impl Shared {
             })
         };
         Arc::clone(accounts.entry(account.into()).or_insert_with(new))
-    }
-
-    /// All accounts in all regions.
-    pub(super) fn realms(&self) -> Vec<(Box<str>, Box<str>, Arc<Realm>)> {
-        let worlds = self.worlds.read();
-        let accounts =
-            worlds.iter().flat_map(|(region, accounts)| accounts.iter().map(move |it| (region, it)));
-        accounts
-            .map(|(region, (account, realm))| (region.clone(), account.clone(), Arc::clone(realm)))
-            .collect()
-    }
-
-    /// All accounts in all regions, which nobody finds any more.
-    pub(super) fn take_realms(&self) -> Vec<Arc<Realm>> {
-        let worlds = std::mem::take(&mut *self.worlds.write());
-        worlds.into_values().flat_map(HashMap::into_values).collect()
     }
 
     pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sqs_client::Client;
+use sqs_client::operation::Action;
 use sqs_mock_server::MockSqs;
 
 use crate::wire::Wire;
@@ -145,7 +146,7 @@ async fn long_bodies_make_short_pages() {
 }
 
 #[tokio::test]
-async fn reset_ends_queues_polls_and_move_tasks_and_restarts_the_clock() {
+async fn reset_ends_queues_and_polls_restarts_the_clock_and_forgets_requests() {
     let (server, client, mut wire) = frozen().await;
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     send(&client, &url, "x", None).await;
@@ -162,6 +163,7 @@ async fn reset_ends_queues_polls_and_move_tasks_and_restarts_the_clock() {
     assert_eq!(wire.post("/_mock/reset", "").await.content(200), json!({ "reset": true }));
     assert!(poll.await.unwrap().unwrap_err().is_queue_does_not_exist());
     assert_eq!(wire.get("/_mock/queues").await.content(200)["total"], 0);
+    assert!(server.requests().of(Action::SendMessage).is_empty(), "recorded requests are forgotten");
     assert_eq!((server.clock().now().as_secs(), server.clock().is_frozen()), (1_900_000_000, true));
     // The queue can be made again at once, and what was received before is nothing to it.
     client.create_queue().queue_name("q").send().await.unwrap();
@@ -172,4 +174,28 @@ async fn reset_ends_queues_polls_and_move_tasks_and_restarts_the_clock() {
     assert_eq!(server.queue("q").counts().unwrap().in_flight, 1);
     server.reset();
     assert!(!server.queue("q").exists());
+}
+
+#[tokio::test]
+async fn reset_ends_move_tasks() {
+    let (server, client, _wire) = frozen().await;
+    let dead = server.queue("dead").arn().to_string();
+    let policy = format!(r#"{{"deadLetterTargetArn":"{dead}","maxReceiveCount":1}}"#);
+    for round in 0..2 {
+        let url = client.create_queue().queue_name("dead").send().await.unwrap().queue_url.unwrap();
+        let source = client.create_queue().queue_name("q").attributes("RedrivePolicy".into(), &policy);
+        source.send().await.unwrap();
+        let other = client.create_queue().queue_name("other").send().await.unwrap();
+        assert_eq!(other.queue_url().unwrap(), server.queue_url("other"));
+        send(&client, &url, "1", None).await;
+        send(&client, &url, "2", None).await;
+        // At one message a second and with a frozen clock, the task is not over when the reset comes.
+        let start = client.start_message_move_task().source_arn(&dead);
+        let start = start.destination_arn(server.queue("other").arn().to_string());
+        start.max_number_of_messages_per_second(1).send().await.unwrap();
+        let tasks = client.list_message_move_tasks().source_arn(&dead).max_results(10).send().await.unwrap();
+        assert_eq!(tasks.results().len(), 1, "round {round}");
+        assert_eq!(tasks.results()[0].status(), Some("RUNNING"), "round {round}");
+        server.reset();
+    }
 }
