@@ -42,18 +42,21 @@ impl<'a> Entry<'a> {
         path: &'a str,
         input: &'a [u8],
     ) -> Self {
-        let open = || Open {
-            journal,
-            start: Instant::now(),
-            time: clock.now(),
-            request_id,
-            protocol,
-            path,
-            input,
-            action: None,
-            caller: None,
-            error: None,
-            status: None,
+        let open = || {
+            let start = Instant::now();
+            Open {
+                journal,
+                start,
+                time: clock.at(start),
+                request_id,
+                protocol,
+                path,
+                input,
+                action: None,
+                caller: None,
+                error: None,
+                status: None,
+            }
         };
         Self(journal.is_on().then(open))
     }
