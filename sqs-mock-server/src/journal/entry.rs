@@ -1,15 +1,14 @@
 //! A request on its way into the journal.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use sqs_client::operation::Action;
 use sqs_client::protocol::Protocol;
 use sqs_client::service_error::ErrorCode;
 use tokio::time::Instant;
 
-use super::record::{Ending, RecordedRequest};
-use super::{Journal, MAX_BYTES, content};
+use super::Journal;
+use super::record::Ending;
+use super::ring::{Head, New};
 use crate::clock::{Clock, Timestamp};
 
 /// A request that is being answered. It goes into the journal when this is dropped: after
@@ -93,34 +92,26 @@ impl<'a> Entry<'a> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         if let Some(open) = self.0.take() {
-            let journal = open.journal;
-            journal.record(open.into_record());
+            open.record();
         }
     }
 }
 
 impl Open<'_> {
-    fn into_record(self) -> RecordedRequest {
+    fn record(self) {
         let ending = match self.status {
             Some(status) => Ending::Answered { status: status.as_u16(), error: self.error },
             None => Ending::Abandoned,
         };
-        RecordedRequest {
-            number: 0,
-            request_id: self.request_id.into(),
-            time: self.time,
-            protocol: self.protocol,
-            action: self.action,
-            caller: self.caller,
-            // Only forms can leave the queue to the path.
-            path: (self.protocol == Protocol::Query && self.path != "/").then(|| self.path.into()),
-            content: (self.input.len() <= MAX_BYTES).then(|| content::of(self.protocol, self.input)),
-            ending,
-            elapsed: elapsed_since(self.start),
-        }
+        let times = (self.time, Instant::now().saturating_duration_since(self.start));
+        let (region, account) =
+            self.caller.as_ref().map(|(region, account)| (&**region, &**account)).unwrap_or_default();
+        // Only forms can leave the queue to the path.
+        let path = if self.protocol == Protocol::Query && self.path != "/" { self.path } else { "" };
+        self.journal.record(New {
+            head: Head::new(times, self.protocol, self.action, ending),
+            texts: [self.request_id, region, account, path],
+            input: self.input,
+        });
     }
-}
-
-fn elapsed_since(start: Instant) -> Duration {
-    Instant::now().saturating_duration_since(start)
 }

@@ -12,9 +12,9 @@ mod entry;
 mod named;
 mod record;
 mod requests;
+mod ring;
 mod times;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -23,26 +23,17 @@ pub(crate) use entry::Entry;
 pub use record::{Ending, NotThisInput, RecordedRequest};
 pub(crate) use requests::Latest;
 pub use requests::Requests;
+use ring::{New, Ring};
 pub use times::Times;
 
 /// How many requests are kept, unless somebody says otherwise.
 pub(crate) const DEFAULT_CAPACITY: usize = 1000;
-/// Bytes of all contents that are kept. A longer one alone is not.
-const MAX_BYTES: usize = 16 << 20;
-
 /// The latest requests.
 #[derive(Debug)]
 pub(crate) struct Journal {
     capacity: usize,
-    /// Locked for as long as it takes to put in one record or to share all; never while anything else is locked.
+    /// Locked for as long as it takes to copy one request in or all out; never while anything else is locked.
     ring: Mutex<Ring>,
-}
-
-#[derive(Debug, Default)]
-struct Ring {
-    records: VecDeque<Arc<RecordedRequest>>,
-    bytes: usize,
-    recorded: u64,
 }
 
 impl Journal {
@@ -58,48 +49,26 @@ impl Journal {
 
     /// All that is there, in the order of their answers.
     pub(crate) fn requests(&self) -> Requests {
-        Requests::new(self.ring.lock().records.iter().cloned().collect())
+        let snapshot = self.ring.lock().snapshot();
+        Requests::new(snapshot.records().into_iter().map(Arc::new).collect())
     }
 
     /// Forgets all, and says how many that were.
     pub(crate) fn clear(&self) -> usize {
-        let forgotten = {
-            let mut ring = self.ring.lock();
-            ring.bytes = 0;
-            std::mem::take(&mut ring.records)
-        };
-        forgotten.len()
+        self.ring.lock().clear()
     }
 
-    fn record(&self, request: RecordedRequest) {
-        let forgotten = self.ring.lock().push(request, self.capacity);
-        // Freed without the lock.
-        drop(forgotten);
+    fn record(&self, new: New<'_>) {
+        self.ring.lock().push(new, self.capacity);
     }
 }
 
-impl Ring {
-    /// Puts in a record, and takes out what has to make room for it. That is one record nearly always, which is
-    /// given out.
-    fn push(&mut self, mut request: RecordedRequest, capacity: usize) -> Option<Arc<RecordedRequest>> {
-        self.recorded += 1;
-        request.number = self.recorded;
-        self.bytes += request.content().len();
-        self.records.push_back(Arc::new(request));
-        let mut forgotten = None;
-        while self.records.len() > capacity || self.bytes > MAX_BYTES {
-            let Some(oldest) = self.records.pop_front() else { break };
-            self.bytes -= oldest.content().len();
-            forgotten = Some(oldest);
-        }
-        forgotten
-    }
-}
 #[cfg(test)]
 mod tests {
     use http::StatusCode;
     use sqs_client::protocol::Protocol;
 
+    use super::ring::MAX_BYTES;
     use super::*;
     use crate::clock::Clock;
 
@@ -127,7 +96,7 @@ mod tests {
     #[test]
     fn long_contents_are_bounded_together_and_alone() {
         let journal = Journal::new(100);
-        let third = vec![b'x'; MAX_BYTES / 3];
+        let third = vec![b'x'; MAX_BYTES / 3 - 9];
         for id in ["a", "b", "c", "d"] {
             record(&journal, id, &third);
         }
