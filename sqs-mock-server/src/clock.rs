@@ -114,6 +114,15 @@ impl Hand {
         if word & 1 == 0 { Self::Running(word >> 1) } else { Self::Frozen(word >> 1) }
     }
 
+    /// What it shows so many milliseconds after the origin.
+    fn shown_after(self, passed: i64) -> Timestamp {
+        let millis = match self {
+            Self::Running(offset) => offset.saturating_add(passed),
+            Self::Frozen(at) => at,
+        };
+        Timestamp(u64::try_from(millis).unwrap_or(0))
+    }
+
     fn moved_by(self, millis: i64) -> Self {
         match self {
             Self::Running(offset) => Self::Running(capped(offset.saturating_add(millis))),
@@ -151,6 +160,12 @@ impl Clock {
     /// What the clock shows.
     pub fn now(&self) -> Timestamp {
         self.show(self.hand())
+    }
+
+    /// What the clock shows at an instant that is just past, for those who read the instant anyway.
+    pub(crate) fn at(&self, instant: Instant) -> Timestamp {
+        let passed = signed(millis(instant.saturating_duration_since(self.shared.origin)));
+        self.hand().shown_after(passed)
     }
 
     /// Whether the clock stands still.
@@ -223,11 +238,10 @@ impl Clock {
     }
 
     fn show(&self, hand: Hand) -> Timestamp {
-        let millis = match hand {
-            Hand::Running(offset) => offset.saturating_add(self.passed()),
-            Hand::Frozen(at) => at,
-        };
-        Timestamp(u64::try_from(millis).unwrap_or(0))
+        match hand {
+            Hand::Running(_) => hand.shown_after(self.passed()),
+            Hand::Frozen(_) => hand.shown_after(0),
+        }
     }
 
     /// Milliseconds since the origin.

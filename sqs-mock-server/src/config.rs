@@ -7,6 +7,7 @@ use http::Uri;
 use sqs_client::validate::permission::is_account;
 
 use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
+use crate::mock::Verification;
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -29,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    pub(crate) journal: usize,
+    pub(crate) verification: Option<Verification>,
 }
 
 impl Default for Config {
@@ -47,6 +50,8 @@ impl Default for Config {
             clock_frozen: false,
             limits: Limits::default(),
             keys: None,
+            journal: crate::journal::DEFAULT_CAPACITY,
+            verification: None,
         }
     }
 }

@@ -5,15 +5,22 @@ mod config;
 mod engine;
 pub mod faults;
 mod http;
+mod journal;
 mod mock;
 mod ops;
 mod seed;
+mod table;
 
 pub use crate::http::{InProcess, Limits, QueueUrlStyle};
-pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView};
+pub use crate::journal::Requests;
+pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 
-/// What [`QueueView`] shows.
+/// What [`QueueView`] and [`Requests`] show.
 pub mod inspect {
-    pub use crate::engine::{Counts, Payload, PeekedMessage, QueueArn, SequenceNumber, Visibility};
+    pub use crate::engine::{
+        Counts, Payload, PeekedMessage, QueueArn, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
+    };
+    pub use crate::journal::{Ending, NotThisInput, RecordedRequest, Times};
+    pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
     pub use crate::seed::Uuid;
 }

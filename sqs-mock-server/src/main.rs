@@ -55,7 +55,7 @@ struct Arguments {
     #[arg(long, env = "SQS_MOCK_RELAXED_TIMING")]
     relaxed_timing: bool,
     /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
-    #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER")]
+    #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", value_parser = seed)]
     seed: Option<u64>,
     /// Whether requests must be signed with a known key; wrong ones are refused as AWS does.
     #[arg(long, env = "SQS_MOCK_AUTH", value_enum, default_value_t = Auth::None)]
@@ -74,6 +74,9 @@ struct Arguments {
     /// Connections served at a time; more wait.
     #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().max_connections)]
     max_connections: usize,
+    /// How many of the latest requests GET /_mock/requests shows, 1,000 by default; 0 records none.
+    #[arg(long, env = "SQS_MOCK_JOURNAL", value_name = "COUNT")]
+    journal: Option<usize>,
     /// What goes to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`.
     #[arg(
         long,
@@ -115,6 +118,15 @@ enum Auth {
     Sigv4,
 }
 
+/// Decimal, or as GET /_mock shows it.
+fn seed(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|error| format!("a seed is a number of 64 bits, like 7 or 0xbeef: {error}"))
+}
+
 fn key(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((id, secret)) if !id.is_empty() && !secret.is_empty() => Ok((id.to_owned(), secret.to_owned())),
@@ -135,7 +147,7 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let Arguments { host, port, account, region, public_url, relaxed_timing, seed, .. } = arguments;
-    let Arguments { auth, keys, max_connections, log, queue_url_style, auto_create, .. } = arguments;
+    let Arguments { auth, keys, max_connections, journal, log, queue_url_style, auto_create, .. } = arguments;
     tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
     let mut limits = Limits::default();
     limits.max_connections = max_connections;
@@ -149,6 +161,9 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     if let Some(seed) = seed {
         builder = builder.seed(seed);
+    }
+    if let Some(capacity) = journal {
+        builder = builder.journal(capacity);
     }
     if let Some(url) = public_url {
         builder = builder.public_url(url);

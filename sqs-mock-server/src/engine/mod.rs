@@ -44,7 +44,7 @@ pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTa
 pub(crate) use queue::{
     DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Sent, Wakeups,
 };
-pub use queue::{PeekedMessage, Visibility};
+pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
 pub use store::Counts;
 pub(crate) use world::{Created, Page, World};

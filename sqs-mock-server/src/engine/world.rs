@@ -64,6 +64,11 @@ impl<C> World<C> {
         }
     }
 
+    /// As one that came after so many others in its place: its queues are no successors of theirs.
+    pub(crate) fn of_age(self, worlds_before: u64) -> Self {
+        Self { deletions: worlds_before << 32, ..self }
+    }
+
     /// A queue.
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<C>> {
         self.queues.get(name).map(|entry| &entry.cell)

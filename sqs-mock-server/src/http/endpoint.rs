@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
-use sqs_client::service_error::ServiceError;
+use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::sign::Claim;
 
 use super::Limits;
@@ -14,14 +14,15 @@ use super::admin;
 use super::auth::{self, Keys};
 use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
-use super::caller::{self, Caller};
+use super::caller::Caller;
 use super::dispatch::{Dispatched, dispatch};
-use super::queue_url::{QueueUrlStyle, Styled};
+use super::queue_url::QueueUrlStyle;
 use super::reply::Reply;
 use super::respond::{self, Style};
 use crate::clock;
 use crate::faults::{Ending, Unapplied};
-use crate::ops::{Context, Service};
+use crate::journal::{Entry, Journal};
+use crate::ops::Service;
 
 /// What a request does not say about itself.
 #[derive(Clone, Debug)]
@@ -40,17 +41,28 @@ pub(crate) struct Names {
     pub(crate) keys: Option<Keys>,
 }
 
+/// A request, and what is known of it before its action is.
+struct Known<'a> {
+    head: &'a Parts,
+    body: &'a [u8],
+    form: &'a [u8],
+    detected: Detected,
+    style: Style,
+    id: &'a str,
+}
+
 /// The transport-free core.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Names,
+    journal: Journal,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
-    pub(crate) fn new(service: Arc<Service>, names: Names) -> Self {
-        Self { service, names }
+    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
+        Self { service, names, journal }
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -60,31 +72,50 @@ impl Endpoint {
     pub(crate) async fn handle(&self, request: Request<Bytes>) -> Reply {
         let (head, body) = request.into_parts();
         if admin::owns(head.uri.path()) {
-            return admin::answer(self, &head, &body).into();
+            // Boxed, so that the future of other requests does not grow by it.
+            return Box::pin(admin::answer(self, &head, &body)).await.into();
         }
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
         let style = Style::of(&detected, &head);
-        if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(style, &request_id).into();
-        }
         let form = form_text(&head, &body);
-        let call = match Call::read(&detected, &head, &body, &form) {
+        let input = if style.protocol == Protocol::Query { &*form } else { &*body };
+        let clock = self.service.clock();
+        let mut entry =
+            Entry::open(&self.journal, clock, &request_id, style.protocol, head.uri.path(), input);
+        let request = Known { head: &head, body: &body, form: &form, detected, style, id: &request_id };
+        let reply = self.respond(request, &mut entry).await;
+        entry.answered(reply.status());
+        reply
+    }
+
+    async fn respond(&self, request: Known<'_>, entry: &mut Entry<'_>) -> Reply {
+        let Known { head, body, form, detected, style, id: request_id } = request;
+        if head.method != Method::POST && head.method != Method::GET {
+            return respond::method_not_allowed(style, request_id).into();
+        }
+        let call = match Call::read(&detected, head, body, form) {
             Ok(call) => call,
             Err(NoCall::NoAction) => return respond::no_action().into(),
-            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id).into(),
-        };
-        let action = call.action();
-        let claim = match self.admit(&head, &body) {
-            Ok(claim) => claim,
-            Err(error) => {
-                tracing::debug!(%action, %error, "not admitted");
-                return respond::refuse(style, &error, &request_id).into();
+            Err(NoCall::Refused(error)) => {
+                entry.refused(&error.code);
+                return respond::refuse(style, &error, request_id).into();
             }
         };
-        let caller = claim.as_ref().map_or_else(|| claimed(&head, &call), Caller::of_claim);
-        let mut context = self.context(&head, &call, caller);
-        let dispatched = dispatch(&self.service, &mut context, call, style.answer, &request_id).await;
+        let action = call.action();
+        entry.action(action);
+        let claim = match self.admit(head, body) {
+            Ok(claim) => claim,
+            Err(error) => {
+                entry.refused(&error.code);
+                tracing::debug!(%action, %error, "not admitted");
+                return respond::refuse(style, &error, request_id).into();
+            }
+        };
+        let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
+        let mut context = self.context(head, caller, call.protocol());
+        entry.caller(&context.region, &context.account);
+        let dispatched = dispatch(&self.service, &mut context, call, style.answer, request_id).await;
         let (answer, ending) = match dispatched {
             Dispatched::Answered(answer, ending) => (answer, ending),
             Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
@@ -98,7 +129,8 @@ impl Endpoint {
             }
             Err(error) => {
                 tracing::debug!(%action, account = %context.account, %error, "refused");
-                respond::refuse(style, &error, &request_id)
+                entry.refused(&error.code);
+                respond::refuse(style, &error, request_id)
             }
         };
         Reply::spoilt(response, ending)
@@ -137,12 +169,30 @@ impl Endpoint {
             ),
         };
         let style = Style::of(&Detected::from_headers(&head.headers), head);
-        respond::refuse_with_status(style, status, code, message, &self.service.request_id())
+        let request_id = self.service.request_id();
+        let (clock, path) = (self.service.clock(), head.uri.path());
+        let mut entry = Entry::open(&self.journal, clock, &request_id, style.protocol, path, b"");
+        entry.refused(&ErrorCode::from_name(code));
+        entry.answered(Some(status));
+        respond::refuse_with_status(style, status, code, message, &request_id)
     }
 
     /// What it stands in front of.
     pub(super) fn service(&self) -> &Service {
         &self.service
+    }
+
+    /// Makes all begin anew: queues, move tasks and what waits for messages end, the clock is where it was, the
+    /// journal is empty, and nothing goes wrong on demand any more.
+    pub(crate) fn reset(&self) {
+        self.service.reset();
+        self.service.faults().clear();
+        self.journal.clear();
+    }
+
+    /// What it was asked.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// Ends long polls with empty answers, and move tasks.
@@ -155,24 +205,9 @@ impl Endpoint {
         self.service.is_shut_down()
     }
 
-    fn context(&self, head: &Parts, call: &Call<'_>, caller: Caller<'_>) -> Context {
-        let host = caller::host(head).unwrap_or(&self.names.own_host);
-        let region = caller.region.or_else(|| Some(Styled::of(host)?.region)).unwrap_or(&self.names.region);
-        let base_url = match &self.names.public_url {
-            Some(url) => url.clone(),
-            None => self.names.queue_url_style.base(host, region),
-        };
-        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
-        let wsdl = call.protocol() == Protocol::Query;
-        Context {
-            account: caller.account.unwrap_or(&self.names.account).to_owned(),
-            region: region.to_owned(),
-            base_url,
-            wsdl,
-            queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
-            trace_header: trace_header.map(str::to_owned),
-            failing: Vec::new(),
-        }
+    /// What the server is called.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
     }
 }
 

@@ -16,6 +16,7 @@ mod auth;
 mod body;
 mod call;
 mod caller;
+mod context;
 mod dispatch;
 mod endpoint;
 mod in_process;

@@ -24,6 +24,14 @@ impl From<Response<Bytes>> for Reply {
 }
 
 impl Reply {
+    /// The status that goes back; nothing does when the connection breaks.
+    pub(super) fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Whole(response) => Some(response.status()),
+            Self::Truncated(_) | Self::Lost => None,
+        }
+    }
+
     /// An answer after a fault has had its way with it.
     pub(super) fn spoilt(mut response: Response<Bytes>, ending: Ending) -> Self {
         match ending {

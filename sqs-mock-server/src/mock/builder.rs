@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use tokio::net::TcpListener;
 
-use super::{IN_PROCESS_URL, MockSqs};
+use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::Config;
 use crate::http::{Limits, QueueUrlStyle, Server};
 
@@ -99,6 +99,20 @@ impl MockSqsBuilder {
         S: Into<String>,
     {
         self.config.keys = Some(keys.into_iter().collect());
+        self
+    }
+
+    /// How many of the latest requests [`MockSqs::requests`] keeps: 1,000 by default, and of their contents at most
+    /// 16 MiB. With 0 none is recorded.
+    pub fn journal(mut self, capacity: usize) -> Self {
+        self.config.journal = capacity;
+        self
+    }
+
+    /// Makes the drop of the server panic when messages are left in its queues, with a report of them. It
+    /// does not while another panic is under way. `Verification::default()` allows nothing to be left.
+    pub fn verify_on_drop(mut self, rules: Verification) -> Self {
+        self.config.verification = Some(rules);
         self
     }
 

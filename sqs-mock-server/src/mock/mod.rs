@@ -1,7 +1,11 @@
 //! The server in the hand of a test: started, asked, stopped.
 
 mod builder;
+mod farewell;
+mod messages;
 mod queue;
+mod verification;
+mod wait;
 
 use std::sync::Arc;
 
@@ -14,10 +18,13 @@ use crate::config::Config;
 use crate::engine::QueueArn;
 use crate::faults::Faults;
 use crate::http::{Endpoint, InProcess, Keys, Names, QueueUrlStyle, Server};
+use crate::journal::{Journal, Requests};
 use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
+pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
+pub use wait::Unmet;
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that nothing meant for such a server
 /// can reach a real one.
@@ -51,6 +58,7 @@ pub struct MockSqs {
     credentials: Credentials,
     queue_url_style: QueueUrlStyle,
     server: Option<Server>,
+    verification: Option<Verification>,
 }
 
 impl MockSqs {
@@ -121,6 +129,26 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
+    /// What the server was asked so far, of that the [latest](MockSqsBuilder::journal).
+    pub fn requests(&self) -> Requests {
+        self.endpoint.journal().requests()
+    }
+
+    /// The number that everything random in this run comes from: ids, handles, sequence numbers. With
+    /// [`seed`](MockSqsBuilder::seed) of the same number another run gives the same. A test that fails while it holds
+    /// a server prints it.
+    pub fn seed(&self) -> u64 {
+        self.service.seed().0
+    }
+
+    /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, and the
+    /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then. Recorded requests are forgotten.
+    /// Receives that wait are answered as when their queue is deleted; other requests under way may be, too. Settings, connections and clients
+    /// stay. Ids do not begin again, so that receipt handles from before fit no message of later queues.
+    pub fn reset(&self) {
+        self.endpoint.reset();
+    }
+
     /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
     /// What takes longer than [`Limits::grace`](crate::Limits::grace) is cut.
     ///
@@ -146,21 +174,24 @@ impl MockSqs {
             own_host: host_of(&url).to_owned(),
             keys,
         };
-        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
-        Self { service, endpoint, url, account, region, credentials, queue_url_style, server: None }
+        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
+        Self {
+            service,
+            endpoint,
+            url,
+            account,
+            region,
+            credentials,
+            queue_url_style,
+            server: None,
+            verification: config.verification.clone(),
+        }
     }
 }
 
 /// The host of a URL without a path.
 fn host_of(url: &str) -> &str {
     url.strip_prefix("http://").unwrap_or(url)
-}
-
-impl Drop for MockSqs {
-    /// Clients without a socket share the endpoint, and move tasks the queues: both would outlive the server.
-    fn drop(&mut self) {
-        self.endpoint.shut_down();
-    }
 }
 
 #[cfg(test)]

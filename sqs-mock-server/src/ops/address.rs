@@ -15,12 +15,12 @@ pub(super) struct Address<'a> {
 impl<'a> Address<'a> {
     /// Reads `<anything>/<account>/<name>`, or a name alone. The account of the caller stands in for one that
     /// is missing or is none, as in `http://host/queue/<name>`.
-    pub(super) fn parse(url: &'a str, context: &'a Context) -> Self {
+    pub(super) fn parse(url: &'a str, own_account: &'a str) -> Self {
         let path = url.split_once("://").map_or(url, |(_, rest)| rest);
         let mut segments = path.trim_end_matches('/').rsplit('/');
         let name = segments.next().unwrap_or_default();
         let account = segments.next().filter(|segment| is_account(segment));
-        Self { account: account.unwrap_or(&context.account), name }
+        Self { account: account.unwrap_or(own_account), name }
     }
 }
 
@@ -37,7 +37,6 @@ mod tests {
 
     #[test]
     fn any_host_and_prefix_lead_to_account_and_name() {
-        let context = Context { account: "111122223333".to_owned(), ..Context::default() };
         let table = [
             ("http://localhost:9324/123456789012/orders", "123456789012", "orders"),
             ("https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo", "123456789012", "orders.fifo"),
@@ -50,7 +49,7 @@ mod tests {
             ("///", "111122223333", ""),
         ];
         for (url, account, name) in table {
-            assert_eq!(Address::parse(url, &context), Address { account, name }, "{url}");
+            assert_eq!(Address::parse(url, "111122223333"), Address { account, name }, "{url}");
         }
     }
 }

@@ -12,26 +12,31 @@
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
 //! | [`tags`], [`permission`] | the families of these names |
 //! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
+//! | [`inspect`], [`peek`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
 //! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
 
 mod address;
 mod attributes;
 mod auto_create;
 mod batch;
+mod inspect;
 mod list;
 mod message;
 mod move_task;
 mod mover;
+mod peek;
 mod permission;
 mod poll;
 mod queue;
 mod receive;
+mod reset;
 mod selection;
 mod service;
 mod shared;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::fmt::Display;
 use std::future::Future;
@@ -44,6 +49,7 @@ use sqs_client::validate::refusal;
 use crate::faults::{FailedEntry, Request, Target};
 
 use address::Address;
+pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::Service;
 
 /// An operation that a [`Service`] can do.
@@ -85,7 +91,7 @@ impl Context {
             action: O::ACTION,
             queue: O::queue(input)
                 .or(self.queue_path.as_deref())
-                .map(|queue| Address::parse(queue, self).name),
+                .map(|queue| Address::parse(queue, &self.account).name),
             account: &self.account,
             region: &self.region,
             entries: O::entries(input),

@@ -59,7 +59,10 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
         created
     };
     match created {
-        Created::New => Ok(()),
+        Created::New => {
+            shared.queues_changed.notify_waiters();
+            Ok(())
+        }
         Created::Existing(existing) => check_equal(&existing, &attributes, requested),
     }
 }
@@ -92,6 +95,7 @@ impl Serve for DeleteQueue {
         let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
         let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
         deleted.ok_or_else(|| context.no_such_queue())?.close();
+        service.shared.queues_changed.notify_waiters();
         Ok(DeleteQueueOutput::default())
     }
 }

@@ -35,6 +35,10 @@ impl Serve for ReceiveMessage {
         };
         let poll = Poll { shared: &service.shared, context, queue: &queue, request };
         let deliveries = poll.receive(wait).await?;
+        if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {
+            let why = service.why_empty(queue.arn());
+            tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");
+        }
         let selection = Selection::of(&input);
         let messages: Vec<_> = deliveries.into_iter().map(|delivery| message(delivery, selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());
@@ -42,7 +46,7 @@ impl Serve for ReceiveMessage {
     }
 }
 
-fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
+pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
     let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
     let system = system_attributes(&delivery, selection);
     // Of what is returned, which can be less than what was sent.

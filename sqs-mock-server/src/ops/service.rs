@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use sqs_client::service_error::ServiceError;
@@ -10,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::Context;
 use super::address::Address;
 use super::shared::SharedQueue;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::engine::{Counts, MoveTasks, PeekedMessage, QueueArn, Settings, World};
 use crate::faults::Faults;
@@ -22,6 +23,8 @@ pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
     /// Whether an unknown queue comes into being when it is named.
     pub(super) auto_create: bool,
+    /// What the clock shows at the start, other than the time of the system, and whether it stands still.
+    pub(super) clock_start: (Option<Timestamp>, bool),
 }
 
 /// What operations and background tasks share.
@@ -31,13 +34,17 @@ pub(super) struct Shared {
     pub(super) seed: Seed,
     pub(super) settings: Settings,
     /// By region and account. Locked for lookups only; worlds come into being with their first queue.
-    worlds: RwLock<HashMap<Box<str>, ByAccount>>,
+    pub(super) worlds: RwLock<HashMap<Box<str>, ByAccount>>,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
     pub(super) faults: Faults,
+    /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
+    pub(super) queues_changed: Notify,
+    /// How often all was made to start anew.
+    pub(super) resets: AtomicU64,
 }
 
-type ByAccount = HashMap<Box<str>, Arc<Realm>>;
+pub(super) type ByAccount = HashMap<Box<str>, Arc<Realm>>;
 
 /// One account in one region.
 #[derive(Debug)]
@@ -52,13 +59,15 @@ pub(super) struct Realm {
 impl Service {
     /// A service without queues.
     pub(crate) fn new(config: &Config) -> Self {
-        let clock = config.clock_start.map_or_else(Clock::real, |start| Clock::starting_at(start.into()));
+        let start = config.clock_start.map(Timestamp::from);
+        let clock = start.map_or_else(Clock::real, Clock::starting_at);
         if config.clock_frozen {
             clock.freeze();
         }
         let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
         let mut service = Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings);
         service.auto_create = config.auto_create_queues;
+        service.clock_start = (start, config.clock_frozen);
         service
     }
 
@@ -72,8 +81,10 @@ impl Service {
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
+            queues_changed: Notify::new(),
+            resets: AtomicU64::new(0),
         };
-        Self { shared: Arc::new(shared), auto_create: false }
+        Self { shared: Arc::new(shared), auto_create: false, clock_start: (None, false) }
     }
 
     /// The clock that all queues live by.
@@ -110,13 +121,13 @@ impl Service {
     /// them; `None` when there is no such queue.
     pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
         let now = self.clock().now();
-        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.peek(now, skip, at_most))
+        self.shared.find_arn(queue)?.look(|queue| queue.peek(now, skip, at_most))
     }
 
     /// How many messages a queue has; `None` when there is no such queue.
     pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
         let now = self.clock().now();
-        self.shared.find_arn(queue)?.unless_deleted(|queue| queue.counts(now))
+        self.shared.find_arn(queue)?.look(|queue| queue.counts(now))
     }
 
     /// The queue that a request names by URL or, in the Query protocol, by its path. One that does not exist is made
@@ -147,7 +158,7 @@ fn address<'a>(context: &'a Context, queue_url: &'a mut Option<String>) -> Optio
     if queue_url.as_deref().is_none_or(str::is_empty) {
         queue_url.clone_from(&context.queue_path);
     }
-    queue_url.as_deref().map(|url| Address::parse(url, context))
+    queue_url.as_deref().map(|url| Address::parse(url, &context.account))
 }
 
 impl Drop for Service {
@@ -169,7 +180,7 @@ impl Shared {
         let accounts = worlds.entry(region.into()).or_default();
         let new = || {
             Arc::new(Realm {
-                world: RwLock::new(World::new(self.settings)),
+                world: RwLock::new(World::new(self.settings).of_age(self.resets.load(Ordering::Relaxed))),
                 tasks: Mutex::default(),
                 cancelled: Notify::new(),
             })

@@ -15,6 +15,7 @@ use sqs_client::validate::QueueRules;
 use tokio::sync::Notify;
 
 use super::Context;
+use super::watch::Watchers;
 use crate::engine::{Attributes, Dropped, Queue, QueueArn, Wakeups};
 
 /// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
@@ -32,6 +33,8 @@ pub(super) struct SharedQueue {
     /// Held by the watcher: of all parked receives, the one that also waits for the queue's next moment. The
     /// others wait here to take its place, so that a moment wakes one receive and not all.
     pub(super) watch: tokio::sync::Mutex<()>,
+    /// Tests that wait until the queue is as they want it.
+    pub(super) watchers: Watchers,
 }
 
 impl SharedQueue {
@@ -42,6 +45,7 @@ impl SharedQueue {
             arrival: Notify::new(),
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
+            watchers: Watchers::default(),
         }
     }
 
@@ -73,7 +77,20 @@ impl SharedQueue {
             (act(&mut queue), queue.take_wakeups())
         };
         self.wake(wakeups);
+        self.watchers.tell();
         result
+    }
+
+    /// Looks at the queue; `None` when it was deleted. Time may make messages receivable meanwhile, nothing else
+    /// changes.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> Option<T> {
+        let (seen, wakeups) = {
+            let mut queue = self.queue.lock();
+            let seen = (!queue.is_deleted()).then(|| look(&mut queue));
+            (seen, queue.take_wakeups())
+        };
+        self.wake(wakeups);
+        seen
     }
 
     /// Reads attributes, which concerns nobody else.

@@ -109,6 +109,46 @@ fn signatures_are_asked_for_on_request() {
     assert!(!refused.status.success() && text.contains("ID:SECRET"), "{text}");
 }
 
+#[test]
+fn seed_is_shown_as_it_can_be_given() {
+    let index = "GET /_mock HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    for seed in ["48879", "0xbeef"] {
+        let mut server = Running::start(binary().args(["--port", "0", "--seed", seed]));
+        let answer = ask(&server.endpoint(), index);
+        assert!(answer.contains(r#""seed":"0xbeef""#), "{answer}");
+    }
+}
+
+#[test]
+fn journal_is_as_long_as_asked_for() {
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    for (capacity, total) in [("0", 0), ("2", 2)] {
+        let mut server = Running::start(binary().args(["--port", "0", "--journal", capacity]));
+        let endpoint = server.endpoint();
+        for _ in 0..3 {
+            ask(&endpoint, &get("/?Action=ListQueues"));
+        }
+        let answer = ask(&endpoint, &get("/_mock/requests"));
+        assert!(answer.contains(&format!(r#"{{"total":{total},"#)), "{answer}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn empty_receive_is_explained_in_the_log() {
+    let mut server = Running::start(binary().args(["--port", "0", "--log", "sqs_mock_server=debug"]));
+    let endpoint = server.endpoint();
+    let get = |query: &str| {
+        ask(&endpoint, &format!("GET /{query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
+    };
+    get("?Action=CreateQueue&QueueName=q");
+    get("000000000000/q?Action=ReceiveMessage");
+    assert!(Command::new("kill").arg(server.child.id().to_string()).status().unwrap().success());
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("nothing to receive") && log.contains("the queue has no messages"), "{log}");
+}
+
 #[cfg(unix)]
 #[test]
 fn sigterm_stops_it_gracefully() {

@@ -9,6 +9,7 @@
 
 mod administer;
 mod delete;
+mod describe;
 mod peek;
 mod receive;
 mod received;
@@ -17,6 +18,7 @@ mod tags;
 mod transfer;
 mod visibility;
 mod wakeups;
+mod why_empty;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +28,7 @@ use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
 pub(crate) use administer::Dropped;
+pub use describe::QueueDescription;
 pub use peek::{PeekedMessage, Visibility};
 pub(crate) use receive::Receive;
 pub(crate) use received::{Delivery, Outcome, Received};
@@ -33,6 +36,7 @@ pub(crate) use send::{NewMessage, Sent};
 pub(crate) use tags::Tags;
 pub(crate) use transfer::{DeadLetter, MovingStopped};
 pub(crate) use wakeups::Wakeups;
+pub use why_empty::WhyEmpty;
 
 use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};

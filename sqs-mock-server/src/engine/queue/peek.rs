@@ -1,6 +1,7 @@
 //! Looking at messages without receiving them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::{Queue, SequenceNumber};
@@ -53,19 +54,38 @@ pub enum Visibility {
     },
 }
 
+impl PeekedMessage {
+    /// The body.
+    pub fn body(&self) -> &str {
+        &self.payload.body
+    }
+}
+
+impl fmt::Display for Visibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Visible => f.write_str("visible"),
+            Self::DelayedUntil(until) => write!(f, "delayed until {until}"),
+            Self::InFlightUntil(until) => write!(f, "in flight until {until}"),
+            Self::GroupLockedBy { id, until } => write!(f, "group locked by {id} until {until}"),
+        }
+    }
+}
+
 impl Queue {
     /// The messages from the oldest on: `at_most` after the first `skip`. It takes time for all before the end of
     /// that range.
     pub(crate) fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
         self.settle(now);
+        let messages = self.seen().skip(skip).take(at_most);
+        messages.map(|(message, visibility)| self.show(message, visibility)).collect()
+    }
+
+    /// Every message from the oldest on, with its visibility.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
         let mut locks = HashMap::new();
         let is_fifo = self.fifo.is_some();
-        let messages = self.store.iter().map(|message| (message, visibility(message, is_fifo, &mut locks)));
-        messages
-            .skip(skip)
-            .take(at_most)
-            .map(|(message, visibility)| self.show(message, visibility))
-            .collect()
+        self.store.iter().map(move |message| (message, visibility(message, is_fifo, &mut locks)))
     }
 
     fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {

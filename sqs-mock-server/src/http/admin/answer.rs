@@ -37,6 +37,11 @@ impl Refusal {
         Self { status: StatusCode::NOT_FOUND, error: error.into(), allow: None }
     }
 
+    /// What was waited for did not come.
+    pub(super) fn not_so(error: impl Into<String>) -> Self {
+        Self { status: StatusCode::CONFLICT, error: error.into(), allow: None }
+    }
+
     pub(super) fn unknown_path(path: &str) -> Self {
         Self::not_found(format!("there is nothing at {path}; GET /_mock lists what there is"))
     }

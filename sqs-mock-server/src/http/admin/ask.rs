@@ -59,6 +59,12 @@ impl<'a> Parameters<'a> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
+    /// The parameter `queue`.
+    pub(super) fn required_queue(&self) -> Result<&str, Refusal> {
+        let queue = self.get("queue").filter(|queue| !queue.is_empty());
+        queue.ok_or_else(|| Refusal::bad("the parameter queue is missing: a name, a URL or an ARN"))
+    }
+
     /// A number within a range; `absent` when it is not there.
     pub(super) fn number(
         &self,
@@ -73,15 +79,14 @@ impl<'a> Parameters<'a> {
             Refusal::bad(format!("{name} must be a number from {least} to {most}, not {text:?}"))
         })
     }
+}
 
-    /// A truth value; false when it is not there.
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Refusal> {
-        match self.get(name) {
-            None => Ok(false),
-            Some(text) if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
-            Some(text) if text.eq_ignore_ascii_case("false") || text == "0" => Ok(false),
-            Some(text) => Err(Refusal::bad(format!("{name} must be true or false, not {text:?}"))),
-        }
+/// Reads a truth value.
+pub(super) fn truth(name: &str, text: &str) -> Result<bool, Refusal> {
+    match text {
+        _ if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
+        _ if text.eq_ignore_ascii_case("false") || text == "0" => Ok(false),
+        _ => Err(Refusal::bad(format!("{name} must be true or false, not {text:?}"))),
     }
 }
 
@@ -104,9 +109,9 @@ mod tests {
         assert_eq!(parameters.get("queue"), Some("a+b"));
         assert_eq!(parameters.number("limit", 1..=10, 5).unwrap(), 7);
         assert_eq!(parameters.number("skip", 0..=10, 5).unwrap(), 5);
-        assert!(parameters.flag("deep").unwrap() && !parameters.flag("flat").unwrap());
         assert!(refusal(parameters.number("limit", 1..=6, 5)).contains("from 1 to 6, not \\\"7\\\""));
-        assert!(refusal(parameters.flag("queue")).contains("true or false"));
+        assert!(truth("deep", "TRUE").unwrap() && !truth("deep", "0").unwrap());
+        assert!(refusal(truth("deep", "very")).contains("deep must be true or false, not"));
     }
 
     #[test]

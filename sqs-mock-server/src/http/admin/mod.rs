@@ -5,14 +5,21 @@
 //! ```
 //! Sockets and the in-process transport come here alike. No signature is asked for, even where SQS requests need
 //! one: whoever reaches the server may look into it and turn its clock. Answers are JSON, and so are refusals:
-//! `{"error": "what is wrong, and what is allowed"}` with status 400, 404, 405 or 500.
+//! `{"error": "what is wrong, and what is allowed"}` with status 400, 404, 405, 409 or 500.
 
 mod about;
 mod answer;
 mod ask;
+mod backdoor;
 mod clock;
 mod faults;
+mod messages;
+mod page;
+mod queues;
+mod requests;
+mod reset;
 mod routes;
+mod wait;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -21,7 +28,7 @@ use http::{Method, Response};
 use super::endpoint::Endpoint;
 use answer::{Answered, Refusal};
 use ask::Ask;
-use routes::{ROUTES, Route};
+use routes::{Handler, ROUTES, Route};
 
 /// Whether a path is none of SQS. Theirs have an account, a name or nothing behind the first slash, so that one
 /// byte sends nearly all of them on.
@@ -38,18 +45,25 @@ fn is_at_or_under(root: &str, path: &str) -> bool {
 }
 
 /// Answers a request whose path is [owned](owns).
-pub(super) fn answer(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Response<Bytes> {
-    route(endpoint, head, body).unwrap_or_else(Refusal::into_response)
+///
+/// # Cancel safety
+/// Nothing is lost when the future is dropped.
+pub(super) async fn answer(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    route(endpoint, head, body).await.unwrap_or_else(Refusal::into_response)
 }
 
-fn route(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Answered {
+async fn route(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Answered {
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
     let mut allowed = Vec::new();
     for route in ROUTES {
         let Some(name) = route.matches(path) else { continue };
         if route.method == method {
-            return (route.answer)(&Ask::new(endpoint, head, body, name));
+            let ask = Ask::new(endpoint, head, body, name);
+            return match route.handler {
+                Handler::Now(answer) => answer(&ask),
+                Handler::Wait => wait::wait(&ask).await,
+            };
         }
         allowed.push(route.method.as_str());
     }

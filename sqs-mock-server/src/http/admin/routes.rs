@@ -4,7 +4,7 @@ use http::Method;
 
 use super::answer::Answered;
 use super::ask::Ask;
-use super::{about, clock, faults};
+use super::{about, backdoor, clock, faults, messages, queues, requests, reset};
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -12,38 +12,71 @@ pub(super) struct Route {
     /// One segment may be `{name}`: what it is about, such as a queue.
     pub(super) path: &'static str,
     pub(super) about: &'static str,
-    pub(super) answer: fn(&Ask<'_>) -> Answered,
+    pub(super) handler: Handler,
 }
 
-const GET: &Method = &Method::GET;
-const POST: &Method = &Method::POST;
-const DELETE: &Method = &Method::DELETE;
+/// What answers.
+#[derive(Clone, Copy)]
+pub(super) enum Handler {
+    /// A function, at once.
+    Now(fn(&Ask<'_>) -> Answered),
+    /// [`wait`](super::wait), the only one that takes its time.
+    Wait,
+}
+
+const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::GET, path, about, handler: Handler::Now(answer) }
+}
+
+const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::POST, path, about, handler: Handler::Now(answer) }
+}
+
+const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::DELETE, path, about, handler: Handler::Now(answer) }
+}
 
 /// All of it.
 pub(super) const ROUTES: &[Route] = &[
-    Route { method: GET, path: "/health", about: "says that the server runs", answer: about::health },
-    Route { method: GET, path: "/_mock", about: "version, seed and this list", answer: about::index },
-    Route { method: GET, path: "/_mock/clock", about: "what the clock shows", answer: clock::show },
+    get("/health", about::health, "says that the server runs"),
+    get("/_mock", about::index, "version, seed and this list"),
+    get("/_mock/clock", clock::show, "what the clock shows"),
+    post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
+    get("/_mock/faults", faults::list, "faults, and how often they struck"),
+    post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see the README"),
+    delete("/_mock/faults", faults::clear, "removes all"),
+    delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
+    get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
+    get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
+    get(
+        "/_mock/queues/{name}/why-empty",
+        queues::why_empty,
+        "why a receive would get nothing ?region= &account=",
+    ),
+    get(
+        "/_mock/messages",
+        messages::peek,
+        "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
+    ),
     Route {
-        method: POST,
-        path: "/_mock/clock",
-        about: "turns it: {advance, now, frozen}",
-        answer: clock::turn,
+        method: &Method::GET,
+        path: "/_mock/wait",
+        about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
+        handler: Handler::Wait,
     },
-    Route { method: GET, path: "/_mock/faults", about: "faults, and their hits", answer: faults::list },
-    Route {
-        method: POST,
-        path: "/_mock/faults",
-        about: "injects one: {effect, ..}, see `Fault` in the documentation",
-        answer: faults::inject,
-    },
-    Route { method: DELETE, path: "/_mock/faults", about: "removes all faults", answer: faults::clear },
-    Route {
-        method: DELETE,
-        path: "/_mock/faults/{name}",
-        about: "removes one by its id",
-        answer: faults::remove,
-    },
+    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &limit="),
+    delete("/_mock/requests", requests::clear, "forgets them"),
+    post(
+        "/_mock/reset",
+        reset::reset,
+        "ends queues, move tasks and long polls, restarts the clock, forgets requests and faults",
+    ),
+    get(
+        "/_aws/sqs/messages",
+        backdoor::messages,
+        "as ReceiveMessage answers ?QueueUrl= &ShowInvisible= &ShowDelayed=",
+    ),
+    post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
 ];
 
 impl Route {
@@ -69,7 +102,7 @@ mod tests {
 
     #[test]
     fn path_matches_segment_by_segment() {
-        let route = |path| Route { method: GET, path, about: "", answer: about::index };
+        let route = |path| get(path, about::index, "");
         let table = [
             ("/_mock", "/_mock", Some("")),
             ("/_mock", "/_mock/", Some("")),

@@ -16,6 +16,7 @@ mod purge;
 mod retention;
 mod standard;
 mod wakeups;
+mod why_empty;
 
 use std::time::Duration;
 

@@ -1,0 +1,86 @@
+//! Run with: `cargo run --example inspect_and_time_travel`
+//!
+//! What the mock server can do beside SQS, over HTTP and so for tests in any language: look into a queue without
+//! receiving, say why a receive got nothing, turn the clock, and show what it was asked.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use serde_json::{Value, json};
+use sqs_client::transport::{PoolConfig, ReqwestTransport, Transport as _};
+
+/// The routes of the server beside those of SQS. Any HTTP client will do; this one is there already.
+struct Admin {
+    http: ReqwestTransport,
+    base: String,
+}
+
+impl Admin {
+    async fn get(&self, path: &str) -> Result<Value, Box<dyn Error>> {
+        self.ask(Method::GET, path, Bytes::new()).await
+    }
+
+    async fn post(&self, path: &str, content: Value) -> Result<Value, Box<dyn Error>> {
+        self.ask(Method::POST, path, content.to_string().into()).await
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Bytes) -> Result<Value, Box<dyn Error>> {
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.base)).body(body)?;
+        let response = self.http.send(request).await?;
+        if !response.status().is_success() {
+            return Err(String::from_utf8_lossy(response.body()).into());
+        }
+        Ok(serde_json::from_slice(response.body())?)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let (client, server) = sqs_examples::connect().await?;
+    let base = server.as_ref().map(|server| server.endpoint_url().to_owned());
+    let base = base.or_else(|| std::env::var("AWS_ENDPOINT_URL_SQS").ok()).unwrap_or_default();
+    let admin = Admin {
+        http: ReqwestTransport::plain_http(PoolConfig::default())?,
+        base: base.trim_end_matches('/').to_owned(),
+    };
+    let Ok(about) = admin.get("/_mock").await else {
+        println!("This server has no /_mock: the rest of this example needs sqs-mock-server.");
+        return Ok(());
+    };
+    println!("version    {}, seed {}", about["version"], about["seed"]);
+
+    let name = sqs_examples::fresh("orders");
+    let created = client.create_queue().queue_name(&name).send().await?;
+    let queue = client.queue(created.queue_url().unwrap_or_default());
+    queue.send("tea").send().await?;
+    queue.send("milk").delay_seconds(900).send().await?;
+    queue.receive().send().await?;
+
+    println!("\nA second receive gets nothing. Why?");
+    println!("received   {} messages", queue.receive().wait_time_seconds(0).send().await?.messages().len());
+    let why = admin.get(&format!("/_mock/queues/{name}/why-empty")).await?;
+    println!("because    {}", why["text"].as_str().unwrap_or_default());
+
+    println!("\nWhat is in the queue, without receiving it:");
+    let peeked = admin.get(&format!("/_mock/messages?queue={name}")).await?;
+    for message in peeked["messages"].as_array().into_iter().flatten() {
+        println!("           {} is {} until {}", message["body"], message["state"], message["until"]);
+    }
+
+    println!("\nA quarter of an hour later, which takes no time:");
+    let clock = admin.post("/_mock/clock", json!({ "advance": "15min" })).await?;
+    println!("clock      {}", clock["now"]);
+    for message in queue.receive().max_number_of_messages(10).send().await?.messages() {
+        println!("received   {}", message.body().unwrap_or_default());
+        queue.delete(message).send().await?;
+    }
+
+    println!("\nWhat the server was asked about this queue:");
+    let journal = admin.get(&format!("/_mock/requests?queue={name}")).await?;
+    for request in journal["requests"].as_array().into_iter().flatten() {
+        println!("           {} {} in {} us", request["status"], request["action"], request["elapsed_us"]);
+    }
+    client.delete_queue().queue_url(queue.url()).send().await?;
+    Ok(())
+}

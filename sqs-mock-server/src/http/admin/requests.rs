@@ -1,0 +1,81 @@
+//! Recorded requests over HTTP.
+
+use serde::Serialize;
+use serde_json::json;
+use sqs_client::operation::Action;
+use sqs_client::protocol::Protocol;
+
+use super::answer::{Answered, Refusal, json};
+use super::ask::Ask;
+use super::page::{LIMIT, Page};
+use crate::journal::RecordedRequest;
+
+#[derive(Serialize)]
+struct Part<'r> {
+    /// How many there are, of which the latest are shown.
+    total: usize,
+    requests: Vec<Request<'r>>,
+}
+
+#[derive(Serialize)]
+struct Request<'r> {
+    number: u64,
+    id: &'r str,
+    time: String,
+    protocol: &'static str,
+    action: Option<&'static str>,
+    queue: Option<String>,
+    account: Option<&'r str>,
+    region: Option<&'r str>,
+    status: Option<u16>,
+    error: Option<&'r str>,
+    elapsed_us: u128,
+    content: String,
+}
+
+/// `GET /_mock/requests`.
+pub(super) fn list(ask: &Ask<'_>) -> Answered {
+    let parameters = ask.parameters(&["action", "queue", LIMIT])?;
+    let limit = Page::read(&parameters)?.limit;
+    let mut requests = ask.endpoint.journal().requests();
+    if let Some(name) = parameters.get("action") {
+        requests = requests.of(Action::from_name(name).ok_or_else(|| unknown_action(name))?);
+    }
+    if let Some(queue) = parameters.get("queue") {
+        requests = requests.on(queue);
+    }
+    let all = requests.all();
+    let latest = all.iter().skip(all.len().saturating_sub(limit));
+    json(&Part { total: all.len(), requests: latest.map(|request| show(request)).collect() })
+}
+
+/// `DELETE /_mock/requests`.
+pub(super) fn clear(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    json(&json!({ "forgotten": ask.endpoint.journal().clear() }))
+}
+
+fn show(request: &RecordedRequest) -> Request<'_> {
+    Request {
+        number: request.number(),
+        id: request.request_id(),
+        time: request.time().to_string(),
+        protocol: match request.protocol() {
+            Protocol::AwsJson => "json",
+            Protocol::Query => "query",
+        },
+        action: request.action().map(Action::as_str),
+        queue: request.queue().map(|queue| queue.name.into()),
+        account: request.account(),
+        region: request.region(),
+        status: request.status(),
+        error: request.error_code().map(sqs_client::service_error::ErrorCode::shape),
+        elapsed_us: request.elapsed().as_micros(),
+        content: String::from_utf8_lossy(request.content()).into_owned(),
+    }
+}
+
+fn unknown_action(name: &str) -> Refusal {
+    let all: Vec<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
+    Refusal::bad(format!("unknown action {name:?}; there are {}", all.join(", ")))
+}

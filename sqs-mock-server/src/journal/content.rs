@@ -1,0 +1,60 @@
+//! What of a request is kept: its input, without what proves who sent it.
+
+use std::collections::VecDeque;
+
+use sqs_client::protocol::Protocol;
+
+/// Parameters that sign a request, in the versions 4 and 2 of signing.
+const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];
+const SECRET_PREFIX: &[u8] = b"X-Amz-";
+
+/// Copies the input behind what is there: the body of AWS JSON, the form of the Query protocol wherever it was.
+pub(super) fn keep(protocol: Protocol, input: &[u8], kept: &mut VecDeque<u8>) {
+    match protocol {
+        Protocol::AwsJson => kept.extend(input),
+        Protocol::Query => keep_without_secrets(input, kept),
+    }
+}
+
+fn keep_without_secrets(form: &[u8], kept: &mut VecDeque<u8>) {
+    let mut is_first = true;
+    for pair in form.split(|byte| *byte == b'&').filter(|pair| !is_secret(pair)) {
+        if !std::mem::take(&mut is_first) {
+            kept.push_back(b'&');
+        }
+        kept.extend(pair);
+    }
+}
+
+/// A name that is escaped where it need not be counts as secret too: nobody writes one for a good reason.
+fn is_secret(pair: &[u8]) -> bool {
+    let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
+    let starts_as =
+        |prefix: &[u8]| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    name.contains(&b'%') || starts_as(SECRET_PREFIX) || SECRETS.iter().any(|secret| starts_as(secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(protocol: Protocol, input: &[u8]) -> Vec<u8> {
+        let mut kept = VecDeque::from(*b"before");
+        keep(protocol, input, &mut kept);
+        kept.drain(..6);
+        kept.into()
+    }
+
+    #[test]
+    fn what_signs_a_form_is_not_kept() {
+        let form = b"Action=SendMessage&X-Amz-Security-Token=s1&MessageBody=X-Amz-%26&x-amz-signature=s2&\
+            Signature=s3&SignatureMethod=m&SecurityToken=s4&AWSAccessKeyId=k&X%2DAmz-Signature=s5&QueueUrl=q";
+        let kept = of(Protocol::Query, form);
+        assert_eq!(&*kept, b"Action=SendMessage&MessageBody=X-Amz-%26&QueueUrl=q");
+    }
+
+    #[test]
+    fn json_is_kept_as_it_is() {
+        assert_eq!(&*of(Protocol::AwsJson, b"{\"a\":\"Signature=1&b\"}"), b"{\"a\":\"Signature=1&b\"}");
+    }
+}
