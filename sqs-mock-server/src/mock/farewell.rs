@@ -10,7 +10,7 @@ const LAST_REQUESTS: usize = 10;
 
 impl MockSqs {
     /// Looks whether messages are left in the queues of any account and region, by the rules of
-    /// [`verify_on_drop`](MockSqsBuilder::verify_on_drop), or, without those, whether there is any at all.
+    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop), or, without those, whether there is any at all.
     ///
     /// # Errors
     /// There are some. The error shows them queue by queue.
