@@ -108,7 +108,7 @@ async fn reset_before_and_after_differ_in_what_was_done() {
     for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1)] {
         let (server, mut wire) = Wire::with_queue().await;
         server.faults().inject(fault.on(Action::SendMessage).times(1));
-        let headers = format!("{}x-amz-target: AmazonSQS.SendMessage\r\n", JSON);
+        let headers = format!("{JSON}x-amz-target: AmazonSQS.SendMessage\r\n");
         wire.request("POST /", &headers, SEND.as_bytes()).await.unwrap();
         let error = wire.stream().read_u8().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
