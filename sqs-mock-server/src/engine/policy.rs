@@ -38,6 +38,7 @@ impl Policy {
         actions: &[String],
     ) -> Result<Self, ServiceError> {
         check_number("Actions", actions.len(), limits::MAX_POLICY_ACTIONS)?;
+        check_number("Principals", accounts.len(), limits::MAX_POLICY_PRINCIPALS)?;
         let mut document = policy.map_or_else(|| empty_document(queue), Self::document);
         let mut statements = take_statements(&mut document);
         if statements.iter().any(|statement| has_label(statement, label)) {

@@ -93,3 +93,11 @@ fn what_is_no_object_or_too_long_is_refused() {
         assert_eq!(Policy::parse(text).unwrap_err().code, ErrorCode::InvalidAttributeValue);
     }
 }
+
+#[test]
+fn accounts_of_a_permission_are_bounded() {
+    let accounts = vec!["111122223333"; limits::MAX_POLICY_PRINCIPALS + 1];
+    assert!(with(None, "l", &accounts[1..], &["*"]).is_ok());
+    let error = with(None, "l", &accounts, &["*"]).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OverLimit);
+}

@@ -3,7 +3,7 @@
 //! `C` is what the owner keeps for each queue, such as the queue behind its lock. A world looks into none of them,
 //! so that nobody ever needs the lock of a queue and the one of its world at once.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +14,9 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use super::Settings;
 use crate::clock::Timestamp;
 
+/// How many names are blocked at most; then the oldest are free early. A clock that stands still frees none.
+const MOST_BLOCKED: usize = 100_000;
+
 /// Queues by name, with an order for listing and the dead-letter relation.
 #[derive(Debug)]
 pub(crate) struct World<C> {
@@ -23,7 +26,9 @@ pub(crate) struct World<C> {
     /// Names of source queues by the name of their dead-letter queue, which need not exist.
     sources: HashMap<Box<str>, BTreeSet<Arc<str>>>,
     /// When queues were deleted, as long as their names are blocked.
-    deleted: HashMap<Box<str>, Timestamp>,
+    deleted: HashMap<Arc<str>, Timestamp>,
+    /// The same by time, the oldest first.
+    in_order: VecDeque<(Timestamp, Arc<str>)>,
     deletions: u64,
 }
 
@@ -52,16 +57,32 @@ pub(crate) struct Page {
 }
 
 impl<C> World<C> {
-    /// A world without queues.
-    pub(crate) fn new(settings: Settings) -> Self {
+    /// A world without queues, after so many deletions in worlds before it: its queues are told apart from theirs.
+    pub(crate) fn after(deletions: u64, settings: Settings) -> Self {
         Self {
             settings,
             queues: HashMap::new(),
             names: BTreeSet::new(),
             sources: HashMap::new(),
             deleted: HashMap::new(),
-            deletions: 0,
+            in_order: VecDeque::new(),
+            deletions,
         }
+    }
+
+    /// Whether there is no queue.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// How many queues were deleted.
+    pub(crate) fn deletions(&self) -> u64 {
+        self.deletions
+    }
+
+    /// All queues, in no order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<C>> {
+        self.queues.values().map(|entry| &entry.cell)
     }
 
     /// A queue.
@@ -94,14 +115,27 @@ impl<C> World<C> {
     /// Takes a queue out. Its [`close`](super::Queue::close) is up to the caller.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);
-        let entry = self.queues.remove(name)?;
-        self.names.remove(name);
+        let (name, entry) = self.queues.remove_entry(name)?;
+        self.names.remove(&name);
         self.deletions += 1;
-        self.deleted.retain(|_, deleted| now < *deleted + cool_down());
         if !self.settings.relaxed_timing {
-            self.deleted.insert(name.into(), now);
+            self.block(now, name);
         }
         Some(entry.cell)
+    }
+
+    fn block(&mut self, now: Timestamp, name: Arc<str>) {
+        self.deleted.insert(Arc::clone(&name), now);
+        self.in_order.push_back((now, name));
+        let passed = |at: Timestamp| at + cool_down() <= now;
+        while let Some((at, name)) = self.in_order.front()
+            && (passed(*at) || self.in_order.len() > MOST_BLOCKED)
+        {
+            if self.deleted.get(name) == Some(at) {
+                self.deleted.remove(name);
+            }
+            self.in_order.pop_front();
+        }
     }
 
     fn check_cool_down(&mut self, now: Timestamp, name: &str) -> Result<(), ServiceError> {

@@ -6,6 +6,7 @@
 //! | Module | What it holds |
 //! |---|---|
 //! | [`service`] | worlds, clock, shutdown; finds queues |
+//! | [`worlds`], [`seats`], [`usage`] | accounts and regions, how many queues there may be, what all takes |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
@@ -24,12 +25,15 @@ mod permission;
 mod poll;
 mod queue;
 mod receive;
+mod seats;
 mod selection;
 mod service;
 mod shared;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod usage;
+mod worlds;
 
 use std::fmt::Display;
 use std::future::Future;
@@ -40,6 +44,7 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::validate::refusal;
 
 pub(crate) use service::Service;
+pub(crate) use usage::{QueueUsage, Usage};
 
 /// An operation that a [`Service`] can do.
 pub(crate) trait Serve: Operation {

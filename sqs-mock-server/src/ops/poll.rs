@@ -11,6 +11,7 @@
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_client::service_error::{ErrorCode, ServiceError};
@@ -48,6 +49,7 @@ impl Poll<'_> {
         let Self { shared, queue, .. } = self;
         let mut stopped = pin!(shared.stopped());
         let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
+        let _parked = Parked::new(&shared.parked);
         let mut watch = None;
         // Listening starts before the queue is asked, so that no arrival in between is missed, and goes on
         // whatever else happens, so that nobody loses their place.
@@ -104,6 +106,22 @@ impl Poll<'_> {
             forward(shared, queue, letter);
         }
         Ok(received.outcome)
+    }
+}
+
+/// Counts a parked receive for as long as it is one.
+struct Parked<'a>(&'a AtomicUsize);
+
+impl<'a> Parked<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Parked<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,18 +1,20 @@
 //! The state of one server: its worlds, its clock, its end.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use sqs_client::service_error::ServiceError;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 use super::Context;
 use super::address::Address;
+use super::seats::Seats;
 use super::shared::SharedQueue;
+use super::worlds::{Realm, Worlds};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{Counts, MoveTasks, PeekedMessage, QueueArn, Settings, World};
+use crate::engine::{Counts, Memory, PeekedMessage, QueueArn, Settings};
 use crate::seed::{Seed, uuid};
 
 /// All queues of a server. Dropping it ends what runs in the background.
@@ -27,22 +29,13 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) seed: Seed,
     pub(super) settings: Settings,
-    /// By region and account. Locked for lookups only; worlds come into being with their first queue.
-    worlds: RwLock<HashMap<Box<str>, ByAccount>>,
+    pub(super) worlds: Worlds,
+    pub(super) seats: Seats,
+    pub(super) memory: Memory,
+    /// Receives that wait for messages.
+    pub(super) parked: AtomicUsize,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
-}
-
-type ByAccount = HashMap<Box<str>, Arc<Realm>>;
-
-/// One account in one region.
-#[derive(Debug)]
-pub(super) struct Realm {
-    /// Never locked by a holder of a queue's lock.
-    pub(super) world: RwLock<World<SharedQueue>>,
-    pub(super) tasks: Mutex<MoveTasks>,
-    /// Movers that wait for their next message wait here too, for being cancelled.
-    pub(super) cancelled: Notify,
 }
 
 impl Service {
@@ -52,7 +45,12 @@ impl Service {
         if config.clock_frozen {
             clock.freeze();
         }
-        let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
+        let settings = Settings {
+            relaxed_timing: config.relaxed_timing,
+            max_memory: config.limits.max_memory,
+            max_queues: config.limits.max_queues,
+            ..Settings::default()
+        };
         Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings)
     }
 
@@ -62,7 +60,10 @@ impl Service {
             clock,
             seed,
             settings,
-            worlds: RwLock::default(),
+            worlds: Worlds::new(settings),
+            seats: Seats::new(settings.max_queues),
+            memory: Memory::new(settings.max_memory),
+            parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
         };
@@ -126,23 +127,7 @@ impl Drop for Service {
 
 impl Shared {
     pub(super) fn realm(&self, region: &str, account: &str) -> Option<Arc<Realm>> {
-        self.worlds.read().get(region)?.get(account).map(Arc::clone)
-    }
-
-    pub(super) fn realm_or_new(&self, region: &str, account: &str) -> Arc<Realm> {
-        if let Some(realm) = self.realm(region, account) {
-            return realm;
-        }
-        let mut worlds = self.worlds.write();
-        let accounts = worlds.entry(region.into()).or_default();
-        let new = || {
-            Arc::new(Realm {
-                world: RwLock::new(World::new(self.settings)),
-                tasks: Mutex::default(),
-                cancelled: Notify::new(),
-            })
-        };
-        Arc::clone(accounts.entry(account.into()).or_insert_with(new))
+        self.worlds.get(region, account)
     }
 
     pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {

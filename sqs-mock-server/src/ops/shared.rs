@@ -15,6 +15,7 @@ use sqs_client::validate::QueueRules;
 use tokio::sync::Notify;
 
 use super::Context;
+use super::seats::Seat;
 use crate::engine::{Attributes, Dropped, Queue, QueueArn, Wakeups};
 
 /// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
@@ -32,16 +33,18 @@ pub(super) struct SharedQueue {
     /// Held by the watcher: of all parked receives, the one that also waits for the queue's next moment. The
     /// others wait here to take its place, so that a moment wakes one receive and not all.
     pub(super) watch: tokio::sync::Mutex<()>,
+    _seat: Seat,
 }
 
 impl SharedQueue {
-    pub(super) fn new(queue: Queue) -> Self {
+    pub(super) fn new(queue: Queue, seat: Seat) -> Self {
         Self {
             arn: Arc::clone(queue.arn()),
             queue: Mutex::new(queue),
             arrival: Notify::new(),
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
+            _seat: seat,
         }
     }
 

@@ -38,10 +38,11 @@ use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};
 use super::dedup::Deduplication;
 use super::handle::HandleKey;
+use super::memory::Account;
 use super::message::SequenceNumber;
 use super::slab::Slot;
 use super::store::{Counts, Store};
-use super::{QueueArn, Settings};
+use super::{Memory, QueueArn, Settings};
 use crate::clock::Timestamp;
 use crate::seed::Seed;
 
@@ -61,6 +62,8 @@ pub(crate) struct NewQueue {
     pub tags: Tags,
     /// How strict it is.
     pub settings: Settings,
+    /// What its messages take their place from.
+    pub memory: Memory,
     /// Where its ids and handles come from: [`Seed::of_queue`].
     pub seed: Seed,
 }
@@ -97,11 +100,11 @@ struct FifoMemory {
 }
 
 impl FifoMemory {
-    fn new(attributes: FifoAttributes, ids: &mut Rng) -> Box<Self> {
+    fn new(attributes: FifoAttributes, ids: &mut Rng, memory: &Memory) -> Box<Self> {
         Box::new(Self {
             sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope),
-            attempts: Attempts::default(),
+            deduplication: Deduplication::new(attributes.deduplication_scope, Account::new(memory.clone())),
+            attempts: Attempts::new(Account::new(memory.clone())),
         })
     }
 }
@@ -111,8 +114,8 @@ impl Queue {
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
         let mut ids = new.seed.generator("message ids");
         Self {
-            store: Store::new(new.attributes.is_fifo()),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids)),
+            store: Store::new(new.attributes.is_fifo(), Account::new(new.memory.clone())),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids, &new.memory)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,
             tags: new.tags,
