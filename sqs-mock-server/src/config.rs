@@ -1,5 +1,10 @@
 //! What can be set before a server starts, with defaults and checks.
 
+#[cfg(feature = "config-file")]
+mod file;
+#[cfg(feature = "config-file")]
+mod size;
+
 use std::io;
 use std::time::SystemTime;
 
@@ -7,6 +12,13 @@ use http::Uri;
 use sqs_client::validate::permission::is_account;
 
 use crate::http::{Keys, Limits, is_region};
+
+#[cfg(feature = "config-file")]
+pub(crate) use file::QueueDefinition;
+#[cfg(feature = "config-file")]
+pub use file::{Auth, ConfigFile, LogFormat, Secret};
+#[cfg(feature = "config-file")]
+pub use size::{ByteSize, NotASize};
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -27,6 +39,9 @@ pub(crate) struct Config {
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    /// Queues that are there from the start.
+    #[cfg(feature = "config-file")]
+    pub(crate) queues: Vec<QueueDefinition>,
 }
 
 impl Default for Config {
@@ -43,6 +58,8 @@ impl Default for Config {
             clock_frozen: false,
             limits: Limits::default(),
             keys: None,
+            #[cfg(feature = "config-file")]
+            queues: Vec::new(),
         }
     }
 }

@@ -8,6 +8,8 @@ mod mock;
 mod ops;
 mod seed;
 
+#[cfg(feature = "config-file")]
+pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};
 pub use crate::http::{InProcess, Limits};
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView};
 

@@ -1,178 +1,122 @@
-//! The binary: flags and environment in, a server out.
+//! The binary: flags, environment and config file in, a server out.
 
-use std::io::{self, Write as _};
+mod cli;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use sqs_mock_server::{Limits, MockSqs};
+use clap::Parser as _;
+use sqs_mock_server::{Auth, ConfigFile, LogFormat, MockSqs};
 use tracing_subscriber::EnvFilter;
 
-const EXAMPLES: &str = "\
-Examples:
-  Start on the default port, and talk to it with the AWS CLI:
-    sqs-mock-server
-    export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
-    aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
+use cli::Arguments;
 
-  Reachable from other machines and containers (queue URLs follow the host that each caller uses):
-    sqs-mock-server --host 0.0.0.0
-
-  Any free port, without the 60 s that AWS asks for between deleting and creating a queue:
-    sqs-mock-server --port 0 --relaxed-timing
-
-  The same ids and receipt handles in every run, with every request in the log:
-    sqs-mock-server --seed 7 --log sqs_mock_server=debug
-
-Callers choose their account by an access key of 12 digits, and their region by the signature.
-Signatures are not verified unless --auth sigv4 asks for it. Flags win over the environment.";
-
-/// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
-#[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
-struct Arguments {
-    /// Address to listen on; 0.0.0.0 for all.
-    #[arg(long, env = "SQS_MOCK_HOST", default_value = "127.0.0.1")]
-    host: String,
-    /// Port to listen on; 0 takes a free one, which is printed.
-    #[arg(long, env = "SQS_MOCK_PORT", default_value_t = 9324)]
-    port: u16,
-    /// Account of callers whose access key is not a 12-digit account.
-    #[arg(long, env = "SQS_MOCK_ACCOUNT", default_value = "000000000000")]
-    account: String,
-    /// Region of callers that do not sign.
-    #[arg(long, env = "SQS_MOCK_REGION", default_value = "us-east-1")]
-    region: String,
-    /// Base of all queue URLs, for servers behind a proxy; by default the host that the caller used.
-    #[arg(long, env = "SQS_MOCK_PUBLIC_URL", value_name = "URL")]
-    public_url: Option<String>,
-    /// Lets queues be created again right after deletion and purged as often as you like.
-    #[arg(long, env = "SQS_MOCK_RELAXED_TIMING")]
-    relaxed_timing: bool,
-    /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
-    #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// Whether requests must be signed with a known key; wrong ones are refused as AWS does.
-    #[arg(long, env = "SQS_MOCK_AUTH", value_enum, default_value_t = Auth::None)]
-    auth: Auth,
-    /// A pair that may sign, for --auth sigv4; repeat it for more, or separate pairs by commas.
-    #[arg(
-        long = "key",
-        env = "SQS_MOCK_KEYS",
-        value_name = "ID:SECRET",
-        value_delimiter = ',',
-        default_value = "test:test",
-        hide_env_values = true,
-        value_parser = key
-    )]
-    keys: Vec<(String, String)>,
-    /// Connections served at a time; more wait.
-    #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().max_connections)]
-    max_connections: usize,
-    /// What goes to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`.
-    #[arg(
-        long,
-        env = "SQS_MOCK_LOG",
-        value_name = "LEVEL",
-        default_value = "warn",
-        value_parser = |text: &str| EnvFilter::try_new(text)
-    )]
-    log: EnvFilter,
-}
-
-/// How callers prove who they are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-enum Auth {
-    /// Not at all.
-    None,
-    /// By a signature (version 4) with one of the keys.
-    Sigv4,
-}
-
-fn key(text: &str) -> Result<(String, String), String> {
-    match text.split_once(':') {
-        Some((id, secret)) if !id.is_empty() && !secret.is_empty() => Ok((id.to_owned(), secret.to_owned())),
-        _ => Err("a key looks like ID:SECRET".to_owned()),
-    }
-}
+/// How many queues are listed at the start.
+const LISTED: usize = 20;
 
 #[tokio::main]
 async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("error: {message}");
+            for line in message.lines() {
+                eprintln!("error: {line}");
+            }
             ExitCode::FAILURE
         }
     }
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let Arguments { host, port, account, region, public_url, relaxed_timing, seed, .. } = arguments;
-    let Arguments { auth, keys, max_connections, log, .. } = arguments;
-    tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
-    let mut limits = Limits::default();
-    limits.max_connections = max_connections;
-    let mut builder = MockSqs::builder().port(port).account(account).region(&region).limits(limits);
-    if relaxed_timing {
-        builder = builder.relaxed_timing();
+    let (path, only_check) = (arguments.config.clone(), arguments.check_config);
+    let file = path.as_ref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read);
+    let config = arguments.merged_into(file.map_err(|error| error.to_string())?)?;
+    start_log(&config)?;
+    if only_check {
+        return check(config, path.as_deref());
     }
-    if let Some(seed) = seed {
-        builder = builder.seed(seed);
-    }
-    if let Some(url) = public_url {
-        builder = builder.public_url(url);
-    }
-    let mut credentials = ("test".to_owned(), "test".to_owned());
-    if auth == Auth::Sigv4 {
-        credentials = keys.first().cloned().unwrap_or(credentials);
-        builder = builder.require_signatures(keys);
-    }
-    let server = builder.host(&host).start().await.map_err(|error| explain(&error, &host, port))?;
+    let auth = config.auth.unwrap_or(Auth::None);
+    let started = MockSqs::builder().config(config).start().await;
+    let server = started.map_err(|error| explain(&error))?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        endpoint = server.endpoint_url(),
+        config = path.as_deref().map(|path| tracing::field::display(path.display())),
+        ?auth,
+        queues = server.configured_queues().len(),
+        "listening"
+    );
     // Whoever closed standard output does not want to read this; the server serves all the same.
-    let _ = greet(server.endpoint_url(), &region, &credentials);
-    stop_requested().await.map_err(|error| format!("cannot wait for signals: {error}"))?;
-    tracing::info!("stopping");
+    let _ = greet(&server);
+    let signal = stop_requested().await.map_err(|error| format!("cannot wait for signals: {error}"))?;
+    tracing::info!(signal, "stopping");
     server.shutdown().await;
+    tracing::info!("stopped");
     Ok(())
 }
 
-fn explain(error: &io::Error, host: &str, port: u16) -> String {
+fn start_log(config: &ConfigFile) -> Result<(), String> {
+    let directives = config.log.as_deref().unwrap_or("warn");
+    let filter = EnvFilter::try_new(directives).map_err(|error| format!("--log {directives}: {error}"))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match config.log_format {
+        Some(LogFormat::Json) => log.json().flatten_event(true).init(),
+        _ => log.with_ansi(io::stderr().is_terminal()).init(),
+    }
+    Ok(())
+}
+
+/// Does all that a start does but listen.
+fn check(config: ConfigFile, path: Option<&Path>) -> Result<(), String> {
+    let server = MockSqs::builder().config(config).in_process().map_err(|error| error.to_string())?;
+    let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
+    println!("{name}: no fault found, queues: {}", server.configured_queues().len());
+    Ok(())
+}
+
+fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!(
-                "port {port} of {host} is in use; choose another with --port, or any free one with --port 0"
-            )
+            format!("{error}; choose another with --port, or any free one with --port 0")
         }
-        io::ErrorKind::PermissionDenied => format!("listening on port {port} of {host} is not permitted"),
-        io::ErrorKind::InvalidInput => error.to_string(),
-        _ => format!("cannot listen on port {port} of {host}: {error}"),
+        _ => error.to_string(),
     }
 }
 
-fn greet(endpoint: &str, region: &str, (id, secret): &(String, String)) -> io::Result<()> {
+fn greet(server: &MockSqs) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "sqs-mock-server {} listens on {endpoint}", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "sqs-mock-server {} listens on {}", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     writeln!(out)?;
-    writeln!(out, "export AWS_ENDPOINT_URL_SQS={endpoint}")?;
-    writeln!(out, "export AWS_REGION={region}")?;
-    writeln!(out, "export AWS_ACCESS_KEY_ID={id}")?;
-    writeln!(out, "export AWS_SECRET_ACCESS_KEY={secret}")?;
+    for (name, value) in server.environment() {
+        writeln!(out, "export {name}={value}")?;
+    }
+    let queues = server.configured_queues();
+    if !queues.is_empty() {
+        writeln!(out, "\nQueues:")?;
+        for url in queues.iter().take(LISTED) {
+            writeln!(out, "  {url}")?;
+        }
+        if queues.len() > LISTED {
+            writeln!(out, "  and {} more", queues.len() - LISTED)?;
+        }
+    }
     out.flush()
 }
 
-/// Returns on SIGTERM or ctrl-c.
+/// Returns on SIGTERM or ctrl-c, with the name of the signal.
 #[cfg(unix)]
-async fn stop_requested() -> io::Result<()> {
+async fn stop_requested() -> io::Result<&'static str> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
+        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| "SIGINT"),
+        _ = terminate.recv() => Ok("SIGTERM"),
     }
 }
 
 /// Returns on ctrl-c.
 #[cfg(not(unix))]
-async fn stop_requested() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+async fn stop_requested() -> io::Result<&'static str> {
+    tokio::signal::ctrl_c().await.map(|()| "ctrl-c")
 }

@@ -28,6 +28,11 @@ impl QueueArn {
         is_fifo_name(&self.name)
     }
 
+    /// The queue of another name in the same account and region.
+    pub fn neighbour(&self, name: &str) -> Self {
+        Self { name: name.into(), ..self.clone() }
+    }
+
     /// Whether both queues are in the same account and region.
     pub fn is_neighbour_of(&self, other: &Self) -> bool {
         self.region == other.region && self.account == other.account

@@ -2,7 +2,10 @@
 
 mod builder;
 mod queue;
+#[cfg(feature = "config-file")]
+mod queues;
 
+use std::io;
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
@@ -48,6 +51,7 @@ pub struct MockSqs {
     account: String,
     region: String,
     credentials: Credentials,
+    configured_queues: Vec<String>,
     server: Option<Server>,
 }
 
@@ -66,7 +70,8 @@ impl MockSqs {
 
     /// Makes a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
-        Self::assemble(&Config::default(), IN_PROCESS_URL.to_owned())
+        let config = Config::default();
+        Self::assemble(Service::new(&config), &config, IN_PROCESS_URL.to_owned())
     }
 
     /// For a server with other settings.
@@ -82,6 +87,22 @@ impl MockSqs {
     /// URL that a queue of this name has in the server's own account, whether it exists or not.
     pub fn queue_url(&self, name: &str) -> String {
         format!("{}/{}/{name}", self.url, self.account)
+    }
+
+    /// The environment that leads an AWS SDK to this server, such as that of a process that is to be tested:
+    /// endpoint, region and credentials.
+    pub fn environment(&self) -> [(&'static str, String); 4] {
+        [
+            ("AWS_ENDPOINT_URL_SQS", self.url.clone()),
+            ("AWS_REGION", self.region.clone()),
+            ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),
+        ]
+    }
+
+    /// URLs of the queues that its config file has made, in the order of the file.
+    pub fn configured_queues(&self) -> &[String] {
+        &self.configured_queues
     }
 
     /// A client of this server. It uses no socket; what it sends is encoded and signed all the same.
@@ -125,9 +146,25 @@ impl MockSqs {
         }
     }
 
-    fn assemble(config: &Config, url: String) -> Self {
+    /// A service with its queues, which are there before anybody can call.
+    #[cfg_attr(
+        not(feature = "config-file"),
+        expect(clippy::unnecessary_wraps, reason = "no file, no errors")
+    )]
+    fn service(config: &Config) -> io::Result<Service> {
+        let service = Service::new(config);
+        #[cfg(feature = "config-file")]
+        queues::create(&service, config)?;
+        Ok(service)
+    }
+
+    fn assemble(service: Service, config: &Config, url: String) -> Self {
         let Config { account, region, public_url, keys, .. } = config.clone();
-        let service = Arc::new(Service::new(config));
+        #[cfg(feature = "config-file")]
+        let configured_queues = queues::urls(config, public_url.as_deref().unwrap_or(&url));
+        #[cfg(not(feature = "config-file"))]
+        let configured_queues = Vec::new();
+        let service = Arc::new(service);
         let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
         let credentials = Credentials::new(key.0, key.1, None, None, "mock");
         let names = Names {
@@ -138,7 +175,7 @@ impl MockSqs {
             keys,
         };
         let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
-        Self { service, endpoint, url, account, region, credentials, server: None }
+        Self { service, endpoint, url, account, region, credentials, configured_queues, server: None }
     }
 }
 
