@@ -37,6 +37,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         return check(config, path.as_deref());
     }
     let auth = config.auth.unwrap_or(Auth::None);
+    let stop_requested = stop_requested().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let started = MockSqs::builder().config(config).start().await;
     let server = started.map_err(|error| explain(&error))?;
     tracing::info!(
@@ -49,7 +50,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     );
     // Whoever closed standard output does not want to read this; the server serves all the same.
     let _ = greet(&server);
-    let signal = stop_requested().await.map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let signal = stop_requested.await;
     tracing::info!(signal, "stopping");
     server.shutdown().await;
     tracing::info!("stopped");
@@ -104,19 +105,27 @@ fn greet(server: &MockSqs) -> io::Result<()> {
     out.flush()
 }
 
-/// Returns on SIGTERM or ctrl-c, with the name of the signal.
+/// Waits for a signal to stop. It is listened for from here on, which has to be before anybody is told that the server
+/// runs: a signal that nobody listens for kills.
 #[cfg(unix)]
-async fn stop_requested() -> io::Result<&'static str> {
+fn stop_requested() -> io::Result<impl Future<Output = &'static str>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| "SIGINT"),
-        _ = terminate.recv() => Ok("SIGTERM"),
-    }
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => "SIGINT",
+            _ = terminate.recv() => "SIGTERM",
+        }
+    })
 }
 
-/// Returns on ctrl-c.
-#[cfg(not(unix))]
-async fn stop_requested() -> io::Result<&'static str> {
-    tokio::signal::ctrl_c().await.map(|()| "ctrl-c")
+/// Waits for ctrl-c.
+#[cfg(windows)]
+fn stop_requested() -> io::Result<impl Future<Output = &'static str>> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupt.recv().await;
+        "ctrl-c"
+    })
 }

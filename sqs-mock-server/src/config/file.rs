@@ -199,9 +199,9 @@ impl ConfigFile {
         self.max_body = limits.get("max_body", value::size);
         self.max_bodies = limits.get("max_bodies", value::size);
         self.max_head = limits.get("max_head", value::size);
-        self.head_timeout = limits.get("head_timeout", value::duration);
-        self.body_timeout = limits.get("body_timeout", value::duration);
-        self.write_timeout = limits.get("write_timeout", value::duration);
+        self.head_timeout = limits.get("head_timeout", value::patience);
+        self.body_timeout = limits.get("body_timeout", value::patience);
+        self.write_timeout = limits.get("write_timeout", value::patience);
         self.grace = limits.get("grace", value::duration);
         limits.finish();
     }

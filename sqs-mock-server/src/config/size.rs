@@ -38,7 +38,7 @@ impl FromStr for ByteSize {
     fn from_str(text: &str) -> Result<Self, NotASize> {
         let stripped = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
         let (number, factor) = stripped.unwrap_or((text, 1));
-        let number: usize = number.trim_end().parse().map_err(|_| NotASize)?;
+        let number: usize = number.trim_end_matches(' ').parse().map_err(|_| NotASize)?;
         number.checked_mul(factor).map(Self).ok_or(NotASize)
     }
 }

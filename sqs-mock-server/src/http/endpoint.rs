@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
-use sqs_client::service_error::ServiceError;
+use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::Limits;
 use super::auth::{self, Keys};
@@ -14,9 +14,10 @@ use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
 use super::dispatch::dispatch;
+use super::metrics::{self, Metrics, Record};
 use super::respond::{self, Style};
 use crate::clock;
-use crate::ops::{Context, Service};
+use crate::ops::{Context, Service, Trace};
 
 /// What a request does not say about itself.
 #[derive(Clone, Debug)]
@@ -38,12 +39,13 @@ pub(crate) struct Names {
 pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Names,
+    metrics: Metrics,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
     pub(crate) fn new(service: Arc<Service>, names: Names) -> Self {
-        Self { service, names }
+        Self { service, names, metrics: Metrics::new() }
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -53,34 +55,56 @@ impl Endpoint {
     pub(crate) async fn handle(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
         let request_id = self.service.request_id();
+        let mut record = Record::begin(&self.metrics, &request_id);
+        let response = self.answer(&head, &body, &mut record).await;
+        record.end(response.status());
+        response
+    }
+
+    async fn answer(&self, head: &Parts, body: &[u8], record: &mut Record<'_>) -> Response<Bytes> {
         let detected = Detected::from_headers(&head.headers);
-        let style = Style::of(&detected, &head);
+        let style = Style::of(&detected, head);
         if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(style, &request_id);
+            return respond::method_not_allowed(
+                style,
+                record.refused_as(&ErrorCode::from_name("MethodNotAllowed")),
+            );
         }
-        let form = form_text(&head, &body);
-        let call = match Call::read(&detected, &head, &body, &form) {
+        let form = form_text(head, body);
+        let call = match Call::read(&detected, head, body, &form) {
             Ok(call) => call,
-            Err(NoCall::NoAction) => return respond::no_action(),
-            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id),
+            Err(NoCall::NoAction) => {
+                record.refused_as(&ErrorCode::from_name("NoAction"));
+                return respond::no_action();
+            }
+            Err(NoCall::Refused(error)) => return respond::refuse(style, &error, record.refused(&error)),
         };
-        let action = call.action();
-        let context = self.context(&head, &call);
-        if let Err(error) = self.admit(&head, &body, &context) {
-            tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(style, &error, &request_id);
+        let context = self.context(head, &call);
+        let request_id = record.request_id();
+        let context = record.asked(call.action(), context);
+        if let Err(error) = self.admit(head, body, context) {
+            return respond::refuse(style, &error, record.refused(&error));
         }
-        let answer = dispatch(&self.service, &context, call, style.answer, &request_id).await;
-        match answer {
+        match dispatch(&self.service, context, call, style.answer, request_id).await {
             Ok(encoded) => {
-                tracing::debug!(%action, account = %context.account, "answered");
+                record.answered();
                 respond::answer(encoded)
             }
-            Err(error) => {
-                tracing::debug!(%action, account = %context.account, %error, "refused");
-                respond::refuse(style, &error, &request_id)
-            }
+            Err(error) => respond::refuse(style, &error, record.refused(&error)),
         }
+    }
+
+    /// Answers a request for metrics.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub(crate) async fn metrics(&self) -> Response<Bytes> {
+        metrics::render(&self.metrics, &self.service).await
+    }
+
+    /// Counts a connection as open until the answer is dropped.
+    pub(super) fn count_connection(&self) -> impl Drop + '_ {
+        self.metrics.connection()
     }
 
     /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
@@ -116,6 +140,7 @@ impl Endpoint {
                 "Too many large requests are under way.".to_owned(),
             ),
         };
+        self.metrics.count_unread(&ErrorCode::from_name(code));
         let style = Style::of(&Detected::from_headers(&head.headers), head);
         respond::refuse_with_status(style, status, code, message, &self.service.request_id())
     }
@@ -147,6 +172,7 @@ impl Endpoint {
             wsdl,
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
+            trace: Trace::default(),
         }
     }
 }

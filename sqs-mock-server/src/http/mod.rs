@@ -18,6 +18,7 @@ mod endpoint;
 mod in_process;
 mod intake;
 mod limits;
+mod metrics;
 mod patience;
 mod respond;
 mod router;

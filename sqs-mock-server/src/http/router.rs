@@ -1,4 +1,4 @@
-//! Where a request of a socket goes: the health check, or the service.
+//! Where a request of a socket goes: the health check, the metrics, or the service.
 
 use std::convert::Infallible;
 
@@ -25,6 +25,7 @@ pub(super) async fn route(
 ) -> Result<Answer, Infallible> {
     let answer = match request.uri().path() {
         "/health" => health(),
+        "/metrics" => endpoint.metrics().await,
         _ => serve(endpoint, intake, request).await,
     };
     Ok(answer.map(Full::new))

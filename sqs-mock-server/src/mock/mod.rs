@@ -134,6 +134,14 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
+    /// What `GET /metrics` answers: counters and gauges in the text format of Prometheus.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub async fn metrics(&self) -> String {
+        String::from_utf8_lossy(self.endpoint.metrics().await.body()).into_owned()
+    }
+
     /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
     /// What takes longer than [`Limits::grace`](crate::Limits::grace) is cut.
     ///

@@ -6,7 +6,7 @@
 //! | Module | What it holds |
 //! |---|---|
 //! | [`service`] | worlds, clock, shutdown; finds queues |
-//! | [`worlds`], [`seats`], [`usage`] | accounts and regions, how many queues there may be, what all takes |
+//! | [`worlds`], [`seats`], [`usage`], [`trace`] | accounts and regions, how many queues there may be, what all takes; what logs tell |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
@@ -32,6 +32,7 @@ mod shared;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod usage;
 mod worlds;
 
@@ -44,7 +45,8 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::validate::refusal;
 
 pub(crate) use service::Service;
-pub(crate) use usage::{QueueUsage, Usage};
+pub(crate) use trace::Trace;
+pub(crate) use usage::QueueUsage;
 
 /// An operation that a [`Service`] can do.
 pub(crate) trait Serve: Operation {
@@ -74,6 +76,8 @@ pub(crate) struct Context {
     pub(crate) queue_path: Option<String>,
     /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
+    /// What the operation notes about itself.
+    pub(crate) trace: Trace,
 }
 
 impl Context {

@@ -19,7 +19,7 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use super::Context;
 use super::service::Shared;
 use super::shared::SharedQueue;
-use crate::clock::Timestamp;
+use crate::clock::{Stopwatch, Timestamp};
 use crate::engine::{DeadLetter, Delivery, Outcome, Receive};
 
 /// One receive on its way.
@@ -41,7 +41,12 @@ impl Poll<'_> {
             Outcome::Messages(messages) => Ok(messages),
             Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => self.park(wait).await,
+            Outcome::Empty { .. } | Outcome::OverLimit { .. } => {
+                let watch = Stopwatch::start();
+                let messages = self.park(wait).await;
+                self.context.trace.note_wait(watch.elapsed());
+                messages
+            }
         }
     }
 

@@ -27,6 +27,7 @@ impl Serve for CreateQueue {
         let name = input.queue_name.unwrap_or_default();
         let requested = input.attributes.unwrap_or_default();
         let arn = QueueArn::new(&context.region, &context.account, &name);
+        context.trace.note_queue(&Arc::new(arn.clone()));
         let attributes = Attributes::create(&name, &requested)?;
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, &attributes, &requested)?;

@@ -115,7 +115,9 @@ impl Service {
         let address = queue_url.as_deref().map(|url| Address::parse(url, context));
         let found =
             address.and_then(|address| self.shared.find(&context.region, address.account, address.name));
-        found.ok_or_else(|| context.no_such_queue())
+        let found = found.ok_or_else(|| context.no_such_queue())?;
+        context.trace.note_queue(found.arn());
+        Ok(found)
     }
 }
 

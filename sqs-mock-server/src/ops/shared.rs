@@ -48,7 +48,7 @@ impl SharedQueue {
         }
     }
 
-    pub(super) fn arn(&self) -> &QueueArn {
+    pub(super) fn arn(&self) -> &Arc<QueueArn> {
         &self.arn
     }
 

@@ -109,6 +109,16 @@ pub(super) fn duration(value: &DeValue<'_>) -> Read<Duration> {
     given.ok_or_else(|| format!("{} is no duration; allowed is {ALLOWED}", shown(value)))
 }
 
+/// A duration that is not zero: nobody can do anything in no time.
+pub(super) fn patience(value: &DeValue<'_>) -> Read<Duration> {
+    let given = duration(value)?;
+    if given.is_zero() {
+        Err("no time at all is too short; allowed is 1ms and more".to_owned())
+    } else {
+        Ok(given)
+    }
+}
+
 /// A duration of whole seconds in a range of seconds.
 pub(super) fn seconds(value: &DeValue<'_>, range: &RangeInclusive<i32>) -> Read<u64> {
     let given = duration(value)?;
@@ -145,7 +155,7 @@ fn parse_duration(text: &str) -> Option<Duration> {
         [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let (number, millis) =
         UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, *millis)))?;
-    number.trim_end().parse::<u64>().ok()?.checked_mul(millis).map(Duration::from_millis)
+    number.trim_end_matches(' ').parse::<u64>().ok()?.checked_mul(millis).map(Duration::from_millis)
 }
 
 fn shown(value: &DeValue<'_>) -> String {
