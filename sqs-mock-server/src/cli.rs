@@ -92,10 +92,10 @@ pub(crate) struct Arguments {
     /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", help_heading = "Behaviour")]
     seed: Option<u64>,
-    /// What all messages together may take of memory; sends over it are refused with OverLimit [default: 2GiB].
+    /// What all messages together may take of memory; sends over it are refused [default: 2GiB].
     #[arg(long, env = "SQS_MOCK_MAX_MEMORY", value_name = "SIZE", help_heading = "Limits")]
     max_memory: Option<ByteSize>,
-    /// Queues in all accounts and regions; one more is refused with OverLimit [default: 100000].
+    /// Queues in all accounts and regions; one more is refused [default: 100000].
     #[arg(long, env = "SQS_MOCK_MAX_QUEUES", value_name = "COUNT", help_heading = "Limits")]
     max_queues: Option<usize>,
     /// Connections served at a time; more wait [default: 4096].

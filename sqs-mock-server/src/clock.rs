@@ -75,20 +75,6 @@ struct Shared {
     moved: Notify,
 }
 
-/// Measures how long things take. It does not follow the hand of the clock: what it measures is work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub(crate) fn elapsed(self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
 /// What the system's clock shows.
 #[expect(clippy::disallowed_methods, reason = "the one place where the time of the system comes in")]
 pub(crate) fn time_of_the_system() -> SystemTime {

@@ -7,6 +7,7 @@ mod http;
 mod mock;
 mod ops;
 mod seed;
+mod stopwatch;
 
 #[cfg(feature = "config-file")]
 pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};

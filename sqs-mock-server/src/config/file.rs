@@ -5,8 +5,10 @@
 //!                                        | faults, all of them, with file, line, column and key
 //! ```
 
+mod apply;
 mod queue;
 mod section;
+mod setting;
 mod spot;
 #[cfg(test)]
 mod tests;
@@ -15,15 +17,15 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use toml::de::DeTable;
 
-use super::Config;
 use section::Section;
 use spot::Source;
 
 pub(crate) use queue::QueueDefinition;
+pub use setting::{Auth, LogFormat, Secret};
 
 /// What a config file says. What it does not name is `None`. The README has an example of everything.
 ///
@@ -89,48 +91,6 @@ pub struct ConfigFile {
     queues: Vec<QueueDefinition>,
 }
 
-/// How callers prove who they are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Auth {
-    /// Not at all.
-    None,
-    /// By a signature (version 4) with one of the keys.
-    Sigv4,
-}
-
-/// How a log looks.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum LogFormat {
-    /// For people: a line of text for each event.
-    Text,
-    /// For machines: a line with a JSON object for each event.
-    Json,
-}
-
-/// The secret of an access key. It does not show in `Debug`.
-#[derive(Clone, Eq, PartialEq)]
-pub struct Secret(String);
-
-impl From<String> for Secret {
-    fn from(secret: String) -> Self {
-        Self(secret)
-    }
-}
-
-impl From<Secret> for String {
-    fn from(secret: Secret) -> Self {
-        secret.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
 impl ConfigFile {
     /// Reads a file.
     ///
@@ -175,7 +135,7 @@ impl ConfigFile {
             region: root.get("region", value::region),
             public_url: root.get("public_url", value::url),
             relaxed_timing: root.get("relaxed_timing", value::flag),
-            seed: root.get("seed", |value| value::number(value, &(0..=u64::MAX >> 1))),
+            seed: root.get("seed", |value| value::number(value, &(0..=u64::MAX))),
             clock_frozen: root.get("clock_frozen", value::flag),
             auth: root.get("auth", value::auth),
             keys: root.section("keys").map(|keys| keys.entries(value::secret).into_iter().collect()),
@@ -192,7 +152,7 @@ impl ConfigFile {
     }
 
     fn read_limits(&mut self, mut limits: Section<'_, '_>) {
-        let count = |value: &_| value::number(value, &(1..=usize::MAX >> 1));
+        let count = |value: &_| value::number(value, &(1..=usize::MAX));
         self.max_memory = limits.get("max_memory", value::size);
         self.max_queues = limits.get("max_queues", count);
         self.max_connections = limits.get("max_connections", count);
@@ -204,39 +164,5 @@ impl ConfigFile {
         self.write_timeout = limits.get("write_timeout", value::patience);
         self.grace = limits.get("grace", value::duration);
         limits.finish();
-    }
-
-    /// Sets what the file names.
-    pub(crate) fn apply(self, config: &mut Config) {
-        fn set<T>(to: &mut T, from: Option<T>) {
-            if let Some(value) = from {
-                *to = value;
-            }
-        }
-        set(&mut config.host, self.host);
-        set(&mut config.port, self.port);
-        set(&mut config.account, self.account);
-        set(&mut config.region, self.region);
-        set(&mut config.relaxed_timing, self.relaxed_timing);
-        set(&mut config.clock_frozen, self.clock_frozen);
-        config.public_url = self.public_url.or(config.public_url.take());
-        config.seed = self.seed.or(config.seed);
-        let limits = &mut config.limits;
-        set(&mut limits.max_memory, self.max_memory);
-        set(&mut limits.max_queues, self.max_queues);
-        set(&mut limits.max_connections, self.max_connections);
-        set(&mut limits.max_body, self.max_body);
-        set(&mut limits.max_bodies, self.max_bodies);
-        set(&mut limits.max_head, self.max_head);
-        set(&mut limits.head_timeout, self.head_timeout);
-        set(&mut limits.body_timeout, self.body_timeout);
-        set(&mut limits.write_timeout, self.write_timeout);
-        set(&mut limits.grace, self.grace);
-        match self.auth {
-            Some(Auth::Sigv4) => config.keys = Some(self.keys.unwrap_or_default().into_iter().collect()),
-            Some(Auth::None) => config.keys = None,
-            None => {}
-        }
-        config.queues.extend(self.queues);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | Module | What it holds |
 //! |---|---|
-//! | [`world`] | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
+//! | [`world`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
 //! | `store` | its messages, each in its places |
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
@@ -23,6 +23,7 @@ pub(crate) mod world;
 mod ages;
 mod arn;
 mod attempts;
+mod blocked;
 mod chain;
 mod dedup;
 mod fifo;

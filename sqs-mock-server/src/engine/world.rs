@@ -3,19 +3,15 @@
 //! `C` is what the owner keeps for each queue, such as the queue behind its lock. A world looks into none of them,
 //! so that nobody ever needs the lock of a queue and the one of its world at once.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::Duration;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::service_error::ServiceError;
 
 use super::Settings;
+use super::blocked::Blocked;
 use crate::clock::Timestamp;
-
-/// How many names are blocked at most; then the oldest are free early. A clock that stands still frees none.
-const MOST_BLOCKED: usize = 100_000;
 
 /// Queues by name, with an order for listing and the dead-letter relation.
 #[derive(Debug)]
@@ -25,10 +21,7 @@ pub(crate) struct World<C> {
     names: BTreeSet<Arc<str>>,
     /// Names of source queues by the name of their dead-letter queue, which need not exist.
     sources: HashMap<Box<str>, BTreeSet<Arc<str>>>,
-    /// When queues were deleted, as long as their names are blocked.
-    deleted: HashMap<Arc<str>, Timestamp>,
-    /// The same by time, the oldest first.
-    in_order: VecDeque<(Timestamp, Arc<str>)>,
+    blocked: Blocked,
     deletions: u64,
 }
 
@@ -64,8 +57,7 @@ impl<C> World<C> {
             queues: HashMap::new(),
             names: BTreeSet::new(),
             sources: HashMap::new(),
-            deleted: HashMap::new(),
-            in_order: VecDeque::new(),
+            blocked: Blocked::default(),
             deletions,
         }
     }
@@ -104,7 +96,7 @@ impl<C> World<C> {
         if let Some(cell) = self.get(name) {
             return Ok(Created::Existing(Arc::clone(cell)));
         }
-        self.check_cool_down(now, name)?;
+        self.blocked.check(now, name)?;
         let cell = Arc::new(make(self.deletions));
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
@@ -119,34 +111,9 @@ impl<C> World<C> {
         self.names.remove(&name);
         self.deletions += 1;
         if !self.settings.relaxed_timing {
-            self.block(now, name);
+            self.blocked.block(now, name);
         }
         Some(entry.cell)
-    }
-
-    fn block(&mut self, now: Timestamp, name: Arc<str>) {
-        self.deleted.insert(Arc::clone(&name), now);
-        self.in_order.push_back((now, name));
-        let passed = |at: Timestamp| at + cool_down() <= now;
-        while let Some((at, name)) = self.in_order.front()
-            && (passed(*at) || self.in_order.len() > MOST_BLOCKED)
-        {
-            if self.deleted.get(name) == Some(at) {
-                self.deleted.remove(name);
-            }
-            self.in_order.pop_front();
-        }
-    }
-
-    fn check_cool_down(&mut self, now: Timestamp, name: &str) -> Result<(), ServiceError> {
-        let blocked = self.deleted.get(name).is_some_and(|deleted| now < *deleted + cool_down());
-        if blocked {
-            let text = "You must wait 60 seconds after deleting a queue before you can create another with the \
-                        same name.";
-            return Err(ServiceError::new(ErrorCode::QueueDeletedRecently, text));
-        }
-        self.deleted.remove(name);
-        Ok(())
     }
 
     /// Names that start with `prefix` and come behind `after`.
@@ -186,10 +153,6 @@ impl<C> World<C> {
     pub(crate) fn sources_of(&self, target: &str, after: Option<&str>, at_most: usize) -> Page {
         self.sources.get(target).map(|names| page(names, "", after, at_most)).unwrap_or_default()
     }
-}
-
-const fn cool_down() -> Duration {
-    Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS)
 }
 
 fn page(names: &BTreeSet<Arc<str>>, prefix: &str, after: Option<&str>, at_most: usize) -> Page {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 
-use crate::clock::Stopwatch;
+use crate::stopwatch::Stopwatch;
 use histogram::Histogram;
 
 pub(super) use record::Record;

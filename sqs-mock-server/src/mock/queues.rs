@@ -1,6 +1,7 @@
 //! The queues of a config file come into being as if a client had created them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::pin::pin;
 use std::task::{self, Poll, Waker};
@@ -14,6 +15,9 @@ use sqs_client::types::QueueAttributeName;
 use crate::config::{Config, QueueDefinition};
 use crate::engine::QueueArn;
 use crate::ops::{Context, Serve, Service};
+
+/// How many names are shown to whoever has one wrong.
+const SUGGESTED: usize = 20;
 
 /// Queues with the ARNs that they get.
 type Planned<'c> = Vec<(QueueArn, &'c QueueDefinition)>;
@@ -67,40 +71,47 @@ fn context(arn: &QueueArn) -> Context {
 /// What the queues have to do with each other.
 fn check(planned: &Planned<'_>) -> io::Result<()> {
     let mut faults = Vec::new();
-    let mut defined: HashMap<&QueueArn, &QueueDefinition> = HashMap::new();
+    let mut defined: BTreeMap<&QueueArn, &QueueDefinition> = BTreeMap::new();
     for (arn, queue) in planned {
-        if let Some(first) = defined.insert(arn, queue) {
-            let text = format!("there is a queue of this name already, at {}", first.name.spot.line());
-            faults.push(queue.name.spot.fault(text));
+        match defined.entry(arn) {
+            Entry::Vacant(entry) => drop(entry.insert(queue)),
+            Entry::Occupied(first) => {
+                let text =
+                    format!("there is a queue of this name already, at {}", first.get().name.spot.line());
+                faults.push(queue.name.spot.fault(text));
+            }
         }
     }
-    let names: BTreeMap<_, _> = planned.iter().map(|(arn, _)| (arn, ())).collect();
+    let defined: BTreeSet<_> = defined.into_keys().collect();
     for (arn, queue) in planned {
-        let Some(letters) = &queue.dead_letters else { continue };
-        let target = arn.neighbour(&letters.queue.value);
-        if target.is_fifo() != arn.is_fifo() && defined.contains_key(&target) {
-            let text =
-                "the dead-letter queue of a FIFO queue has to be one, that of a standard queue must not be";
-            faults.push(letters.queue.spot.fault(text));
-        } else if !defined.contains_key(&target) {
-            let known =
-                names.keys().filter(|other| other.is_neighbour_of(arn) && other.is_fifo() == arn.is_fifo());
-            let known: Vec<_> = known.map(|other| &*other.name).take(20).collect();
-            let text = format!(
-                "there is no queue {:?} in region {} and account {} of this file; those that could be meant are {}",
-                letters.queue.value,
-                arn.region,
-                arn.account,
-                known.join(", ")
-            );
+        if let Some(letters) = &queue.dead_letters
+            && let Some(text) = fault_of_target(arn, &arn.neighbour(&letters.queue.value), &defined)
+        {
             faults.push(letters.queue.spot.fault(text));
         }
     }
     if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, faults.join("\n")))
+        return Ok(());
     }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, faults.join("\n")))
+}
+
+/// Why a queue cannot take the dead letters of another.
+fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&QueueArn>) -> Option<String> {
+    if defined.contains(target) {
+        let text =
+            "the dead-letter queue of a FIFO queue has to be one, that of a standard queue must not be";
+        return (target.is_fifo() != source.is_fifo()).then(|| text.to_owned());
+    }
+    let fits = |other: &&&QueueArn| other.is_neighbour_of(source) && other.is_fifo() == source.is_fifo();
+    let names: Vec<_> = defined.iter().filter(fits).map(|other| &*other.name).take(SUGGESTED).collect();
+    Some(format!(
+        "there is no queue {:?} in region {} and account {} of this file; those that could be meant are {}",
+        target.name,
+        target.region,
+        target.account,
+        names.join(", ")
+    ))
 }
 
 /// The answer of an operation that waits for nothing: servers without a runtime have queues too.

@@ -11,7 +11,6 @@
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_client::service_error::{ErrorCode, ServiceError};
@@ -19,8 +18,10 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use super::Context;
 use super::service::Shared;
 use super::shared::SharedQueue;
-use crate::clock::{Stopwatch, Timestamp};
+use super::usage::Parked;
+use crate::clock::Timestamp;
 use crate::engine::{DeadLetter, Delivery, Outcome, Receive};
+use crate::stopwatch::Stopwatch;
 
 /// One receive on its way.
 #[derive(Clone, Copy, Debug)]
@@ -111,22 +112,6 @@ impl Poll<'_> {
             forward(shared, queue, letter);
         }
         Ok(received.outcome)
-    }
-}
-
-/// Counts a parked receive for as long as it is one.
-struct Parked<'a>(&'a AtomicUsize);
-
-impl<'a> Parked<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Parked<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

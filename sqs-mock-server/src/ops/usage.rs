@@ -1,7 +1,7 @@
 //! What a server holds at a moment: for whoever watches it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::Service;
@@ -32,6 +32,22 @@ pub(crate) struct QueueUsage {
     /// How long its oldest message has been there; zero without messages.
     pub(crate) oldest_age: Duration,
     pub(crate) stored_bytes: usize,
+}
+
+/// Counts a parked receive for as long as it is one.
+pub(super) struct Parked<'a>(&'a AtomicUsize);
+
+impl<'a> Parked<'a> {
+    pub(super) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Parked<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Service {

@@ -7,6 +7,7 @@ mod command_line;
 mod config_file;
 mod detection;
 mod embedded;
+mod exposition;
 mod hostile_bodies;
 mod hostile_connections;
 mod lifecycle;

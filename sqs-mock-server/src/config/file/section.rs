@@ -80,7 +80,7 @@ impl<'s, 't> Section<'s, 't> {
     pub(super) fn section(&mut self, key: &'static str) -> Option<Self> {
         let value = self.find(key)?;
         let path = self.path(key);
-        self.enter(value, path)
+        self.enter(value, &path)
     }
 
     /// The tables of a key that has a list of them.
@@ -93,7 +93,7 @@ impl<'s, 't> Section<'s, 't> {
             return Vec::new();
         };
         let entries = values.iter().enumerate();
-        entries.filter_map(|(at, value)| self.enter(value, format!("{path}[{at}]"))).collect()
+        entries.filter_map(|(at, value)| self.enter(value, &format!("{path}[{at}]"))).collect()
     }
 
     /// All keys with their values, where the keys are up to the user.
@@ -133,14 +133,19 @@ impl<'s, 't> Section<'s, 't> {
     pub(super) fn finish(self) {
         for key in self.table.keys().filter(|key| !self.known.contains(&&**key.get_ref())) {
             let name = key.get_ref();
-            let hint = self.known.iter().find(|known| plain(known) == plain(name));
-            let hint = hint.map(|known| format!("it is called {known} here")).unwrap_or_else(|| {
-                let mut known = self.known.clone();
-                known.sort_unstable();
-                format!("known are {}", known.join(", "))
-            });
+            let meant = self.known.iter().find(|known| plain(known) == plain(name));
+            let hint = match meant {
+                Some(known) => format!("it is called {known} here"),
+                None => format!("known are {}", self.known_names()),
+            };
             self.source.fault(&key.span(), &self.path(name), format!("there is no such setting; {hint}"));
         }
+    }
+
+    fn known_names(&self) -> String {
+        let mut known = self.known.clone();
+        known.sort_unstable();
+        known.join(", ")
     }
 
     fn find(&mut self, key: &'static str) -> Option<&'s Spanned<DeValue<'t>>> {
@@ -148,9 +153,9 @@ impl<'s, 't> Section<'s, 't> {
         self.table.get(key)
     }
 
-    fn enter(&self, value: &'s Spanned<DeValue<'t>>, path: String) -> Option<Self> {
+    fn enter(&self, value: &'s Spanned<DeValue<'t>>, path: &str) -> Option<Self> {
         let Some(table) = value.get_ref().as_table() else {
-            self.source.fault(&value.span(), &path, "it has to be a table");
+            self.source.fault(&value.span(), path, "it has to be a table");
             return None;
         };
         let prefix = format!("{path}.");

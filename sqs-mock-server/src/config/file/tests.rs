@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::config::Config;
 
 fn parse(text: &str) -> ConfigFile {
     ConfigFile::parse(text, "sqs.toml").unwrap()
@@ -183,7 +184,7 @@ fn rules_of_the_service_hold_for_queues_too() {
 
 #[test]
 fn too_many_tags_are_refused() {
-    let tags = |count: usize| (0..count).map(|tag| format!("{tag} = ''\n")).collect::<String>();
+    let tags = |count: usize| (0..count).map(|tag| format!("{tag} = ''")).collect::<Vec<_>>().join("\n");
     let queue = |count| format!("[[queues]]\nname = 'a'\n[queues.tags]\n{}", tags(count));
     parse(&queue(50));
     assert!(faults(&queue(51)).contains("51 tags are too many; allowed are 50"));

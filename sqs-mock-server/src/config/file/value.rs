@@ -89,7 +89,7 @@ pub(super) fn word<'w>(value: &DeValue<'_>, words: &[&'w str]) -> Read<&'w str> 
 /// A whole number in a range.
 pub(super) fn number<T>(value: &DeValue<'_>, range: &RangeInclusive<T>) -> Read<T>
 where
-    T: TryFrom<i64> + Copy + Display + PartialOrd,
+    T: TryFrom<i128> + Copy + Display + PartialOrd,
 {
     let allowed = format!("a whole number from {} to {}", range.start(), range.end());
     let number = integer(value).ok_or_else(|| wrong_type(value, &allowed))?;
@@ -144,10 +144,10 @@ pub(super) fn size(value: &DeValue<'_>) -> Read<usize> {
     legal.ok_or_else(|| format!("{} is no size; allowed is {ALLOWED}", shown(value)))
 }
 
-fn integer(value: &DeValue<'_>) -> Option<i64> {
+fn integer(value: &DeValue<'_>) -> Option<i128> {
     let integer = value.as_integer()?;
-    // What has more than 64 bits is out of any range.
-    Some(i64::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i64::MAX))
+    // What has more digits is out of any range.
+    Some(i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX))
 }
 
 fn parse_duration(text: &str) -> Option<Duration> {

@@ -8,8 +8,8 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use tracing::Level;
 
 use super::{ABORTED, Metrics, OK, code_index, code_label};
-use crate::clock::Stopwatch;
 use crate::ops::Context;
+use crate::stopwatch::Stopwatch;
 
 /// What is known of a request so far. Dropped before its end, it counts as aborted: the caller went away.
 #[derive(Debug)]
