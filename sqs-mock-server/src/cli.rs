@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::BoolishValueParser;
 use clap::{Parser, ValueEnum};
 use sqs_mock_server::{Auth, ByteSize, ConfigFile, LogFormat, Secret};
 use tracing_subscriber::EnvFilter;
@@ -47,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Checks settings and queues, says what is wrong, and ends without listening.
-    #[arg(long, env = "SQS_MOCK_CHECK_CONFIG", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "SQS_MOCK_CHECK_CONFIG")]
     pub(crate) check_config: bool,
     /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
     #[arg(long, env = "SQS_MOCK_HOST", help_heading = "Network")]
@@ -85,7 +84,7 @@ pub(crate) struct Arguments {
         require_equals = true,
         default_missing_value = "true",
         value_name = "BOOL",
-        value_parser = BoolishValueParser::new(),
+        value_parser = truth,
         help_heading = "Behaviour"
     )]
     relaxed_timing: Option<bool>,
@@ -123,6 +122,15 @@ enum AuthName {
 enum LogFormatName {
     Text,
     Json,
+}
+
+/// Variables that are there but empty say no, as those of shells do.
+fn truth(text: &str) -> Result<bool, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" | "" => Ok(false),
+        _ => Err("it is true or false"),
+    }
 }
 
 fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {

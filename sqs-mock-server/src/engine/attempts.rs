@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqs_client::limits;
 
 use super::handle::Handle;
-use super::memory::Account;
+use super::memory::Share;
 use crate::clock::Timestamp;
 
 const VALIDITY: Duration = Duration::from_secs(limits::RECEIVE_ATTEMPT_SECONDS);
@@ -28,12 +28,12 @@ pub(super) struct Attempt {
 pub(super) struct Attempts {
     by_id: HashMap<Box<str>, Attempt>,
     in_order: VecDeque<(Timestamp, Box<str>)>,
-    account: Account,
+    share: Share,
 }
 
 impl Attempts {
-    pub(super) fn new(account: Account) -> Self {
-        Self { account, ..Self::default() }
+    pub(super) fn new(share: Share) -> Self {
+        Self { share, ..Self::default() }
     }
 
     pub(super) fn find(&mut self, now: Timestamp, id: &str) -> Option<Attempt> {
@@ -50,11 +50,11 @@ impl Attempts {
     ) {
         self.forget(now);
         let bytes = bytes(id);
-        if !self.account.fits(bytes) {
+        if !self.share.fits(bytes) {
             self.by_id.remove(id);
             return;
         }
-        self.account.take(bytes);
+        self.share.take(bytes);
         self.by_id.insert(id.into(), Attempt { handles, hidden_until, made: now });
         self.in_order.push_back((now, id.into()));
     }
@@ -67,18 +67,18 @@ impl Attempts {
     }
 
     pub(super) fn stored_bytes(&self) -> usize {
-        self.account.bytes()
+        self.share.bytes()
     }
 
     pub(super) fn clear(&mut self) {
         self.by_id = HashMap::new();
         self.in_order = VecDeque::new();
-        self.account.give_all_back();
+        self.share.give_all_back();
     }
 
     fn forget(&mut self, now: Timestamp) {
         while let Some((made, id)) = self.in_order.pop_front_if(|(made, _)| *made + VALIDITY <= now) {
-            self.account.give_back(bytes(&id));
+            self.share.give_back(bytes(&id));
             // The id may have been used again since, for another receive.
             if self.by_id.get(&id).is_some_and(|attempt| attempt.made == made) {
                 self.by_id.remove(&id);

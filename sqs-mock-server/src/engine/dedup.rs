@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqs_client::limits;
 
 use super::attributes::DeduplicationScope;
-use super::memory::Account;
+use super::memory::Share;
 use crate::clock::Timestamp;
 use crate::seed::Uuid;
 
@@ -62,12 +62,12 @@ pub(super) struct Deduplication {
     /// Hash and number of each. A hash table would now and then stop a send for as long as it takes to move a
     /// million ids.
     index: BTreeSet<(u64, u64)>,
-    account: Account,
+    share: Share,
 }
 
 impl Deduplication {
-    pub(super) fn new(scope: DeduplicationScope, account: Account) -> Self {
-        Self { scope, known: VecDeque::new(), forgotten: 0, index: BTreeSet::new(), account }
+    pub(super) fn new(scope: DeduplicationScope, share: Share) -> Self {
+        Self { scope, known: VecDeque::new(), forgotten: 0, index: BTreeSet::new(), share }
     }
 
     /// What it takes of memory to remember an id.
@@ -88,26 +88,26 @@ impl Deduplication {
     pub(super) fn remember(&mut self, now: Timestamp, group: &Arc<str>, id: &Arc<str>, original: Original) {
         let key = self.key(group, id);
         let hash = hash(&key);
-        self.account.take(key.bytes());
+        self.share.take(key.bytes());
         self.index.insert((hash, self.end()));
         self.known.push_back(Known { forget: now + WINDOW, hash, key, original });
     }
 
     pub(super) fn stored_bytes(&self) -> usize {
-        self.account.bytes()
+        self.share.bytes()
     }
 
     pub(super) fn clear(&mut self) {
         self.forgotten = self.end();
         self.known = VecDeque::new();
         self.index.clear();
-        self.account.give_all_back();
+        self.share.give_all_back();
     }
 
     fn forget(&mut self, now: Timestamp) {
         while let Some(known) = self.known.pop_front_if(|known| known.forget <= now) {
             self.index.remove(&(known.hash, self.forgotten));
-            self.account.give_back(known.key.bytes());
+            self.share.give_back(known.key.bytes());
             self.forgotten += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! What the messages of all queues of a server take of memory, and how much they may take.
 //!
-//! Bytes are counted where messages and ids are kept, in an [`Account`] that gives them back when it goes: no way
+//! Bytes are counted where messages and ids are kept, in a [`Share`] that gives them back when it goes: no way
 //! out of a queue can forget to. Senders are refused over the ceiling; what moves between queues is not.
 
 use std::sync::Arc;
@@ -54,17 +54,17 @@ impl Memory {
 
 /// What one holder has taken of the memory.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub(super) struct Share {
     memory: Memory,
     bytes: usize,
 }
 
-impl Account {
+impl Share {
     pub(super) fn new(memory: Memory) -> Self {
         Self { memory, bytes: 0 }
     }
 
-    /// An empty account of the same memory.
+    /// An empty share of the same memory.
     pub(super) fn sibling(&self) -> Self {
         Self::new(self.memory.clone())
     }
@@ -104,7 +104,7 @@ impl Account {
     }
 }
 
-impl Drop for Account {
+impl Drop for Share {
     fn drop(&mut self) {
         self.give_all_back();
     }

@@ -136,10 +136,13 @@ pub(super) struct Core {
 impl Core {
     /// About what it takes of memory in a queue, in a group of its own.
     pub(super) fn bytes(&self, group: Option<&str>) -> usize {
-        /// The counters of shared texts, and the entries in lists, timers and groups.
-        const PLACES: usize = 256;
+        /// The counters of shared texts, and the entries in lists and timers.
+        const PLACES: usize = 96;
+        /// A group, and its entries.
+        const GROUP: usize = 256;
         let id = self.deduplication_id.as_ref().map_or(0, |id| id.len());
-        PLACES + size_of::<Stored>() + self.payload.bytes() + id + group.map_or(0, str::len)
+        let group = group.map_or(0, |group| GROUP + group.len());
+        PLACES + size_of::<Stored>() + self.payload.bytes() + id + group
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ages::Ages;
-use super::memory::Account;
+use super::memory::Share;
 use super::message::{Core, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
@@ -42,11 +42,11 @@ pub(super) struct Store {
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
-    account: Account,
+    share: Share,
 }
 
 impl Store {
-    pub(super) fn new(fifo: bool, account: Account) -> Self {
+    pub(super) fn new(fifo: bool, share: Share) -> Self {
         Self {
             messages: Slab::default(),
             order: Order::new(fifo),
@@ -54,7 +54,7 @@ impl Store {
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
-            account,
+            share,
         }
     }
 
@@ -71,8 +71,8 @@ impl Store {
     }
 
     /// What the messages take of memory.
-    pub(super) fn account(&self) -> &Account {
-        &self.account
+    pub(super) fn share(&self) -> &Share {
+        &self.share
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -103,7 +103,7 @@ impl Store {
         delay: Duration,
     ) {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
-        self.account.take(core.bytes(group));
+        self.share.take(core.bytes(group));
         let group = self.order.join(group, now);
         let born = core.born;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
@@ -128,7 +128,7 @@ impl Store {
         }
         self.became_receivable += self.order.leaves(&self.messages, slot);
         let core = self.messages.remove(slot)?.core;
-        self.account.give_back(core.bytes(id.as_deref()));
+        self.share.give_back(core.bytes(id.as_deref()));
         self.shrink();
         Some((core, id))
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes that messages may take together, each with about 700 bytes for its places in the queue, and with the ids
-    /// that FIFO queues remember. A message beyond that is refused with `OverLimit`, which no SDK retries. 2 GiB by
+    /// Bytes that messages may take together, each counted with about 300 bytes beside its body, with 600 in a message
+    /// group, and with the ids that FIFO queues remember. A message beyond that is refused with `OverLimit`, which no SDK retries. 2 GiB by
     /// default.
     pub max_memory: usize,
     /// Queues in all accounts and regions together; one more is refused with `OverLimit`. 100,000 by default.

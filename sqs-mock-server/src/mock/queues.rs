@@ -105,12 +105,10 @@ fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Que
     }
     let fits = |other: &&&QueueArn| other.is_neighbour_of(source) && other.is_fifo() == source.is_fifo();
     let names: Vec<_> = defined.iter().filter(fits).map(|other| &*other.name).take(SUGGESTED).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     Some(format!(
-        "there is no queue {:?} in region {} and account {} of this file; those that could be meant are {}",
-        target.name,
-        target.region,
-        target.account,
-        names.join(", ")
+        "there is no queue {:?} in region {} and account {} of this file; those that could be meant: {names}",
+        target.name, target.region, target.account,
     ))
 }
 

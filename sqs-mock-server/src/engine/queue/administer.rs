@@ -123,7 +123,7 @@ impl Queue {
     /// What the queue takes of memory for messages, and on FIFO queues for what was sent and received lately.
     pub(crate) fn stored_bytes(&self) -> usize {
         let fifo = self.fifo.as_ref();
-        self.store.account().bytes()
+        self.store.share().bytes()
             + fifo.map_or(0, |fifo| fifo.deduplication.stored_bytes() + fifo.attempts.stored_bytes())
     }
 
@@ -138,7 +138,7 @@ impl Queue {
             fifo.deduplication.clear();
             fifo.attempts.clear();
         }
-        let empty = Store::new(self.fifo.is_some(), self.store.account().sibling());
+        let empty = Store::new(self.fifo.is_some(), self.store.share().sibling());
         Dropped { _messages: std::mem::replace(&mut self.store, empty) }
     }
 }

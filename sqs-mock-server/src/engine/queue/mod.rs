@@ -38,7 +38,7 @@ use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};
 use super::dedup::Deduplication;
 use super::handle::HandleKey;
-use super::memory::Account;
+use super::memory::Share;
 use super::message::SequenceNumber;
 use super::slab::Slot;
 use super::store::{Counts, Store};
@@ -103,8 +103,8 @@ impl FifoMemory {
     fn new(attributes: FifoAttributes, ids: &mut Rng, memory: &Memory) -> Box<Self> {
         Box::new(Self {
             sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope, Account::new(memory.clone())),
-            attempts: Attempts::new(Account::new(memory.clone())),
+            deduplication: Deduplication::new(attributes.deduplication_scope, Share::new(memory.clone())),
+            attempts: Attempts::new(Share::new(memory.clone())),
         })
     }
 }
@@ -114,7 +114,7 @@ impl Queue {
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
         let mut ids = new.seed.generator("message ids");
         Self {
-            store: Store::new(new.attributes.is_fifo(), Account::new(new.memory.clone())),
+            store: Store::new(new.attributes.is_fifo(), Share::new(new.memory.clone())),
             fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids, &new.memory)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,

@@ -52,7 +52,7 @@ impl Queue {
         }
         let id = uuid(&mut self.ids);
         let core = new_core(now, id, message.payload, None);
-        self.store.account().check(core.bytes(message.group.as_deref()))?;
+        self.store.share().check(core.bytes(message.group.as_deref()))?;
         let ticket = self.take_ticket();
         let delay = message.delay.unwrap_or(self.attributes.delay);
         self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
@@ -75,7 +75,7 @@ impl Queue {
         let core = new_core(now, id, message.payload, Some(Arc::clone(&deduplication_id)));
         let memory = self.fifo.as_ref();
         let remembered = memory.map_or(0, |fifo| fifo.deduplication.bytes(&group, &deduplication_id));
-        self.store.account().check(core.bytes(Some(&group)) + remembered)?;
+        self.store.share().check(core.bytes(Some(&group)) + remembered)?;
         let ticket = self.take_ticket();
         if let Some(fifo) = &mut self.fifo {
             fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, ticket });

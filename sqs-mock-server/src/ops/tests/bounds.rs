@@ -144,7 +144,7 @@ async fn batch_over_the_ceiling_fails_entry_by_entry() {
 
 #[tokio::test]
 async fn full_server_still_does_everything_else() {
-    let rig = rig_with(Settings { max_memory: 700, ..Settings::default() });
+    let rig = rig_with(Settings { max_memory: 500, ..Settings::default() });
     let dead = rig.queue("dead", &[]).await;
     let policy = redrive_to("dead", 1);
     let url = rig.queue("q", &[("RedrivePolicy", &policy), ("VisibilityTimeout", "0")]).await;
