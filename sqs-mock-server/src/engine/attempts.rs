@@ -76,7 +76,8 @@ impl Attempts {
         self.share.give_all_back();
     }
 
-    fn forget(&mut self, now: Timestamp) {
+    /// Forgets what is too old.
+    pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some((made, id)) = self.in_order.pop_front_if(|(made, _)| *made + VALIDITY <= now) {
             self.share.give_back(bytes(&id));
             // The id may have been used again since, for another receive.

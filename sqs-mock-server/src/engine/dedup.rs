@@ -104,7 +104,8 @@ impl Deduplication {
         self.share.give_all_back();
     }
 
-    fn forget(&mut self, now: Timestamp) {
+    /// Forgets what is too old.
+    pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some(known) = self.known.pop_front_if(|known| known.forget <= now) {
             self.index.remove(&(known.hash, self.forgotten));
             self.share.give_back(known.key.bytes());

@@ -172,13 +172,19 @@ fn flags_win_over_the_environment_which_wins_over_the_file() {
         "host = 'nowhere.invalid'\nport = 1\nregion = 'eu-west-1'\naccount = '111122223333'\nrelaxed_timing = true\n[[queues]]\nname = 'a'",
     );
     let mut command = binary();
-    command.env("SQS_MOCK_CONFIG", file.path()).env("SQS_MOCK_HOST", "127.0.0.1").env("SQS_MOCK_PORT", "2");
+    command
+        .env("SQS_MOCK_CONFIG", file.path())
+        .env("SQS_MOCK_HOST", "127.0.0.1")
+        .env("SQS_MOCK_PORT", "2")
+        .env("SQS_MOCK_REGION", "us-west-2");
     command.env("SQS_MOCK_RELAXED_TIMING", "true").args(["--port", "0", "--relaxed-timing=false"]);
     let mut server = Running::start(&mut command);
     let endpoint = server.endpoint();
     let lines: Vec<_> = (0..8).map(|_| server.line()).collect();
-    assert_eq!(lines[2], "export AWS_REGION=eu-west-1");
+    assert_eq!(lines[2], "export AWS_REGION=us-west-2");
+    assert!(!endpoint.ends_with(":1") && !endpoint.ends_with(":2"), "{endpoint}");
     assert_eq!(lines[5..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
+    // Its callers do not sign, so that they are in the region of the server.
     let get = |query: &str| {
         ask(&endpoint, &format!("GET {query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
     };

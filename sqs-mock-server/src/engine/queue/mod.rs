@@ -158,6 +158,10 @@ impl Queue {
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
         self.store.settle(self.now, self.attributes.retention);
+        if let Some(fifo) = &mut self.fifo {
+            fifo.deduplication.forget(self.now);
+            fifo.attempts.forget(self.now);
+        }
         self.now
     }
 

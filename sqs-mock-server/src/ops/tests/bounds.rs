@@ -117,9 +117,8 @@ proptest! {
                 bench.apply(step).await;
             }
             bench.rig.pass(2_000_000).await;
-            for queue in 0..QUEUES.len() {
-                bench.apply(&Step::Purge { queue }).await;
-            }
+            // What is past goes when somebody looks.
+            bench.rig.service.usage_by_queue().await;
             assert_eq!(bench.rig.service.usage().stored_bytes, 0);
         });
     }
