@@ -7,8 +7,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes that messages may take together, each counted with about 300 bytes beside its body, with 600 in a message
-    /// group, and with the ids that FIFO queues remember. What is past its time counts until somebody uses or looks at its queue. A message beyond that is
-    /// refused with `OverLimit`, which no SDK retries. 2 GiB by default.
+    /// group, and with the ids that FIFO queues remember. What is past its time counts until somebody uses or looks at
+    /// its queue. A message beyond that is refused with `OverLimit`, which no SDK retries. 2 GiB by default.
     pub max_memory: usize,
     /// Queues in all accounts and regions together; one more is refused with `OverLimit`. 100,000 by default.
     pub max_queues: usize,

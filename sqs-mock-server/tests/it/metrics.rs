@@ -18,6 +18,17 @@ async fn scrape(server: &MockSqs) -> Samples {
     parse(answer.text())
 }
 
+/// Scrapes until what is expected has happened, which takes the server a few steps.
+async fn scrape_until(server: &MockSqs, expected: impl Fn(&Samples) -> bool) -> Samples {
+    for _ in 0..500 {
+        let samples = scrape(server).await;
+        if expected(&samples) {
+            return samples;
+        }
+    }
+    panic!("it does not happen");
+}
+
 fn requests(samples: &Samples, action: &str, code: &str) -> f64 {
     let series = format!("sqs_mock_requests_total{{action=\"{action}\",code=\"{code}\"}}");
     samples.get(&series).copied().unwrap_or_default()
@@ -105,16 +116,10 @@ async fn connections_and_parked_receives_are_counted_while_they_last() {
     let mut polling = Wire::connect(&server).await;
     let poll = b"Action=ReceiveMessage&WaitTimeSeconds=20";
     polling.request("POST /000000000000/q", FORM, poll).await.unwrap();
-    let parked = |samples: &Samples| samples["sqs_mock_parked_receives"];
-    let mut samples = scrape(&server).await;
-    while parked(&samples) < 1.0 {
-        samples = scrape(&server).await;
-    }
+    let samples = scrape_until(&server, |samples| samples["sqs_mock_parked_receives"] > 0.0).await;
     assert!(samples["sqs_mock_open_connections"] >= 3.0);
     drop(polling);
-    while parked(&samples) > 0.0 {
-        samples = scrape(&server).await;
-    }
+    let samples = scrape_until(&server, |samples| samples["sqs_mock_parked_receives"] < 1.0).await;
     assert_eq!(requests(&samples, "ReceiveMessage", "aborted"), 1.0);
 }
 
