@@ -1,5 +1,10 @@
 //! What can be set before a server starts, with defaults and checks.
 
+#[cfg(feature = "config-file")]
+mod file;
+#[cfg(feature = "config-file")]
+mod size;
+
 use std::io;
 use std::time::SystemTime;
 
@@ -8,6 +13,13 @@ use sqs_client::validate::permission::is_account;
 
 use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
 use crate::mock::Verification;
+
+#[cfg(feature = "config-file")]
+pub(crate) use file::QueueDefinition;
+#[cfg(feature = "config-file")]
+pub use file::{Auth, ConfigFile, LogFormat, Secret};
+#[cfg(feature = "config-file")]
+pub use size::{ByteSize, NotASize};
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -32,6 +44,9 @@ pub(crate) struct Config {
     pub(crate) keys: Option<Keys>,
     pub(crate) journal: usize,
     pub(crate) verification: Option<Verification>,
+    /// Queues that are there from the start.
+    #[cfg(feature = "config-file")]
+    pub(crate) queues: Vec<QueueDefinition>,
 }
 
 impl Default for Config {
@@ -52,6 +67,8 @@ impl Default for Config {
             keys: None,
             journal: crate::journal::DEFAULT_CAPACITY,
             verification: None,
+            #[cfg(feature = "config-file")]
+            queues: Vec::new(),
         }
     }
 }

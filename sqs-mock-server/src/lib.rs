@@ -14,6 +14,10 @@ mod table;
 pub use crate::http::{InProcess, Limits, QueueUrlStyle};
 pub use crate::journal::Requests;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
+mod stopwatch;
+
+#[cfg(feature = "config-file")]
+pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};
 
 /// What [`QueueView`] and [`Requests`] show.
 pub mod inspect {

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// More than any ARN of a queue has: what callers give is kept in policies.
+const MAX_BYTES: usize = 256;
+
 /// `arn:aws:sqs:<region>:<account>:<name>`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct QueueArn {
@@ -23,6 +26,11 @@ impl QueueArn {
     /// Whether the name is one of a FIFO queue.
     pub fn is_fifo(&self) -> bool {
         is_fifo_name(&self.name)
+    }
+
+    /// The queue of another name in the same account and region.
+    pub fn neighbour(&self, name: &str) -> Self {
+        Self { name: name.into(), ..self.clone() }
     }
 
     /// Whether both queues are in the same account and region.
@@ -61,7 +69,9 @@ impl FromStr for QueueArn {
         let rest = text.strip_prefix("arn:aws:sqs:").ok_or(NotAQueueArn)?;
         let mut parts = rest.split(':');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
-            (Some(region), Some(account), Some(name), None) if !name.is_empty() => {
+            (Some(region), Some(account), Some(name), None)
+                if !name.is_empty() && text.len() <= MAX_BYTES =>
+            {
                 Ok(Self::new(region, account, name))
             }
             _ => Err(NotAQueueArn),
@@ -83,9 +93,16 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_arns_of_queues() {
-        for text in
-            ["", "orders", "arn:aws:sns:a:b:c", "arn:aws:sqs:a:b", "arn:aws:sqs:a:b:", "arn:aws:sqs:a:b:c:d"]
-        {
+        let long = format!("arn:aws:sqs:a:b:{}", "c".repeat(300));
+        for text in [
+            &long,
+            "",
+            "orders",
+            "arn:aws:sns:a:b:c",
+            "arn:aws:sqs:a:b",
+            "arn:aws:sqs:a:b:",
+            "arn:aws:sqs:a:b:c:d",
+        ] {
             assert_eq!(text.parse::<QueueArn>(), Err(NotAQueueArn), "{text}");
         }
     }

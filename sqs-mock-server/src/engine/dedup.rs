@@ -10,6 +10,7 @@ use std::time::Duration;
 use sqs_client::limits;
 
 use super::attributes::DeduplicationScope;
+use super::memory::Share;
 use crate::clock::Timestamp;
 use crate::seed::Uuid;
 
@@ -27,6 +28,17 @@ pub(super) struct Original {
 struct Key {
     group: Option<Arc<str>>,
     id: Arc<str>,
+}
+
+impl Key {
+    fn bytes(&self) -> usize {
+        entry_bytes(self.group.as_ref().map_or(0, |group| group.len()) + self.id.len())
+    }
+}
+
+/// With the counters of the shared texts and the place in the index.
+fn entry_bytes(texts: usize) -> usize {
+    size_of::<Known>() + 64 + texts
 }
 
 #[derive(Debug)]
@@ -50,11 +62,18 @@ pub(super) struct Deduplication {
     /// Hash and number of each. A hash table would now and then stop a send for as long as it takes to move a
     /// million ids.
     index: BTreeSet<(u64, u64)>,
+    share: Share,
 }
 
 impl Deduplication {
-    pub(super) fn new(scope: DeduplicationScope) -> Self {
-        Self { scope, known: VecDeque::new(), forgotten: 0, index: BTreeSet::new() }
+    pub(super) fn new(scope: DeduplicationScope, share: Share) -> Self {
+        Self { scope, known: VecDeque::new(), forgotten: 0, index: BTreeSet::new(), share }
+    }
+
+    /// What it takes of memory to remember an id.
+    pub(super) fn bytes(&self, group: &str, id: &str) -> usize {
+        let group = if self.scope == DeduplicationScope::MessageGroup { group.len() } else { 0 };
+        entry_bytes(group + id.len())
     }
 
     pub(super) fn find(&mut self, now: Timestamp, group: &Arc<str>, id: &Arc<str>) -> Option<Original> {
@@ -69,19 +88,27 @@ impl Deduplication {
     pub(super) fn remember(&mut self, now: Timestamp, group: &Arc<str>, id: &Arc<str>, original: Original) {
         let key = self.key(group, id);
         let hash = hash(&key);
+        self.share.take(key.bytes());
         self.index.insert((hash, self.end()));
         self.known.push_back(Known { forget: now + WINDOW, hash, key, original });
     }
 
-    pub(super) fn clear(&mut self) {
-        self.forgotten = self.end();
-        self.known.clear();
-        self.index.clear();
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.share.bytes()
     }
 
-    fn forget(&mut self, now: Timestamp) {
+    pub(super) fn clear(&mut self) {
+        self.forgotten = self.end();
+        self.known = VecDeque::new();
+        self.index.clear();
+        self.share.give_all_back();
+    }
+
+    /// Forgets what is too old.
+    pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some(known) = self.known.pop_front_if(|known| known.forget <= now) {
             self.index.remove(&(known.hash, self.forgotten));
+            self.share.give_back(known.key.bytes());
             self.forgotten += 1;
         }
     }

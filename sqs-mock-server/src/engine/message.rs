@@ -69,6 +69,26 @@ impl Payload {
     }
 }
 
+impl Payload {
+    /// About what it takes of memory.
+    fn bytes(&self) -> usize {
+        /// A hash table, the trace header's own place, and the box of both.
+        const EXTRAS: usize = 128;
+        let extras = self.extras.as_ref().map_or(0, |extras| {
+            let header = extras.trace_header.as_ref().map_or(0, |header| header.len());
+            let attributes = extras.attributes.iter().map(|(name, value)| attribute_bytes(name, value));
+            EXTRAS + header + attributes.sum::<usize>()
+        });
+        size_of::<Self>() + self.body.len() + extras
+    }
+}
+
+fn attribute_bytes(name: &str, value: &MessageAttributeValue) -> usize {
+    let text = value.string_value().map_or(0, str::len);
+    let binary = value.binary_value().map_or(0, |binary| binary.as_ref().len());
+    size_of::<(String, MessageAttributeValue)>() + name.len() + value.data_type().len() + text + binary
+}
+
 /// The number of a message of a FIFO queue, shown with 20 digits.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct SequenceNumber(pub(super) u128);
@@ -111,6 +131,19 @@ pub(super) struct Core {
     pub(super) deduplication_id: Option<Arc<str>>,
     /// The queue that the message was a dead letter of.
     pub(super) source: Option<Arc<QueueArn>>,
+}
+
+impl Core {
+    /// About what it takes of memory in a queue, in a group of its own.
+    pub(super) fn bytes(&self, group: Option<&str>) -> usize {
+        /// The counters of shared texts, and the entries in lists and timers.
+        const PLACES: usize = 96;
+        /// A group, and its entries.
+        const GROUP: usize = 256;
+        let id = self.deduplication_id.as_ref().map_or(0, |id| id.len());
+        let group = group.map_or(0, |group| GROUP + group.len());
+        PLACES + size_of::<Stored>() + self.payload.bytes() + id + group
+    }
 }
 
 /// A message in a queue.

@@ -3,12 +3,13 @@
 //!
 //! | Module | What it holds |
 //! |---|---|
-//! | [`world`] | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
+//! | [`world`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
 //! | `store` | its messages, each in its places |
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
 //! | `slab`, `chain`, `ages`, `timers`, `groups` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
+//! | `memory` | the bytes that all of this takes, and their ceiling |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | [`move_task`] | dead letters on their way back |
 
@@ -22,11 +23,13 @@ pub(crate) mod world;
 mod ages;
 mod arn;
 mod attempts;
+mod blocked;
 mod chain;
 mod dedup;
 mod fifo;
 mod groups;
 mod handle;
+mod memory;
 mod message;
 mod order;
 mod policy_quotas;
@@ -39,6 +42,7 @@ mod timers;
 pub use arn::QueueArn;
 pub(crate) use arn::is_fifo_name;
 pub(crate) use attributes::Attributes;
+pub(crate) use memory::Memory;
 pub use message::{Payload, SequenceNumber};
 pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
 pub(crate) use queue::{
@@ -56,11 +60,20 @@ pub(crate) struct Settings {
     pub relaxed_timing: bool,
     /// Messages in flight per queue.
     pub max_in_flight: usize,
+    /// Bytes of all messages.
+    pub max_memory: usize,
+    /// Queues in all accounts and regions.
+    pub max_queues: usize,
 }
 
 impl Default for Settings {
-    /// As AWS.
+    /// As AWS, whose memory has no end.
     fn default() -> Self {
-        Self { relaxed_timing: false, max_in_flight: sqs_client::limits::MAX_IN_FLIGHT }
+        Self {
+            relaxed_timing: false,
+            max_in_flight: sqs_client::limits::MAX_IN_FLIGHT,
+            max_memory: usize::MAX,
+            max_queues: usize::MAX,
+        }
     }
 }

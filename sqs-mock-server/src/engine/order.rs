@@ -21,6 +21,11 @@ impl Order {
         if fifo { Self::Fifo(Fifo::default()) } else { Self::Standard(Standard::default()) }
     }
 
+    /// The order of a queue of the same kind without messages.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(matches!(self, Self::Fifo(_)))
+    }
+
     /// Counts one more message of a group.
     pub(super) fn join(&mut self, group: Option<&str>, now: Timestamp) -> Slot {
         match self {

@@ -40,6 +40,7 @@ impl Policy {
     ) -> Result<Self, ServiceError> {
         // Before the label, as the service looks at the input first.
         check_number("Actions", actions.len(), limits::MAX_POLICY_ACTIONS)?;
+        check_number("Principals", accounts.len(), limits::MAX_POLICY_PRINCIPALS)?;
         let mut document = policy.map_or_else(|| empty_document(queue), Self::document);
         let mut statements = take_statements(&mut document);
         if statements.iter().any(|statement| has_label(statement, label)) {

@@ -49,6 +49,11 @@ impl<T> Slab<T> {
         self.append(value)
     }
 
+    /// Whether emptying it for good would free much.
+    pub(super) fn is_large(&self) -> bool {
+        self.chunks.len() > 1
+    }
+
     fn append(&mut self, value: T) -> Slot {
         if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
             self.chunks.push(Vec::new());

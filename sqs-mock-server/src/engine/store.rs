@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ages::Ages;
+use super::memory::Share;
 use super::message::{Core, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
@@ -41,10 +42,11 @@ pub(super) struct Store {
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
+    share: Share,
 }
 
 impl Store {
-    pub(super) fn new(fifo: bool) -> Self {
+    pub(super) fn new(fifo: bool, share: Share) -> Self {
         Self {
             messages: Slab::default(),
             order: Order::new(fifo),
@@ -52,6 +54,7 @@ impl Store {
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
+            share,
         }
     }
 
@@ -65,6 +68,11 @@ impl Store {
 
     pub(super) fn group_id(&self, group: Slot) -> Option<Arc<str>> {
         self.order.group_id(group)
+    }
+
+    /// What the messages take of memory.
+    pub(super) fn share(&self) -> &Share {
+        &self.share
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -95,6 +103,7 @@ impl Store {
         delay: Duration,
     ) {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
+        self.share.take(core.bytes(group));
         let group = self.order.join(group, now);
         let born = core.born;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
@@ -118,7 +127,19 @@ impl Store {
             self.timers.clear(until, ticket, slot);
         }
         self.became_receivable += self.order.leaves(&self.messages, slot);
-        self.messages.remove(slot).map(|message| (message.core, id))
+        let core = self.messages.remove(slot)?.core;
+        self.share.give_back(core.bytes(id.as_deref()));
+        self.shrink();
+        Some((core, id))
+    }
+
+    /// Once all messages are gone, so are the places for them: they are as many as there ever were at a time.
+    fn shrink(&mut self) {
+        if self.counts == Counts::default() && self.messages.is_large() {
+            self.messages = Slab::default();
+            self.ages = Ages::default();
+            self.order = self.order.emptied();
+        }
     }
 
     pub(super) fn set_state(&mut self, slot: Slot, state: State) {

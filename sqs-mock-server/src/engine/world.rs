@@ -6,12 +6,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::Duration;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::service_error::ServiceError;
 
 use super::Settings;
+use super::blocked::Blocked;
 use crate::clock::Timestamp;
 
 /// Queues by name, with an order for listing and the dead-letter relation.
@@ -22,8 +21,7 @@ pub(crate) struct World<C> {
     names: BTreeSet<Arc<str>>,
     /// Names of source queues by the name of their dead-letter queue, which need not exist.
     sources: HashMap<Box<str>, BTreeSet<Arc<str>>>,
-    /// When queues were deleted, as long as their names are blocked.
-    deleted: HashMap<Box<str>, Timestamp>,
+    blocked: Blocked,
     deletions: u64,
 }
 
@@ -52,21 +50,31 @@ pub(crate) struct Page {
 }
 
 impl<C> World<C> {
-    /// A world without queues.
-    pub(crate) fn new(settings: Settings) -> Self {
+    /// A world without queues, after so many deletions in worlds before it: its queues are told apart from theirs.
+    pub(crate) fn after(deletions: u64, settings: Settings) -> Self {
         Self {
             settings,
             queues: HashMap::new(),
             names: BTreeSet::new(),
             sources: HashMap::new(),
-            deleted: HashMap::new(),
-            deletions: 0,
+            blocked: Blocked::default(),
+            deletions,
         }
     }
 
-    /// As one that came after so many others in its place: its queues are no successors of theirs.
-    pub(crate) fn of_age(self, worlds_before: u64) -> Self {
-        Self { deletions: worlds_before << 32, ..self }
+    /// Whether there is no queue.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// How many queues were deleted.
+    pub(crate) fn deletions(&self) -> u64 {
+        self.deletions
+    }
+
+    /// All queues, in no order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<C>> {
+        self.queues.values().map(|entry| &entry.cell)
     }
 
     /// A queue.
@@ -88,7 +96,7 @@ impl<C> World<C> {
         if let Some(cell) = self.get(name) {
             return Ok(Created::Existing(Arc::clone(cell)));
         }
-        self.check_cool_down(now, name)?;
+        self.blocked.check(now, name)?;
         let cell = Arc::new(make(self.deletions));
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
@@ -99,25 +107,13 @@ impl<C> World<C> {
     /// Takes a queue out. Its [`close`](super::Queue::close) is up to the caller.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);
-        let entry = self.queues.remove(name)?;
-        self.names.remove(name);
+        let (name, entry) = self.queues.remove_entry(name)?;
+        self.names.remove(&name);
         self.deletions += 1;
-        self.deleted.retain(|_, deleted| now < *deleted + cool_down());
         if !self.settings.relaxed_timing {
-            self.deleted.insert(name.into(), now);
+            self.blocked.block(now, name);
         }
         Some(entry.cell)
-    }
-
-    fn check_cool_down(&mut self, now: Timestamp, name: &str) -> Result<(), ServiceError> {
-        let blocked = self.deleted.get(name).is_some_and(|deleted| now < *deleted + cool_down());
-        if blocked {
-            let text = "You must wait 60 seconds after deleting a queue before you can create another with the \
-                        same name.";
-            return Err(ServiceError::new(ErrorCode::QueueDeletedRecently, text));
-        }
-        self.deleted.remove(name);
-        Ok(())
     }
 
     /// Names that start with `prefix` and come behind `after`.
@@ -157,10 +153,6 @@ impl<C> World<C> {
     pub(crate) fn sources_of(&self, target: &str, after: Option<&str>, at_most: usize) -> Page {
         self.sources.get(target).map(|names| page(names, "", after, at_most)).unwrap_or_default()
     }
-}
-
-const fn cool_down() -> Duration {
-    Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS)
 }
 
 fn page(names: &BTreeSet<Arc<str>>, prefix: &str, after: Option<&str>, at_most: usize) -> Page {

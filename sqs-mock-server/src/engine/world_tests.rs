@@ -1,9 +1,13 @@
+use std::time::Duration;
+
+use sqs_client::service_error::ErrorCode;
+
 use super::*;
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn world(relaxed_timing: bool) -> World<u64> {
-    World::new(Settings { relaxed_timing, ..Settings::default() })
+    World::after(0, Settings { relaxed_timing, ..Settings::default() })
 }
 
 fn with(names: &[&str]) -> World<u64> {
@@ -36,6 +40,16 @@ fn deleted_name_is_blocked_for_sixty_seconds() {
     assert_eq!(error.code, ErrorCode::QueueDeletedRecently);
     assert!(world.create(START, "b", |_| 0).is_ok());
     assert!(world.create(START + Duration::from_mins(1), "a", |_| 0).is_ok());
+}
+
+#[test]
+fn later_deletion_blocks_a_name_anew() {
+    let mut world = with(&["a"]);
+    world.delete(START, "a");
+    world.create(START + Duration::from_mins(1), "a", |_| 0).unwrap();
+    world.delete(START + Duration::from_mins(1), "a");
+    assert!(world.create(START + Duration::from_secs(119), "a", |_| 0).is_err());
+    assert!(world.create(START + Duration::from_mins(2), "a", |_| 0).is_ok());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use sqs_client::protocol::Protocol;
 use super::caller::{self, Caller};
 use super::endpoint::Endpoint;
 use super::queue_url::Styled;
-use crate::ops::Context;
+use crate::ops::{Context, Trace};
 
 impl Endpoint {
     /// How queue URLs of that region begin for a caller.
@@ -32,6 +32,7 @@ impl Endpoint {
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
+            trace: Trace::default(),
         }
     }
 

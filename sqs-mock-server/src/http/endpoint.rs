@@ -16,9 +16,11 @@ use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::Caller;
 use super::dispatch::{Dispatched, dispatch};
+use super::metrics::{self, Metrics};
 use super::queue_url::QueueUrlStyle;
 use super::reply::Reply;
 use super::respond::{self, Style};
+use super::witness::{Watchers, Witness};
 use crate::clock;
 use crate::faults::{Ending, Unapplied};
 use crate::journal::{Entry, Journal};
@@ -48,7 +50,6 @@ struct Known<'a> {
     form: &'a [u8],
     detected: Detected,
     style: Style,
-    id: &'a str,
 }
 
 /// The transport-free core.
@@ -57,12 +58,13 @@ pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Names,
     journal: Journal,
+    metrics: Metrics,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
     pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
-        Self { service, names, journal }
+        Self { service, names, journal, metrics: Metrics::new() }
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -80,60 +82,70 @@ impl Endpoint {
         let style = Style::of(&detected, &head);
         let form = form_text(&head, &body);
         let input = if style.protocol == Protocol::Query { &*form } else { &*body };
-        let clock = self.service.clock();
-        let mut entry =
-            Entry::open(&self.journal, clock, &request_id, style.protocol, head.uri.path(), input);
-        let request = Known { head: &head, body: &body, form: &form, detected, style, id: &request_id };
-        let reply = self.respond(request, &mut entry).await;
-        entry.answered(reply.status());
+        let mut witness = Witness::begin(self.watchers(), &request_id, &head, style.protocol, input);
+        let request = Known { head: &head, body: &body, form: &form, detected, style };
+        let reply = self.respond(request, &mut witness).await;
+        witness.end(reply.status());
         reply
     }
 
-    async fn respond(&self, request: Known<'_>, entry: &mut Entry<'_>) -> Reply {
-        let Known { head, body, form, detected, style, id: request_id } = request;
+    async fn respond(&self, request: Known<'_>, witness: &mut Witness<'_>) -> Reply {
+        let Known { head, body, form, detected, style } = request;
+        let refuse = |error: &ServiceError, id: &str| respond::refuse(style, error, id);
         if head.method != Method::POST && head.method != Method::GET {
-            return respond::method_not_allowed(style, request_id).into();
+            let code = ErrorCode::from_name("MethodNotAllowed");
+            return respond::method_not_allowed(style, witness.refused_as(&code)).into();
         }
         let call = match Call::read(&detected, head, body, form) {
             Ok(call) => call,
-            Err(NoCall::NoAction) => return respond::no_action().into(),
-            Err(NoCall::Refused(error)) => {
-                entry.refused(&error.code);
-                return respond::refuse(style, &error, request_id).into();
+            Err(NoCall::NoAction) => {
+                witness.refused_as(&ErrorCode::from_name("NoAction"));
+                return respond::no_action().into();
             }
+            Err(NoCall::Refused(error)) => return refuse(&error, witness.refused(&error)).into(),
         };
-        let action = call.action();
-        entry.action(action);
+        witness.asked(call.action());
         let claim = match self.admit(head, body) {
             Ok(claim) => claim,
-            Err(error) => {
-                entry.refused(&error.code);
-                tracing::debug!(%action, %error, "not admitted");
-                return respond::refuse(style, &error, request_id).into();
-            }
+            Err(error) => return refuse(&error, witness.refused(&error)).into(),
         };
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
-        let mut context = self.context(head, caller, call.protocol());
-        entry.caller(&context.region, &context.account);
-        let dispatched = dispatch(&self.service, &mut context, call, style.answer, request_id).await;
-        let (answer, ending) = match dispatched {
+        let request_id = witness.request_id();
+        let context = witness.caller(self.context(head, caller, call.protocol()));
+        let (answer, ending) = match dispatch(&self.service, context, call, style.answer, request_id).await {
             Dispatched::Answered(answer, ending) => (answer, ending),
             Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
-            Dispatched::Struck(Unapplied::Status(status, body)) => return Reply::foreign(status, body),
+            Dispatched::Struck(Unapplied::Status(status, body)) => {
+                witness.refused_as(&ErrorCode::from_name("InjectedStatus"));
+                return Reply::foreign(status, body);
+            }
             Dispatched::Struck(Unapplied::Reset) => return Reply::Lost,
         };
         let response = match answer {
             Ok(encoded) => {
-                tracing::debug!(%action, account = %context.account, "answered");
+                witness.answered();
                 respond::answer(encoded)
             }
-            Err(error) => {
-                tracing::debug!(%action, account = %context.account, %error, "refused");
-                entry.refused(&error.code);
-                respond::refuse(style, &error, request_id)
-            }
+            Err(error) => refuse(&error, witness.refused(&error)),
         };
         Reply::spoilt(response, ending)
+    }
+
+    fn watchers(&self) -> Watchers<'_> {
+        Watchers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
+    }
+
+    /// Answers a request for metrics.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub(crate) async fn metrics(&self) -> Response<Bytes> {
+        metrics::render(&self.metrics, &self.service).await
+    }
+
+    /// Counts a connection as open until the answer is dropped.
+    pub(super) fn count_connection(&self) -> impl Drop + '_ {
+        self.metrics.connection()
     }
 
     /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
@@ -168,6 +180,7 @@ impl Endpoint {
                 "Too many large requests are under way.".to_owned(),
             ),
         };
+        self.metrics.count_unread(&ErrorCode::from_name(code));
         let style = Style::of(&Detected::from_headers(&head.headers), head);
         let request_id = self.service.request_id();
         let (clock, path) = (self.service.clock(), head.uri.path());

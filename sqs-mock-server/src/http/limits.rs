@@ -6,6 +6,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
+    /// Bytes that messages may take together, each counted with about 300 bytes beside its body, with 600 in a message
+    /// group, and with the ids that FIFO queues remember. What is past its time counts until somebody uses or looks at
+    /// its queue. A message beyond that is refused with `OverLimit`, which no SDK retries. 2 GiB by default.
+    pub max_memory: usize,
+    /// Queues in all accounts and regions together; one more is refused with `OverLimit`. 100,000 by default.
+    pub max_queues: usize,
     /// Connections served at a time; more wait in the backlog of the socket. 4,096 by default.
     pub max_connections: usize,
     /// Largest request body, in bytes; a longer one is answered with status 413. 8 MiB by default: a message
@@ -32,6 +38,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            max_memory: 2 << 30,
+            max_queues: 100_000,
             max_connections: 4096,
             max_body: 8 << 20,
             max_bodies: 256 << 20,

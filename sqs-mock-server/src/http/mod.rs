@@ -22,6 +22,7 @@ mod endpoint;
 mod in_process;
 mod intake;
 mod limits;
+mod metrics;
 mod outgoing;
 mod patience;
 mod queue_url;
@@ -29,6 +30,7 @@ mod reply;
 mod respond;
 mod router;
 mod server;
+mod witness;
 
 pub(crate) use auth::Keys;
 pub(crate) use caller::is_region;

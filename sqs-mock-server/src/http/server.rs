@@ -109,8 +109,9 @@ impl AcceptLoop {
         let (endpoint, intake) = (Arc::clone(&self.endpoint), Arc::clone(&self.intake));
         let stopped = self.stopped.clone();
         self.connections.spawn(async move {
+            let open = endpoint.count_connection();
             serve(stream, &endpoint, &intake, stopped).await;
-            drop(seat);
+            drop((open, seat));
         });
     }
 }

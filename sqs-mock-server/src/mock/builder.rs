@@ -9,6 +9,8 @@ use tokio::net::TcpListener;
 
 use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::Config;
+#[cfg(feature = "config-file")]
+use crate::config::ConfigFile;
 use crate::http::{Limits, QueueUrlStyle, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
@@ -122,16 +124,46 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Takes settings and queues from a TOML file. What it names replaces what was said before; what is said later wins.
+    /// Its queues are created when the server starts, before it accepts requests.
+    ///
+    /// # Errors
+    /// As [`ConfigFile::read`].
+    #[cfg(feature = "config-file")]
+    pub fn config_file(self, path: impl AsRef<std::path::Path>) -> io::Result<Self> {
+        Ok(self.config(ConfigFile::read(path)?))
+    }
+
+    /// As [`config_file`](Self::config_file), from the text of a file.
+    ///
+    /// # Errors
+    /// As [`ConfigFile::parse`].
+    #[cfg(feature = "config-file")]
+    pub fn config_toml(self, text: &str) -> io::Result<Self> {
+        Ok(self.config(ConfigFile::parse(text, "config")?))
+    }
+
+    /// As [`config_file`](Self::config_file), from a file that was read.
+    #[cfg(feature = "config-file")]
+    pub fn config(mut self, file: ConfigFile) -> Self {
+        file.apply(&mut self.config);
+        self
+    }
+
     /// Starts the server. It accepts requests when this returns.
     ///
     /// # Errors
-    /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting is wrong.
+    /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
+    /// file is wrong.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        let listener = TcpListener::bind((config.host.as_str(), config.port)).await?;
+        // Before the port: who has wrong queues must not be found listening.
+        let service = MockSqs::service(&config)?;
+        let (host, port) = (config.host.as_str(), config.port);
+        let listener = TcpListener::bind((host, port)).await.map_err(|error| explain(&error, host, port))?;
         let url = reachable_url(listener.local_addr()?);
         let limits = config.limits;
-        let mut mock = MockSqs::assemble(&config, url);
+        let mut mock = MockSqs::assemble(service, &config, url);
         mock.server = Some(Server::start(listener, Arc::clone(&mock.endpoint), limits));
         Ok(mock)
     }
@@ -139,10 +171,20 @@ impl MockSqsBuilder {
     /// Makes the server without a socket; host, port and limits do not matter then.
     ///
     /// # Errors
-    /// A setting is wrong.
+    /// A setting or a queue of the config file is wrong.
     pub fn in_process(self) -> io::Result<MockSqs> {
-        Ok(MockSqs::assemble(&self.config.checked()?, IN_PROCESS_URL.to_owned()))
+        let config = self.config.checked()?;
+        Ok(MockSqs::assemble(MockSqs::service(&config)?, &config, IN_PROCESS_URL.to_owned()))
     }
+}
+
+fn explain(error: &io::Error, host: &str, port: u16) -> io::Error {
+    let text = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("port {port} of {host} is in use"),
+        io::ErrorKind::PermissionDenied => format!("listening on port {port} of {host} is not permitted"),
+        _ => format!("cannot listen on port {port} of {host}: {error}"),
+    };
+    io::Error::new(error.kind(), text)
 }
 
 /// A server that listens on all interfaces is reached through the loopback one.

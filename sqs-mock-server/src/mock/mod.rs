@@ -4,9 +4,12 @@ mod builder;
 mod farewell;
 mod messages;
 mod queue;
+#[cfg(feature = "config-file")]
+mod queues;
 mod verification;
 mod wait;
 
+use std::io;
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
@@ -57,6 +60,7 @@ pub struct MockSqs {
     region: String,
     credentials: Credentials,
     queue_url_style: QueueUrlStyle,
+    configured_queues: Vec<String>,
     server: Option<Server>,
     verification: Option<Verification>,
 }
@@ -76,7 +80,8 @@ impl MockSqs {
 
     /// Makes a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
-        Self::assemble(&Config::default(), IN_PROCESS_URL.to_owned())
+        let config = Config::default();
+        Self::assemble(Service::new(&config), &config, IN_PROCESS_URL.to_owned())
     }
 
     /// For a server with other settings.
@@ -93,6 +98,22 @@ impl MockSqs {
     pub fn queue_url(&self, name: &str) -> String {
         let base = self.queue_url_style.base(host_of(&self.url), &self.region);
         format!("{base}/{}/{name}", self.account)
+    }
+
+    /// The environment that leads an AWS SDK to this server, such as that of a process that is to be tested:
+    /// endpoint, region and credentials.
+    pub fn environment(&self) -> [(&'static str, String); 4] {
+        [
+            ("AWS_ENDPOINT_URL_SQS", self.url.clone()),
+            ("AWS_REGION", self.region.clone()),
+            ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),
+        ]
+    }
+
+    /// URLs of the queues that its config file has made, in the order of the file.
+    pub fn configured_queues(&self) -> &[String] {
+        &self.configured_queues
     }
 
     /// A client of this server. It uses no socket; what it sends is encoded and signed all the same.
@@ -149,6 +170,14 @@ impl MockSqs {
         self.endpoint.reset();
     }
 
+    /// What `GET /metrics` answers: counters and gauges in the text format of Prometheus.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub async fn metrics(&self) -> String {
+        String::from_utf8_lossy(self.endpoint.metrics().await.body()).into_owned()
+    }
+
     /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
     /// What takes longer than [`Limits::grace`](crate::Limits::grace) is cut.
     ///
@@ -161,9 +190,25 @@ impl MockSqs {
         }
     }
 
-    fn assemble(config: &Config, url: String) -> Self {
+    /// A service with its queues, which are there before anybody can call.
+    #[cfg_attr(
+        not(feature = "config-file"),
+        expect(clippy::unnecessary_wraps, reason = "no file, no errors")
+    )]
+    fn service(config: &Config) -> io::Result<Service> {
+        let service = Service::new(config);
+        #[cfg(feature = "config-file")]
+        queues::create(&service, config)?;
+        Ok(service)
+    }
+
+    fn assemble(service: Service, config: &Config, url: String) -> Self {
         let Config { account, region, public_url, queue_url_style, keys, .. } = config.clone();
-        let service = Arc::new(Service::new(config));
+        #[cfg(feature = "config-file")]
+        let configured_queues = queues::urls(config, host_of(&url));
+        #[cfg(not(feature = "config-file"))]
+        let configured_queues = Vec::new();
+        let service = Arc::new(service);
         let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
         let credentials = Credentials::new(key.0, key.1, None, None, "mock");
         let names = Names {
@@ -183,6 +228,7 @@ impl MockSqs {
             region,
             credentials,
             queue_url_style,
+            configured_queues,
             server: None,
             verification: config.verification.clone(),
         }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::Service;
 use super::address::Address;
-use super::service::{Realm, Shared};
+use super::worlds::Realm;
 use crate::engine::{QueueArn, QueueDescription, WhyEmpty};
 
 impl Service {
     /// All queues of all accounts and regions, in order.
     pub(crate) fn queues(&self) -> Vec<QueueArn> {
         let mut arns = Vec::new();
-        for (region, account, realm) in self.shared.realms() {
+        for (region, account, realm) in self.shared.worlds.named() {
             let page = realm.world.read().list("", None, usize::MAX);
             arns.extend(page.names.iter().map(|name| QueueArn::new(&region, &account, name)));
         }
@@ -37,18 +37,6 @@ impl Service {
         let realm = self.shared.realm(&queue.region, &queue.account);
         let sources = |realm: Arc<Realm>| realm.world.read().sources_of(&queue.name, None, usize::MAX).names;
         realm.map(sources).unwrap_or_default()
-    }
-}
-
-impl Shared {
-    /// All accounts in all regions.
-    fn realms(&self) -> Vec<(Box<str>, Box<str>, Arc<Realm>)> {
-        let worlds = self.worlds.read();
-        let accounts =
-            worlds.iter().flat_map(|(region, accounts)| accounts.iter().map(move |it| (region, it)));
-        accounts
-            .map(|(region, (account, realm))| (region.clone(), account.clone(), Arc::clone(realm)))
-            .collect()
     }
 }
 

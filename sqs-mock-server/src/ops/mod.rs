@@ -6,6 +6,7 @@
 //! | Module | What it holds |
 //! |---|---|
 //! | [`service`] | worlds, clock, shutdown; finds queues |
+//! | [`worlds`], [`seats`], [`usage`], [`trace`] | accounts and regions, how many queues there may be, what all takes; what logs tell |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
 //! | [`auto_create`] | queues that come into being when they are named |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
@@ -30,13 +31,17 @@ mod poll;
 mod queue;
 mod receive;
 mod reset;
+mod seats;
 mod selection;
 mod service;
 mod shared;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod trace;
+mod usage;
 mod watch;
+mod worlds;
 
 use std::fmt::Display;
 use std::future::Future;
@@ -51,6 +56,8 @@ use crate::faults::{FailedEntry, Request, Target};
 use address::Address;
 pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::Service;
+pub(crate) use trace::Trace;
+pub(crate) use usage::QueueUsage;
 
 /// An operation that a [`Service`] can do.
 pub(crate) trait Serve: Operation {
@@ -82,6 +89,8 @@ pub(crate) struct Context {
     pub(crate) trace_header: Option<String>,
     /// Entries of a batch that fail whatever they are.
     pub(crate) failing: Vec<FailedEntry>,
+    /// What the operation notes about itself.
+    pub(crate) trace: Trace,
 }
 
 impl Context {

@@ -19,8 +19,9 @@ use sqs_client::types::ListMessageMoveTasksResultEntry;
 use sqs_client::validate::{Validate, refusal};
 
 use super::mover::Mover;
-use super::service::{Realm, Shared};
+use super::service::Shared;
 use super::shared::SharedQueue;
+use super::worlds::Realm;
 use super::{Context, Serve, Service};
 use crate::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask, QueueArn};
 

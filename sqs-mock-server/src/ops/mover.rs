@@ -9,8 +9,9 @@
 
 use std::sync::Arc;
 
-use super::service::{Realm, Shared};
+use super::service::Shared;
 use super::shared::SharedQueue;
+use super::worlds::Realm;
 use crate::clock::Timestamp;
 use crate::engine::{FailureReason, MoveStatus, MoveStep, MoveTask, MovingStopped};
 

@@ -18,8 +18,10 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 use super::Context;
 use super::service::Shared;
 use super::shared::SharedQueue;
+use super::usage::Parked;
 use crate::clock::Timestamp;
 use crate::engine::{DeadLetter, Delivery, Outcome, Receive};
+use crate::stopwatch::Stopwatch;
 
 /// One receive on its way.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,12 @@ impl Poll<'_> {
             Outcome::Messages(messages) => Ok(messages),
             Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => self.park(wait).await,
+            Outcome::Empty { .. } | Outcome::OverLimit { .. } => {
+                let watch = Stopwatch::start();
+                let messages = self.park(wait).await;
+                self.context.trace.note_wait(watch.elapsed());
+                messages
+            }
         }
     }
 
@@ -48,6 +55,7 @@ impl Poll<'_> {
         let Self { shared, queue, .. } = self;
         let mut stopped = pin!(shared.stopped());
         let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
+        let _parked = Parked::new(&shared.parked);
         let mut watch = None;
         // Listening starts before the queue is asked, so that no arrival in between is missed, and goes on
         // whatever else happens, so that nobody loses their place.

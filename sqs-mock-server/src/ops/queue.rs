@@ -27,13 +27,16 @@ impl Serve for CreateQueue {
         let name = input.queue_name.unwrap_or_default();
         let requested = input.attributes.unwrap_or_default();
         let arn = QueueArn::new(&context.region, &context.account, &name);
+        context.trace.note_queue(&Arc::new(arn.clone()));
         let attributes = Attributes::create(&name, &requested)?;
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, &attributes, &requested)?;
         } else {
             let tags = Tags::new(input.tags.unwrap_or_default())?;
             let (settings, seed) = (service.shared.settings, service.shared.seed);
-            create(&service.shared, NewQueue { arn, attributes, tags, settings, seed }, &requested)?;
+            let memory = service.shared.memory.clone();
+            let new = NewQueue { arn, attributes, tags, settings, memory, seed };
+            create(&service.shared, new, &requested)?;
         }
         Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
     }
@@ -45,13 +48,14 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
         check_redrive(shared, &new.arn, policy)?;
     }
     let now = shared.clock.now();
-    let realm = shared.realm_or_new(&new.arn.region, &new.arn.account);
+    let seat = shared.seats.take()?;
+    let realm = shared.worlds.get_or_new(&new.arn.region, &new.arn.account);
     let (name, attributes) = (new.arn.name.clone(), new.attributes.clone());
     let created = {
         let mut world = realm.world.write();
         let created = world.create(now, &name, |incarnation| {
             let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
-            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }))
+            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }), seat)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             world.set_dead_letter_queue(&name, Some(&policy.target.name));
@@ -96,6 +100,7 @@ impl Serve for DeleteQueue {
         let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
         deleted.ok_or_else(|| context.no_such_queue())?.close();
         service.shared.queues_changed.notify_waiters();
+        realm.tasks.lock().forget(arn);
         Ok(DeleteQueueOutput::default())
     }
 }

@@ -1,11 +1,7 @@
 //! Starting anew without starting again.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use super::Service;
-use super::service::{Realm, Shared};
+use super::worlds::Realm;
 use crate::engine::MoveTasks;
 
 impl Service {
@@ -13,21 +9,12 @@ impl Service {
     /// was at the start. Ids do not begin again: receipt handles from before fit no later queue.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
-        shared.resets.fetch_add(1, Ordering::Relaxed);
-        for realm in shared.take_realms() {
+        for realm in shared.worlds.take_all() {
             realm.end(self);
         }
         let (start, frozen) = self.clock_start;
         shared.clock.restart(start, frozen);
         shared.queues_changed.notify_waiters();
-    }
-}
-
-impl Shared {
-    /// All accounts in all regions, which nobody finds any more.
-    fn take_realms(&self) -> Vec<Arc<Realm>> {
-        let worlds = std::mem::take(&mut *self.worlds.write());
-        worlds.into_values().flat_map(HashMap::into_values).collect()
     }
 }
 

@@ -1,19 +1,20 @@
 //! The state of one server: its worlds, its clock, its end.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use sqs_client::service_error::ServiceError;
 use tokio::sync::{Notify, watch};
 
 use super::Context;
 use super::address::Address;
+use super::seats::Seats;
 use super::shared::SharedQueue;
+use super::worlds::{Realm, Worlds};
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::engine::{Counts, MoveTasks, PeekedMessage, QueueArn, Settings, World};
+use crate::engine::{Counts, Memory, PeekedMessage, QueueArn, Settings};
 use crate::faults::Faults;
 use crate::seed::{Seed, uuid};
 
@@ -33,27 +34,16 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) seed: Seed,
     pub(super) settings: Settings,
-    /// By region and account. Locked for lookups only; worlds come into being with their first queue.
-    pub(super) worlds: RwLock<HashMap<Box<str>, ByAccount>>,
+    pub(super) worlds: Worlds,
+    pub(super) seats: Seats,
+    pub(super) memory: Memory,
+    /// Receives that wait for messages.
+    pub(super) parked: AtomicUsize,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
     pub(super) faults: Faults,
     /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
     pub(super) queues_changed: Notify,
-    /// How often all was made to start anew.
-    pub(super) resets: AtomicU64,
-}
-
-pub(super) type ByAccount = HashMap<Box<str>, Arc<Realm>>;
-
-/// One account in one region.
-#[derive(Debug)]
-pub(super) struct Realm {
-    /// Never locked by a holder of a queue's lock.
-    pub(super) world: RwLock<World<SharedQueue>>,
-    pub(super) tasks: Mutex<MoveTasks>,
-    /// Movers that wait for their next message wait here too, for being cancelled.
-    pub(super) cancelled: Notify,
 }
 
 impl Service {
@@ -64,7 +54,12 @@ impl Service {
         if config.clock_frozen {
             clock.freeze();
         }
-        let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
+        let settings = Settings {
+            relaxed_timing: config.relaxed_timing,
+            max_memory: config.limits.max_memory,
+            max_queues: config.limits.max_queues,
+            ..Settings::default()
+        };
         let mut service = Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings);
         service.auto_create = config.auto_create_queues;
         service.clock_start = (start, config.clock_frozen);
@@ -77,12 +72,14 @@ impl Service {
             clock,
             seed,
             settings,
-            worlds: RwLock::default(),
+            worlds: Worlds::new(settings),
+            seats: Seats::new(settings.max_queues),
+            memory: Memory::new(settings.max_memory),
+            parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
             queues_changed: Notify::new(),
-            resets: AtomicU64::new(0),
         };
         Self { shared: Arc::new(shared), auto_create: false, clock_start: (None, false) }
     }
@@ -139,7 +136,9 @@ impl Service {
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.found_or_created(context, account, name));
-        found.ok_or_else(|| context.no_such_queue())
+        let found = found.ok_or_else(|| context.no_such_queue())?;
+        context.trace.note_queue(found.arn());
+        Ok(found)
     }
 
     /// As [`queue`](Self::queue), for who wants no new one.
@@ -150,7 +149,9 @@ impl Service {
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.shared.find(&context.region, account, name));
-        found.ok_or_else(|| context.no_such_queue())
+        let found = found.ok_or_else(|| context.no_such_queue())?;
+        context.trace.note_queue(found.arn());
+        Ok(found)
     }
 }
 
@@ -169,23 +170,7 @@ impl Drop for Service {
 
 impl Shared {
     pub(super) fn realm(&self, region: &str, account: &str) -> Option<Arc<Realm>> {
-        self.worlds.read().get(region)?.get(account).map(Arc::clone)
-    }
-
-    pub(super) fn realm_or_new(&self, region: &str, account: &str) -> Arc<Realm> {
-        if let Some(realm) = self.realm(region, account) {
-            return realm;
-        }
-        let mut worlds = self.worlds.write();
-        let accounts = worlds.entry(region.into()).or_default();
-        let new = || {
-            Arc::new(Realm {
-                world: RwLock::new(World::new(self.settings).of_age(self.resets.load(Ordering::Relaxed))),
-                tasks: Mutex::default(),
-                cancelled: Notify::new(),
-            })
-        };
-        Arc::clone(accounts.entry(account.into()).or_insert_with(new))
+        self.worlds.get(region, account)
     }
 
     pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {

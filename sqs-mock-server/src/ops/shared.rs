@@ -15,6 +15,7 @@ use sqs_client::validate::QueueRules;
 use tokio::sync::Notify;
 
 use super::Context;
+use super::seats::Seat;
 use super::watch::Watchers;
 use crate::engine::{Attributes, Dropped, Queue, QueueArn, Wakeups};
 
@@ -35,10 +36,11 @@ pub(super) struct SharedQueue {
     pub(super) watch: tokio::sync::Mutex<()>,
     /// Tests that wait until the queue is as they want it.
     pub(super) watchers: Watchers,
+    _seat: Seat,
 }
 
 impl SharedQueue {
-    pub(super) fn new(queue: Queue) -> Self {
+    pub(super) fn new(queue: Queue, seat: Seat) -> Self {
         Self {
             arn: Arc::clone(queue.arn()),
             queue: Mutex::new(queue),
@@ -46,10 +48,11 @@ impl SharedQueue {
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
             watchers: Watchers::default(),
+            _seat: seat,
         }
     }
 
-    pub(super) fn arn(&self) -> &QueueArn {
+    pub(super) fn arn(&self) -> &Arc<QueueArn> {
         &self.arn
     }
 

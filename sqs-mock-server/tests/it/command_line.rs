@@ -3,9 +3,11 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
+use sqs_mock_server::{ByteSize, Limits};
+
 /// A running binary, which does not outlive the test.
-struct Running {
-    child: Child,
+pub(crate) struct Running {
+    pub(crate) child: Child,
     stdout: BufReader<ChildStdout>,
 }
 
@@ -17,37 +19,37 @@ impl Drop for Running {
     }
 }
 
-fn binary() -> Command {
+pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sqs-mock-server"));
     command.env_clear().stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     binary().args(arguments).output().unwrap()
 }
 
 impl Running {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Self { child, stdout }
     }
 
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
     /// The endpoint of the first line, up to which the server is ready.
-    fn endpoint(&mut self) -> String {
+    pub(crate) fn endpoint(&mut self) -> String {
         let line = self.line();
         line.rsplit(' ').next().unwrap().to_owned()
     }
 }
 
-fn ask(endpoint: &str, request: &str) -> String {
+pub(crate) fn ask(endpoint: &str, request: &str) -> String {
     let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
     std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -151,7 +153,14 @@ fn empty_receive_is_explained_in_the_log() {
 
 #[cfg(unix)]
 #[test]
-fn sigterm_stops_it_gracefully() {
+fn either_signal_stops_it_gracefully() {
+    for signal in ["-TERM", "-INT"] {
+        stops_gracefully(signal);
+    }
+}
+
+#[cfg(unix)]
+fn stops_gracefully(signal: &str) {
     let mut server = Running::start(binary().args(["--port", "0"]));
     let endpoint = server.endpoint();
     ask(&endpoint, "GET /?Action=CreateQueue&QueueName=q HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
@@ -160,7 +169,7 @@ fn sigterm_stops_it_gracefully() {
     std::io::Write::write_all(&mut stream, poll.as_bytes()).unwrap();
     // Another process has to read the request; nothing tells when it has.
     std::thread::sleep(std::time::Duration::from_millis(90));
-    assert!(Command::new("kill").arg(server.child.id().to_string()).status().unwrap().success());
+    assert!(Command::new("kill").arg(signal).arg(server.child.id().to_string()).status().unwrap().success());
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("<ReceiveMessageResult/>"), "{answer}");
@@ -201,7 +210,48 @@ fn bad_settings_are_explained() {
 #[test]
 fn help_teaches_by_examples() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for text in ["Examples:", "--relaxed-timing", "SQS_MOCK_PORT", "9324", "sqs create-queue"] {
+    for text in ["Examples:", "--relaxed-timing", "SQS_MOCK_PORT", "sqs create-queue", "/metrics", "Limits:"]
+    {
         assert!(help.contains(text), "{text} is missing in:\n{help}");
     }
+}
+
+#[test]
+fn help_tells_the_defaults_of_the_server() {
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let limits = Limits::default();
+    let defaults = [
+        ("--host", "127.0.0.1".to_owned()),
+        ("--port", "9324".to_owned()),
+        ("--account", "000000000000".to_owned()),
+        ("--region", "us-east-1".to_owned()),
+        ("--auth", "none".to_owned()),
+        ("--key", "test:test".to_owned()),
+        ("--max-memory", ByteSize(limits.max_memory).to_string()),
+        ("--max-queues", limits.max_queues.to_string()),
+        ("--max-connections", limits.max_connections.to_string()),
+        ("--log", "warn".to_owned()),
+        ("--log-format", "text".to_owned()),
+    ];
+    for (flag, default) in defaults {
+        let (_, from) = help.split_once(&format!(" {flag} <")).expect(flag);
+        let (text, _) = from.split_once("[env:").expect(flag);
+        assert!(text.contains(&format!("[default: {default}]")), "{flag}: {text}");
+    }
+}
+
+#[test]
+fn each_flag_is_an_environment_variable() {
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    let flags =
+        help.lines().filter_map(|line| line.trim_start().split_once("--").filter(|(dash, _)| dash.len() < 5));
+    let flags: Vec<_> =
+        flags.filter(|(_, flag)| !flag.starts_with("help") && !flag.starts_with("version")).collect();
+    let variables = help.matches("[env: SQS_MOCK_").count();
+    // Examples and other texts have flags too, but in the middle of lines or after the name of the binary.
+    let flags = flags
+        .iter()
+        .filter(|(_, flag)| !flag.contains("sqs create-queue") && !flag.starts_with("auth sigv4 asks"));
+    assert_eq!(flags.count(), variables, "{help}");
 }

@@ -81,12 +81,7 @@ impl Attributes {
             Name::RedriveAllowPolicy => {
                 return given(value, RedriveAllowPolicy::parse).map(|policy| self.redrive_allow = policy);
             }
-            Name::KmsMasterKeyId => {
-                return {
-                    self.encryption.set_key(value);
-                    Ok(())
-                };
-            }
+            Name::KmsMasterKeyId => self.encryption.set_key(value),
             Name::KmsDataKeyReusePeriodSeconds => self.encryption.set_reuse(value),
             Name::SqsManagedSseEnabled => self.encryption.set_managed(value),
             Name::FifoQueue

@@ -10,6 +10,9 @@ use super::change::{flag, number};
 /// Default of `KmsDataKeyReusePeriodSeconds`.
 const DEFAULT_REUSE_SECONDS: u32 = 300;
 
+/// Longest id of a KMS key: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
+const MAX_KEY_BYTES: usize = 2048;
+
 /// `KmsMasterKeyId`, `KmsDataKeyReusePeriodSeconds` and `SqsManagedSseEnabled`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Encryption {
@@ -42,9 +45,13 @@ impl Encryption {
     }
 
     /// The managed kind goes off with the first key and stays off when the key is removed.
-    pub(super) fn set_key(&mut self, key: &str) {
+    pub(super) fn set_key(&mut self, key: &str) -> Option<()> {
+        if key.len() > MAX_KEY_BYTES {
+            return None;
+        }
         self.kms_key = (!key.is_empty()).then(|| key.into());
         self.managed &= self.kms_key.is_none();
+        Some(())
     }
 
     pub(super) fn set_reuse(&mut self, value: &str) -> Option<()> {

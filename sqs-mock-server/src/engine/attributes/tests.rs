@@ -225,3 +225,10 @@ fn empty_text_removes_a_policy() {
 }
 
 const ALLOW: &str = r#"{"redrivePermission":"allowAll"}"#;
+
+#[test]
+fn key_id_is_bounded() {
+    let standard = Attributes::standard();
+    assert!(set(&standard, Name::KmsMasterKeyId, &"k".repeat(2048)).is_ok());
+    assert!(set(&standard, Name::KmsMasterKeyId, &"k".repeat(2049)).is_err());
+}

@@ -107,6 +107,12 @@ impl MoveTasks {
         self.by_source.get(source).into_iter().flatten().rev()
     }
 
+    /// Forgets the tasks of a source that is deleted. One that runs ends at its next step.
+    pub(crate) fn forget(&mut self, source: &QueueArn) {
+        let tasks = self.by_source.remove(source).unwrap_or_default();
+        self.active -= tasks.iter().filter(|task| task.status.is_active()).count();
+    }
+
     fn update<T>(
         &mut self,
         source: &QueueArn,

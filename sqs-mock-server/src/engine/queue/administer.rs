@@ -120,12 +120,25 @@ impl Queue {
         self.drop_messages()
     }
 
+    /// What the queue takes of memory for messages, and on FIFO queues for what was sent and received lately.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        let fifo = self.fifo.as_ref();
+        self.store.share().bytes()
+            + fifo.map_or(0, |fifo| fifo.deduplication.stored_bytes() + fifo.attempts.stored_bytes())
+    }
+
+    /// When the oldest message was sent, as far as retention goes.
+    pub(crate) fn oldest(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.settle(now);
+        self.store.oldest()
+    }
+
     fn drop_messages(&mut self) -> Dropped {
         if let Some(fifo) = &mut self.fifo {
             fifo.deduplication.clear();
             fifo.attempts.clear();
         }
-        let empty = Store::new(self.fifo.is_some());
+        let empty = Store::new(self.fifo.is_some(), self.store.share().sibling());
         Dropped { _messages: std::mem::replace(&mut self.store, empty) }
     }
 }

@@ -42,10 +42,11 @@ use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};
 use super::dedup::Deduplication;
 use super::handle::HandleKey;
+use super::memory::Share;
 use super::message::SequenceNumber;
 use super::slab::Slot;
 use super::store::{Counts, Store};
-use super::{QueueArn, Settings};
+use super::{Memory, QueueArn, Settings};
 use crate::clock::Timestamp;
 use crate::seed::Seed;
 
@@ -65,6 +66,8 @@ pub(crate) struct NewQueue {
     pub tags: Tags,
     /// How strict it is.
     pub settings: Settings,
+    /// What its messages take their place from.
+    pub memory: Memory,
     /// Where its ids and handles come from: [`Seed::of_queue`].
     pub seed: Seed,
 }
@@ -101,11 +104,11 @@ struct FifoMemory {
 }
 
 impl FifoMemory {
-    fn new(attributes: FifoAttributes, ids: &mut Rng) -> Box<Self> {
+    fn new(attributes: FifoAttributes, ids: &mut Rng, memory: &Memory) -> Box<Self> {
         Box::new(Self {
             sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope),
-            attempts: Attempts::default(),
+            deduplication: Deduplication::new(attributes.deduplication_scope, Share::new(memory.clone())),
+            attempts: Attempts::new(Share::new(memory.clone())),
         })
     }
 }
@@ -115,8 +118,8 @@ impl Queue {
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
         let mut ids = new.seed.generator("message ids");
         Self {
-            store: Store::new(new.attributes.is_fifo()),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids)),
+            store: Store::new(new.attributes.is_fifo(), Share::new(new.memory.clone())),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids, &new.memory)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,
             tags: new.tags,
@@ -159,6 +162,10 @@ impl Queue {
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
         self.store.settle(self.now, self.attributes.retention);
+        if let Some(fifo) = &mut self.fifo {
+            fifo.deduplication.forget(self.now);
+            fifo.attempts.forget(self.now);
+        }
         self.now
     }
 

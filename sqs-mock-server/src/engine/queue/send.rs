@@ -40,7 +40,7 @@ impl Queue {
     ///
     /// # Errors
     /// `MissingParameter` or `InvalidParameterValue` when group, deduplication id or delay do not fit the kind of
-    /// the queue.
+    /// the queue, `OverLimit` when there is no memory for the message.
     pub(crate) fn send(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
         let now = self.settle(now);
         if self.fifo.is_some() { self.send_in_order(now, message) } else { self.send_standard(now, message) }
@@ -52,6 +52,7 @@ impl Queue {
         }
         let id = uuid(&mut self.ids);
         let core = new_core(now, id, message.payload, None);
+        self.store.share().check(core.bytes(message.group.as_deref()))?;
         let ticket = self.take_ticket();
         let delay = message.delay.unwrap_or(self.attributes.delay);
         self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
@@ -71,11 +72,14 @@ impl Queue {
             return Ok(Sent { id: original.id, sequence_number: self.sequence_number(original.ticket) });
         }
         let id = uuid(&mut self.ids);
+        let core = new_core(now, id, message.payload, Some(Arc::clone(&deduplication_id)));
+        let memory = self.fifo.as_ref();
+        let remembered = memory.map_or(0, |fifo| fifo.deduplication.bytes(&group, &deduplication_id));
+        self.store.share().check(core.bytes(Some(&group)) + remembered)?;
         let ticket = self.take_ticket();
         if let Some(fifo) = &mut self.fifo {
             fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, ticket });
         }
-        let core = new_core(now, id, message.payload, Some(deduplication_id));
         self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
         Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
     }

@@ -35,6 +35,7 @@ use routes::{Handler, ROUTES, Route};
 pub(super) fn owns(path: &str) -> bool {
     match path.as_bytes().get(1) {
         Some(b'h') => path == "/health",
+        Some(b'm') => path == "/metrics",
         Some(b'_') => ["/_mock", "/_aws"].iter().any(|root| is_at_or_under(root, path)),
         _ => false,
     }
@@ -63,6 +64,7 @@ async fn route(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Answered {
             return match route.handler {
                 Handler::Now(answer) => answer(&ask),
                 Handler::Wait => wait::wait(&ask).await,
+                Handler::Metrics => Ok(endpoint.metrics().await),
             };
         }
         allowed.push(route.method.as_str());

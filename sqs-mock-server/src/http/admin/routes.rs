@@ -20,8 +20,10 @@ pub(super) struct Route {
 pub(super) enum Handler {
     /// A function, at once.
     Now(fn(&Ask<'_>) -> Answered),
-    /// [`wait`](super::wait), the only one that takes its time.
+    /// [`wait`](super::wait), which takes its time.
     Wait,
+    /// What Prometheus reads, queue by queue.
+    Metrics,
 }
 
 const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
@@ -39,6 +41,12 @@ const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'s
 /// All of it.
 pub(super) const ROUTES: &[Route] = &[
     get("/health", about::health, "says that the server runs"),
+    Route {
+        method: &Method::GET,
+        path: "/metrics",
+        about: "counters and gauges for Prometheus",
+        handler: Handler::Metrics,
+    },
     get("/_mock", about::index, "version, seed and this list"),
     get("/_mock/clock", clock::show, "what the clock shows"),
     post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),

@@ -1,6 +1,7 @@
 //! The operations as a caller sees them, on a virtual clock.
 
 mod batches;
+mod bounds;
 mod dead_letters;
 mod lists;
 mod messages;

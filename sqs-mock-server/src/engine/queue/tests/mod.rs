@@ -9,6 +9,7 @@ mod fair;
 mod fifo;
 mod handles;
 mod limits;
+mod memory;
 mod model;
 mod moves;
 mod peek;
@@ -25,7 +26,7 @@ use sqs_client::types::QueueAttributeName as Name;
 
 use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
 use crate::clock::Timestamp;
-use crate::engine::{Attributes, Payload, QueueArn, Settings};
+use crate::engine::{Attributes, Memory, Payload, QueueArn, Settings};
 use crate::seed::Seed;
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -42,12 +43,17 @@ impl Bench {
     }
 
     fn with(name: &str, attributes: &[(Name, &str)], settings: Settings) -> Self {
+        Self::in_memory(name, attributes, settings, Memory::default())
+    }
+
+    fn in_memory(name: &str, attributes: &[(Name, &str)], settings: Settings, memory: Memory) -> Self {
         let arn = QueueArn::new("eu-west-1", "000000000000", name);
         let start = if arn.is_fifo() { Attributes::fifo() } else { Attributes::standard() };
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
         let seed = Seed(1).of_queue(name, 0);
-        let queue = Queue::new(START, NewQueue { arn, attributes, tags: Tags::default(), settings, seed });
+        let tags = Tags::default();
+        let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, memory, seed });
         Self { queue, now: START }
     }
 

@@ -5,7 +5,7 @@ mod naive;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::Visibility;
+use crate::engine::{Memory, Visibility};
 use naive::{GROUPS, Naive, State};
 
 #[derive(Clone, Debug)]
@@ -40,6 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
 struct Pair {
     bench: Bench,
     naive: Naive,
+    memory: Memory,
     /// Message ids by ticket.
     ids: Vec<crate::seed::Uuid>,
     /// Handle, ticket and number of each receive.
@@ -54,9 +55,11 @@ impl Pair {
             r#"{{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:{dead}","maxReceiveCount":3}}"#
         );
         let attributes = [(Name::MessageRetentionPeriod, "100"), (Name::RedrivePolicy, &policy)];
-        let bench = Bench::with(if fifo { "a.fifo" } else { "a" }, &attributes, settings);
+        let memory = Memory::default();
+        let name = if fifo { "a.fifo" } else { "a" };
+        let bench = Bench::in_memory(name, &attributes, settings, memory.clone());
         let naive = Naive::new(fifo, Duration::from_secs(100), 3);
-        Self { bench, naive, ids: Vec::new(), receives: Vec::new() }
+        Self { bench, naive, memory, ids: Vec::new(), receives: Vec::new() }
     }
 
     fn apply(&mut self, step: &Step) {
@@ -137,6 +140,17 @@ impl Pair {
         let available = count(|state| *state == State::Available);
         let in_flight = count(|state| matches!(state, State::InFlight(_)));
         assert_eq!(self.bench.counts(), [available, in_flight, expected.len() - available - in_flight]);
+        assert_eq!(self.memory.used(), self.bench.queue.stored_bytes());
+        if !self.naive.fifo {
+            assert_eq!(self.memory.used() == 0, expected.is_empty());
+        }
+    }
+
+    /// However it got here: when all is gone, so are its bytes.
+    fn end(mut self) {
+        self.bench.pass(1_000_000);
+        assert_eq!(self.bench.counts(), [0; 3]);
+        assert_eq!(self.memory.used(), 0);
     }
 }
 
@@ -158,6 +172,7 @@ proptest! {
             pair.apply(step);
             pair.check();
         }
+        pair.end();
     }
 
     #[test]
@@ -167,5 +182,6 @@ proptest! {
             pair.apply(step);
             pair.check();
         }
+        pair.end();
     }
 }

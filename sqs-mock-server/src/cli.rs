@@ -1,0 +1,309 @@
+//! Flags and environment of the binary, and how they go together with the config file.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::{Auth, ByteSize, ConfigFile, LogFormat, QueueUrlStyle, Secret};
+use tracing_subscriber::EnvFilter;
+
+/// What users of ElasticMQ have configured.
+const PORT: u16 = 9324;
+
+const EXAMPLES: &str = "\
+Examples:
+  Start on the default port, and talk to it with the AWS CLI:
+    sqs-mock-server
+    export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
+    aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
+
+  With settings and queues from a file, which the README of the project has an example of:
+    sqs-mock-server --config sqs.toml --check-config
+    sqs-mock-server --config sqs.toml
+
+  Reachable from other machines and containers (queue URLs follow the host that each caller uses):
+    sqs-mock-server --host 0.0.0.0
+
+  Any free port, without the 60 s that AWS asks for between deleting and creating a queue:
+    sqs-mock-server --port 0 --relaxed-timing
+
+  The same ids and receipt handles in every run, with every request in the log:
+    sqs-mock-server --seed 7 --log sqs_mock_server=debug --log-format json
+
+  What it is doing, for people and for Prometheus:
+    curl http://127.0.0.1:9324/health
+    curl http://127.0.0.1:9324/metrics
+
+Each flag can be given by the environment instead. Flags win over the environment, which wins
+over the config file, which wins over the defaults. Callers choose their account by an access
+key of 12 digits, and their region by the signature. Signatures are not verified unless
+--auth sigv4 asks for it.";
+
+/// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// TOML file with settings and with queues to create at the start.
+    #[arg(long, env = "SQS_MOCK_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Checks settings and queues, says what is wrong, and ends without listening.
+    #[arg(long, env = "SQS_MOCK_CHECK_CONFIG")]
+    pub(crate) check_config: bool,
+    /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
+    #[arg(long, env = "SQS_MOCK_HOST", help_heading = "Network")]
+    host: Option<String>,
+    /// Port to listen on; 0 takes a free one, which is printed [default: 9324].
+    #[arg(long, env = "SQS_MOCK_PORT", help_heading = "Network")]
+    port: Option<u16>,
+    /// Base of all queue URLs, for servers behind a proxy; by default the host that the caller used.
+    #[arg(long, env = "SQS_MOCK_PUBLIC_URL", value_name = "URL", help_heading = "Network")]
+    public_url: Option<String>,
+    /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host> [default: path].
+    #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", help_heading = "Network")]
+    queue_url_style: Option<StyleName>,
+    /// Account of callers whose access key is not a 12-digit account [default: 000000000000].
+    #[arg(long, env = "SQS_MOCK_ACCOUNT", help_heading = "Callers")]
+    account: Option<String>,
+    /// Region of callers that do not sign and whose host names none [default: us-east-1].
+    #[arg(long, env = "SQS_MOCK_REGION", help_heading = "Callers")]
+    region: Option<String>,
+    /// Whether requests must be signed with a known key; wrong ones are refused as AWS does [default: none].
+    #[arg(long, env = "SQS_MOCK_AUTH", help_heading = "Callers")]
+    auth: Option<AuthName>,
+    /// A pair that may sign, for --auth sigv4; repeat it for more, or separate pairs by commas [default: test:test].
+    #[arg(
+        long = "key",
+        env = "SQS_MOCK_KEYS",
+        value_name = "ID:SECRET",
+        value_delimiter = ',',
+        hide_env_values = true,
+        help_heading = "Callers"
+    )]
+    keys: Vec<String>,
+    /// Lets queues be created again right after deletion and purged as often as you like.
+    #[arg(
+        long,
+        env = "SQS_MOCK_RELAXED_TIMING",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        value_parser = truth,
+        help_heading = "Behaviour"
+    )]
+    relaxed_timing: Option<bool>,
+    /// Makes queues when they are first named, with default attributes; FIFO queues when the name ends in .fifo.
+    #[arg(
+        long,
+        env = "SQS_MOCK_AUTO_CREATE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        value_parser = truth,
+        help_heading = "Behaviour"
+    )]
+    auto_create: Option<bool>,
+    /// How many of the latest requests GET /_mock/requests shows; 0 records none [default: 1000].
+    #[arg(long, env = "SQS_MOCK_JOURNAL", value_name = "COUNT", help_heading = "Behaviour")]
+    journal: Option<usize>,
+    /// Something that goes wrong, as JSON: {"effect":"throttle","probability":0.05}; repeat it for more.
+    #[arg(long = "fault", env = "SQS_MOCK_FAULT", value_name = "JSON", help_heading = "Behaviour")]
+    pub(crate) faults: Vec<Fault>,
+    /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
+    #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
+    seed: Option<u64>,
+    /// What all messages together may take of memory; sends over it are refused [default: 2GiB].
+    #[arg(long, env = "SQS_MOCK_MAX_MEMORY", value_name = "SIZE", help_heading = "Limits")]
+    max_memory: Option<ByteSize>,
+    /// Queues in all accounts and regions; one more is refused [default: 100000].
+    #[arg(long, env = "SQS_MOCK_MAX_QUEUES", value_name = "COUNT", help_heading = "Limits")]
+    max_queues: Option<usize>,
+    /// Connections served at a time; more wait [default: 4096].
+    #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", help_heading = "Limits")]
+    max_connections: Option<usize>,
+    /// What goes to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
+    /// [default: warn].
+    #[arg(long, env = "SQS_MOCK_LOG", value_name = "LEVEL", value_parser = log, help_heading = "Log")]
+    log: Option<String>,
+    /// Lines of text for people, or of JSON for machines [default: text].
+    #[arg(long, env = "SQS_MOCK_LOG_FORMAT", value_name = "FORMAT", help_heading = "Log")]
+    log_format: Option<LogFormatName>,
+}
+
+/// How callers prove who they are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum AuthName {
+    /// Not at all.
+    None,
+    /// By a signature (version 4) with one of the keys.
+    Sigv4,
+}
+
+/// How queue URLs name the region.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum StyleName {
+    /// <host>/<account>/<name>
+    Path,
+    /// sqs.<region>.<host>/<account>/<name>
+    Subdomain,
+    /// <region>.queue.<host>/<account>/<name>
+    Legacy,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum LogFormatName {
+    Text,
+    Json,
+}
+
+/// Variables that are there but empty say no, as those of shells do.
+fn truth(text: &str) -> Result<bool, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" | "" => Ok(false),
+        _ => Err("it is true or false"),
+    }
+}
+
+/// Decimal, or as GET /_mock shows it.
+fn seed(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|error| format!("a seed is a number of 64 bits, like 7 or 0xbeef: {error}"))
+}
+
+fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
+    EnvFilter::try_new(text).map(|_| text.to_owned())
+}
+
+impl Arguments {
+    /// What flags and environment say wins over the file. Where nobody says anything, the server has its defaults.
+    ///
+    /// # Errors
+    /// A key is none. The text does not show it.
+    pub(crate) fn merged_into(self, mut file: ConfigFile) -> Result<ConfigFile, String> {
+        file.host = self.host.or(file.host);
+        file.port = self.port.or(file.port).or(Some(PORT));
+        file.public_url = self.public_url.or(file.public_url);
+        file.account = self.account.or(file.account);
+        file.region = self.region.or(file.region);
+        file.relaxed_timing = self.relaxed_timing.or(file.relaxed_timing);
+        file.auto_create = self.auto_create.or(file.auto_create);
+        let style = self.queue_url_style.map(|style| match style {
+            StyleName::Path => QueueUrlStyle::Path,
+            StyleName::Subdomain => QueueUrlStyle::Subdomain,
+            StyleName::Legacy => QueueUrlStyle::Legacy,
+        });
+        file.queue_url_style = style.or(file.queue_url_style);
+        file.journal = self.journal.or(file.journal);
+        file.seed = self.seed.or(file.seed);
+        file.max_memory = self.max_memory.map(|ByteSize(bytes)| bytes).or(file.max_memory);
+        file.max_queues = self.max_queues.or(file.max_queues);
+        file.max_connections = self.max_connections.or(file.max_connections);
+        file.log = self.log.or(file.log);
+        let auth = self.auth.map(|auth| match auth {
+            AuthName::None => Auth::None,
+            AuthName::Sigv4 => Auth::Sigv4,
+        });
+        file.auth = auth.or(file.auth);
+        let log_format = self.log_format.map(|format| match format {
+            LogFormatName::Text => LogFormat::Text,
+            LogFormatName::Json => LogFormat::Json,
+        });
+        file.log_format = log_format.or(file.log_format);
+        if !self.keys.is_empty() {
+            file.keys = Some(self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?);
+        } else if file.keys.is_none() {
+            file.keys = Some([("test".to_owned(), Secret::from("test".to_owned()))].into());
+        }
+        Ok(file)
+    }
+}
+
+fn key(text: &str) -> Result<(String, Secret), String> {
+    match text.split_once(':') {
+        Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
+            Ok((id.to_owned(), Secret::from(secret.to_owned())))
+        }
+        _ => Err("a key of --key or SQS_MOCK_KEYS has to look like ID:SECRET".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
+                        region = 'file-1'\nauth = 'none'\nrelaxed_timing = true\nauto_create = true\n\
+                        queue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
+                        log_format = 'text'\n[keys]\nFILE = 'file'\n\
+                        [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
+
+    const FLAGS: [&str; 17] = [
+        "--auto-create=false",
+        "--queue-url-style=legacy",
+        "--journal=2",
+        "--host=flag",
+        "--port=2",
+        "--public-url=http://flag",
+        "--account=222222222222",
+        "--region=flag-2",
+        "--auth=sigv4",
+        "--key=FLAG:flag",
+        "--relaxed-timing=false",
+        "--seed=2",
+        "--max-memory=2KiB",
+        "--max-queues=2",
+        "--max-connections=2",
+        "--log=debug",
+        "--log-format=json",
+    ];
+
+    fn merged(flags: &[&str], file: &str) -> ConfigFile {
+        let arguments = Arguments::parse_from([&["sqs-mock-server"], flags].concat());
+        arguments.merged_into(ConfigFile::parse(file, "sqs.toml").unwrap()).unwrap()
+    }
+
+    /// All that can be set, without the secrets.
+    fn shown(file: &ConfigFile) -> String {
+        format!("{file:?}")
+    }
+
+    #[test]
+    fn every_flag_wins_over_the_file() {
+        assert_eq!(shown(&merged(&FLAGS, FILE)), shown(&merged(&FLAGS, "")));
+    }
+
+    #[test]
+    fn file_holds_where_no_flag_is_given() {
+        assert_eq!(shown(&merged(&[], FILE)), shown(&ConfigFile::parse(FILE, "sqs.toml").unwrap()));
+    }
+
+    #[test]
+    fn each_flag_alone_leaves_the_rest_to_the_file() {
+        for flag in FLAGS {
+            let (alone, none, all) = (merged(&[flag], FILE), merged(&[], FILE), merged(&FLAGS, FILE));
+            assert_ne!(shown(&alone), shown(&none), "{flag}");
+            assert_ne!(shown(&alone), shown(&all), "{flag}");
+        }
+    }
+
+    #[test]
+    fn port_and_key_have_defaults_of_their_own_here() {
+        let file = merged(&[], "");
+        assert_eq!(file.port, Some(PORT));
+        let keys: Vec<_> =
+            file.keys.unwrap().into_iter().map(|(id, secret)| (id, String::from(secret))).collect();
+        assert_eq!(keys, [("test".to_owned(), "test".to_owned())]);
+    }
+
+    #[test]
+    fn relaxed_timing_needs_no_value() {
+        assert_eq!(merged(&["--relaxed-timing"], "").relaxed_timing, Some(true));
+        assert_eq!([truth(""), truth("Yes"), truth("0")], [Ok(false), Ok(true), Ok(false)]);
+        assert!(truth("maybe").is_err());
+    }
+}

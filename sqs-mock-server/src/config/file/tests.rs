@@ -1,0 +1,196 @@
+use std::time::Duration;
+
+use super::*;
+use crate::config::Config;
+
+fn parse(text: &str) -> ConfigFile {
+    ConfigFile::parse(text, "sqs.toml").unwrap()
+}
+
+/// All faults, one a line.
+fn faults(text: &str) -> String {
+    let error = ConfigFile::parse(text, "sqs.toml").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    error.to_string()
+}
+
+/// The only fault of one queue.
+fn fault_of_queue(name: &str, rest: &str) -> String {
+    faults(&format!("[[queues]]\nname = \"{name}\"\n{rest}"))
+}
+
+#[test]
+fn empty_file_says_nothing() {
+    let file = parse("# nothing\n");
+    assert_eq!(format!("{file:?}"), format!("{:?}", ConfigFile::default()));
+}
+
+#[test]
+fn durations_are_seconds_or_have_a_unit() {
+    for (text, expected) in [
+        ("5", 5_000),
+        ("\"5s\"", 5_000),
+        ("\"90 s\"", 90_000),
+        ("\"250ms\"", 250),
+        ("\"2m\"", 120_000),
+        ("\"1h\"", 3_600_000),
+    ] {
+        let file = parse(&format!("limits.grace = {text}"));
+        assert_eq!(file.grace, Some(Duration::from_millis(expected)), "{text}");
+    }
+    for text in ["-1", "\"\"", "\"5\"", "\"1w\"", "\"-1s\"", "\"1.5h\"", "1.5", "true", "[5]"] {
+        assert!(
+            faults(&format!("limits.grace = {text}")).starts_with("sqs.toml:1:16: limits.grace: "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn sizes_are_bytes_or_have_a_unit() {
+    assert_eq!(parse("limits.max_memory = 4096").max_memory, Some(4096));
+    assert_eq!(parse("limits.max_memory = \"3MiB\"").max_memory, Some(3 << 20));
+    for text in
+        ["0", "-1", "\"3MB\"", "\"3\\u00a0MiB\"", "1.5", "\"99999999999GiB\"", "9223372036854775808000"]
+    {
+        assert!(faults(&format!("limits.max_memory = {text}")).contains("limits.max_memory: "), "{text}");
+    }
+}
+
+#[test]
+fn fault_names_place_key_and_what_is_allowed() {
+    assert_eq!(
+        faults("# ports\n  port = 70000"),
+        "sqs.toml:2:10: port: 70000 is out of range; allowed is a whole number from 0 to 65535"
+    );
+    assert_eq!(
+        fault_of_queue("orders", "visibility_timeout = \"13h\""),
+        "sqs.toml:3:22: queues[0].visibility_timeout: \"13h\" is out of range; allowed are 0 to 43200 whole seconds"
+    );
+    assert_eq!(
+        fault_of_queue("orders", "maximum_message_size = 1"),
+        "sqs.toml:3:24: queues[0].maximum_message_size: 1 is out of range; allowed are 1024 to 1048576 bytes"
+    );
+    assert_eq!(
+        fault_of_queue("a.fifo", "deduplication_scope = \"Queue\""),
+        "sqs.toml:3:23: queues[0].deduplication_scope: \"Queue\" is not known; allowed is \"messageGroup\" or \"queue\""
+    );
+}
+
+#[test]
+fn column_counts_characters() {
+    assert!(faults("'ä' = 1").starts_with("sqs.toml:1:1: ä: "));
+    assert!(faults("host = 'ä'; x").starts_with("sqs.toml:1:11: "), "{}", faults("host = 'ä'; x"));
+}
+
+#[test]
+fn all_faults_are_told_in_the_order_of_the_file() {
+    let text = faults("port = true\n[[queues]]\ndelay = 901\n[[queues]]\nname = \"\"\n[limits]\ngrace = {}");
+    let keys: Vec<_> = text.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(keys, ["port", "queues[0]", "queues[0].delay", "queues[1].name", "limits.grace"]);
+}
+
+#[test]
+fn unknown_setting_is_refused_with_those_that_are_known() {
+    let text = faults("prot = 1");
+    assert!(
+        text.starts_with("sqs.toml:1:1: prot: there is no such setting; known are account, auth, "),
+        "{text}"
+    );
+    for name in ["VisibilityTimeout", "visibility-timeout", "visibility_timeout_seconds"] {
+        let text = fault_of_queue("orders", &format!("{name} = 5"));
+        assert!(text.ends_with("it is called visibility_timeout here"), "{text}");
+    }
+}
+
+#[test]
+fn broken_file_is_refused_without_quoting_it() {
+    let text = faults("port = 1\n[keys]\nAKID = \"top secret\nhost = \"x\"\n");
+    assert!(text.starts_with("sqs.toml:3:"), "{text}");
+    assert!(!text.contains("top secret"), "{text}");
+    assert!(faults("port = 1\nport = 2").starts_with("sqs.toml:2:1: duplicate key"));
+}
+
+#[test]
+fn secrets_show_neither_in_faults_nor_in_debug() {
+    for text in ["AKID = [\"top secret\"]", "AKID = { is = \"top secret\" }", "AKID = \"\""] {
+        let text = faults(&format!("[keys]\n{text}"));
+        assert_eq!(text, "sqs.toml:2:8: keys.AKID: a secret has to be a string that is not empty");
+    }
+    let file = parse("auth = \"sigv4\"\n[keys]\nAKID = \"top secret\"");
+    assert!(!format!("{file:?}").contains("top secret"));
+    let mut config = Config::default();
+    file.apply(&mut config);
+    assert!(!format!("{config:?}").contains("top secret"));
+}
+
+#[test]
+fn queue_settings_become_attributes() {
+    let file = parse(
+        r#"
+        [[queues]]
+        name = "orders.fifo"
+        visibility_timeout = "2m"
+        delay = 3
+        content_based_deduplication = true
+        deduplication_scope = "messageGroup"
+        fifo_throughput_limit = "perMessageGroupId"
+        policy = '{"Statement":[]}'
+        tags = { team = "shop" }
+        "#,
+    );
+    let queue = &file.queues[0];
+    let mut attributes: Vec<_> =
+        queue.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    attributes.sort();
+    let expected = [
+        "ContentBasedDeduplication=true",
+        "DeduplicationScope=messageGroup",
+        "DelaySeconds=3",
+        "FifoQueue=true",
+        "FifoThroughputLimit=perMessageGroupId",
+        "Policy={\"Statement\":[]}",
+        "VisibilityTimeout=120",
+    ];
+    assert_eq!(attributes, expected);
+    assert_eq!(queue.tags, [("team".to_owned(), "shop".to_owned())].into());
+}
+
+#[test]
+fn rules_of_the_service_hold_for_queues_too() {
+    let table = [
+        ("a b", "", "queues[0].name: "),
+        ("a", "policy = '[]'", "queues[0].policy: "),
+        ("a", "redrive_allow_policy = '{}'", "queues[0].redrive_allow_policy: "),
+        ("a", "account = '12'", "queues[0].account: "),
+        ("a", "region = 'Mars!'", "queues[0].region: "),
+        ("a", "content_based_deduplication = false", "queues[0].content_based_deduplication: only FIFO"),
+        ("a.fifo", "fifo_throughput_limit = 'perMessageGroupId'", "queues[0].fifo_throughput_limit: "),
+        ("a", "kms_master_key_id = 'k'\nsqs_managed_sse_enabled = true", "queues[0].kms_master_key_id: "),
+        ("a", "tags = { 'aws:x' = 'y' }", "queues[0].tags: "),
+        ("a", "dead_letter_queue = 'b'", "queues[0].dead_letter_queue: it needs max_receive_count"),
+        ("a", "max_receive_count = 3", "queues[0].max_receive_count: it needs dead_letter_queue"),
+        (
+            "a",
+            "dead_letter_queue = 'b'\nmax_receive_count = 1001",
+            "queues[0].max_receive_count: 1001 is out of",
+        ),
+    ];
+    for (name, rest, expected) in table {
+        let text = fault_of_queue(name, rest);
+        assert!(text.lines().count() == 1 && text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn too_many_tags_are_refused() {
+    let tags = |count: usize| (0..count).map(|tag| format!("{tag} = ''")).collect::<Vec<_>>().join("\n");
+    let queue = |count| format!("[[queues]]\nname = 'a'\n[queues.tags]\n{}", tags(count));
+    parse(&queue(1_000));
+    assert!(faults(&queue(1_001)).contains("Maximum allowed is 1000"));
+}
+
+#[test]
+fn queues_need_two_brackets() {
+    assert!(faults("[queues]\nname = 'a'").ends_with("queues: each needs two brackets, as in [[queues]]"));
+}

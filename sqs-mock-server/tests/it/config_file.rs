@@ -1,0 +1,238 @@
+//! The config file: the example of the README, precedence, queues, and what is said about mistakes.
+
+use std::io;
+use std::path::PathBuf;
+
+use sqs_mock_server::{ConfigFile, MockSqs};
+
+use crate::command_line::{Running, ask, binary, run};
+
+/// The only TOML of the README.
+fn example() -> &'static str {
+    let readme = include_str!("../../README.md");
+    let (_, from) = readme.split_once("```toml\n").expect("an example");
+    from.split_once("```").expect("its end").0
+}
+
+/// A file that is gone after the test.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("{name}-{}.toml", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // It may be gone already, which is just as well.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn server(text: &str) -> io::Result<MockSqs> {
+    MockSqs::builder().config_toml(text)?.in_process()
+}
+
+fn refusal(text: &str) -> String {
+    server(text).expect_err("a refusal").to_string()
+}
+
+async fn attributes(server: &MockSqs, name: &str) -> std::collections::HashMap<String, String> {
+    let url = server.queue_url(name);
+    let answer = server.client().get_queue_attributes().queue_url(url).attribute_names("All".into()).send();
+    let attributes = answer.await.unwrap().attributes.unwrap();
+    attributes.into_iter().map(|(name, value)| (name.as_str().to_owned(), value)).collect()
+}
+
+#[tokio::test]
+async fn example_of_the_readme_works() {
+    let server = server(example()).unwrap();
+    let urls = ["orders", "orders-dead", "jobs.fifo"]
+        .map(|name| format!("http://localhost:9324/000000000000/{name}"));
+    assert_eq!(server.configured_queues(), urls);
+    let orders = attributes(&server, "orders").await;
+    assert_eq!(orders["MessageRetentionPeriod"], "345600");
+    let policy: serde_json::Value = serde_json::from_str(&orders["RedrivePolicy"]).unwrap();
+    let dead = "arn:aws:sqs:us-east-1:000000000000:orders-dead";
+    assert_eq!(policy, serde_json::json!({ "deadLetterTargetArn": dead, "maxReceiveCount": 3 }));
+    assert_eq!(attributes(&server, "orders-dead").await["KmsDataKeyReusePeriodSeconds"], "300");
+    assert_eq!(attributes(&server, "jobs.fifo").await["FifoThroughputLimit"], "perMessageGroupId");
+    let tags = server.client().list_queue_tags().queue_url(server.queue_url("orders")).send().await.unwrap();
+    assert_eq!(tags.tags.unwrap()["team"], "shop");
+}
+
+#[test]
+fn example_of_the_readme_has_every_setting() {
+    for text in ["x = 1", "[limits]\nx = 1", "[[queues]]\nname = 'a'\nx = 1"] {
+        let text = refusal(text);
+        let (_, known) = text.rsplit_once("known are ").unwrap();
+        for name in known.split(", ") {
+            let is_there = example().lines().any(|line| {
+                let line = line.trim_start_matches('[');
+                line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ']']))
+            });
+            assert!(is_there, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn order_of_queues_does_not_matter() {
+    let forwards = "[[queues]]\nname = 'a'\ndead_letter_queue = 'b'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n\
+                    dead_letter_queue = 'a'\nmax_receive_count = 2";
+    let server = server(forwards).unwrap();
+    for (name, other) in [("a", "b"), ("b", "a")] {
+        assert!(attributes(&server, name).await["RedrivePolicy"].contains(&format!(":{other}\"")));
+    }
+}
+
+#[test]
+fn same_name_can_be_in_two_regions() {
+    let two = "[[queues]]\nname = 'a'\n[[queues]]\nname = 'a'\nregion = 'eu-west-1'";
+    assert_eq!(server(two).unwrap().configured_queues().len(), 2);
+    let same = "region = 'eu-west-1'\n[[queues]]\nname = 'a'\n[[queues]]\nname = 'a'\nregion = 'eu-west-1'";
+    assert_eq!(
+        refusal(same),
+        "config:5:8: queues[1].name: there is a queue of this name already, at config:3:8"
+    );
+}
+
+#[test]
+fn dead_letter_queue_has_to_be_there_and_of_the_same_kind() {
+    let with = |target: &str| {
+        format!(
+            "[[queues]]\nname = 'a'\ndead_letter_queue = '{target}'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n[[queues]]\nname = 'c.fifo'"
+        )
+    };
+    assert!(server(&with("b")).is_ok());
+    let text = refusal(&with("x"));
+    assert!(
+        text.starts_with("config:3:21: queues[0].dead_letter_queue: there is no queue \"x\" in region"),
+        "{text}"
+    );
+    assert!(text.ends_with("those that could be meant: a, b"), "{text}");
+    let text = refusal(&with("c.fifo"));
+    assert!(
+        text.contains("queues[0].dead_letter_queue: the dead-letter queue of a FIFO queue has to be one"),
+        "{text}"
+    );
+}
+
+#[test]
+fn dead_letter_queue_can_refuse_its_sources() {
+    let text = refusal(
+        "[[queues]]\nname = 'a'\ndead_letter_queue = 'b'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n\
+         redrive_allow_policy = '{\"redrivePermission\":\"denyAll\"}'",
+    );
+    assert!(text.starts_with("config:3:21: queues[0].dead_letter_queue: "), "{text}");
+    assert!(text.contains("does not allow redrive"), "{text}");
+}
+
+#[test]
+fn queues_beyond_the_limit_are_refused_by_place() {
+    let text = refusal("limits.max_queues = 1\n[[queues]]\nname = 'a'\n[[queues]]\nname = 'b'");
+    assert!(text.starts_with("config:5:8: queues[1].name: This server has 1 queues"), "{text}");
+}
+
+#[tokio::test]
+async fn what_is_said_after_the_file_wins() {
+    let text = "port = 1\naccount = '111122223333'\nregion = 'eu-west-1'\n[[queues]]\nname = 'a'";
+    let builder =
+        MockSqs::builder().account("444455556666").config_toml(text).unwrap().port(0).region("us-west-2");
+    let server = builder.start().await.unwrap();
+    assert!(server.queue("a").exists());
+    assert!(server.configured_queues()[0].ends_with("/111122223333/a"));
+    assert_eq!(server.environment()[1].1, "us-west-2");
+}
+
+#[test]
+fn keys_without_auth_are_not_asked_for() {
+    assert!(server("[keys]\nAKID = 'secret'").is_ok());
+    assert!(refusal("auth = 'sigv4'").contains("without a single key"));
+}
+
+#[test]
+fn file_that_cannot_be_read_is_named() {
+    let error = MockSqs::builder().config_file("/nowhere/sqs.toml").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    assert!(error.to_string().starts_with("cannot read the config file /nowhere/sqs.toml: "));
+}
+
+#[test]
+fn flags_win_over_the_environment_which_wins_over_the_file() {
+    let file = File::new(
+        "precedence",
+        "host = 'nowhere.invalid'\nport = 1\nregion = 'eu-west-1'\naccount = '111122223333'\nrelaxed_timing = true\n[[queues]]\nname = 'a'",
+    );
+    let mut command = binary();
+    command
+        .env("SQS_MOCK_CONFIG", file.path())
+        .env("SQS_MOCK_HOST", "127.0.0.1")
+        .env("SQS_MOCK_PORT", "2")
+        .env("SQS_MOCK_REGION", "us-west-2");
+    command.env("SQS_MOCK_RELAXED_TIMING", "true").args(["--port", "0", "--relaxed-timing=false"]);
+    let mut server = Running::start(&mut command);
+    let endpoint = server.endpoint();
+    let lines: Vec<_> = (0..8).map(|_| server.line()).collect();
+    assert_eq!(lines[2], "export AWS_REGION=us-west-2");
+    assert!(!endpoint.ends_with(":1") && !endpoint.ends_with(":2"), "{endpoint}");
+    assert_eq!(lines[5..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
+    // Its callers do not sign, so that they are in the region of the server.
+    let get = |query: &str| {
+        ask(&endpoint, &format!("GET {query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
+    };
+    assert!(get("/111122223333/a?Action=DeleteQueue").contains("200 OK"));
+    let again = get("/?Action=CreateQueue&QueueName=a");
+    assert!(again.contains("QueueDeletedRecently"), "the flag wins: {again}");
+}
+
+#[test]
+fn keys_of_the_file_sign() {
+    let file = File::new("keys", "port = 0\nauth = 'sigv4'\n[keys]\nAKID = 'secret'");
+    let mut server = Running::start(binary().args(["--config", file.path()]));
+    let endpoint = server.endpoint();
+    let lines: Vec<_> = (0..5).map(|_| server.line()).collect();
+    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", "export AWS_SECRET_ACCESS_KEY=secret"]);
+    let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+}
+
+#[test]
+fn mistakes_end_the_binary_before_it_listens() {
+    let file = File::new(
+        "mistakes",
+        "port = 0\n[[queues]]\nname = 'a'\ndelay = '1h'\n[[queues]]\nname = 'b'\nx = 1",
+    );
+    for arguments in [&["--config", file.path()][..], &["--config", file.path(), "--check-config"]] {
+        let output = run(arguments);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let lines: Vec<_> = stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{stderr}");
+        assert!(lines[0].starts_with(&format!("error: {}:4:9: queues[0].delay: ", file.path())), "{stderr}");
+        assert!(lines[1].starts_with(&format!("error: {}:7:1: queues[1].x: ", file.path())), "{stderr}");
+    }
+}
+
+#[test]
+fn check_says_that_a_file_is_fine_and_ends() {
+    let file = File::new("fine", example());
+    let output = run(&["--config", file.path(), "--check-config"]);
+    let expected = format!("{}: no fault found, queues: 3\n", file.path());
+    assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap()), (Some(0), expected));
+}
+
+#[test]
+fn file_can_be_read_apart_from_a_server() {
+    let file = File::new("apart", example());
+    let read = ConfigFile::read(&file.0).unwrap();
+    assert_eq!((read.port, read.seed), (Some(9324), Some(7)));
+    assert_eq!(read.queue_names().collect::<Vec<_>>(), ["orders", "orders-dead", "jobs.fifo"]);
+}

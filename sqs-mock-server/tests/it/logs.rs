@@ -1,0 +1,109 @@
+//! What the binary logs, and what it never does.
+
+use std::io::Read as _;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::command_line::{Running, ask, binary, run};
+
+const SECRET: &str = "top-secret-key";
+const BODY: &str = "a-body-that-is-nobodys-business";
+
+/// Runs the binary with these flags, calls it, stops it, and gives its log.
+fn log_of(arguments: &[&str], paths: &[&str]) -> String {
+    let mut server = Running::start(binary().args(["--port", "0"]).args(arguments));
+    let endpoint = server.endpoint();
+    for path in paths {
+        ask(&endpoint, &format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"));
+    }
+    assert!(Command::new("kill").arg(server.child.id().to_string()).status().unwrap().success());
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    log
+}
+
+fn json_lines(log: &str) -> Vec<Value> {
+    log.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn each_request_is_an_event_with_fields() {
+    let paths = [
+        "/?Action=CreateQueue&QueueName=q",
+        &format!("/000000000000/q?Action=SendMessage&MessageBody={BODY}"),
+        "/000000000000/none?Action=PurgeQueue",
+    ];
+    let events = json_lines(&log_of(&["--log", "debug", "--log-format", "json"], &paths));
+    let requests: Vec<_> = events.iter().filter(|event| event["message"] == "request").collect();
+    assert_eq!(requests.len(), 3, "{events:?}");
+    let sent = requests[1];
+    for (field, expected) in [
+        ("level", Value::from("DEBUG")),
+        ("action", "SendMessage".into()),
+        ("account", "000000000000".into()),
+        ("region", "us-east-1".into()),
+        ("queue", "arn:aws:sqs:us-east-1:000000000000:q".into()),
+        ("status", 200.into()),
+        ("code", "OK".into()),
+    ] {
+        assert_eq!(sent[field], expected, "{field}");
+    }
+    assert!(
+        sent["took_us"].is_u64() && sent["request_id"].as_str().is_some_and(|id| id.len() == 36),
+        "{sent}"
+    );
+    let refused = requests[2];
+    assert_eq!(refused["code"], "AWS.SimpleQueueService.NonExistentQueue");
+    assert_eq!(refused["status"], 400);
+    assert!(refused["error"].as_str().is_some_and(|text| text.contains("does not exist")), "{refused}");
+    assert!(refused.get("queue").is_none(), "there is none");
+}
+
+#[cfg(unix)]
+#[test]
+fn start_and_stop_are_events() {
+    let events = json_lines(&log_of(&["--log", "info", "--log-format", "json", "--seed", "1"], &[]));
+    let messages: Vec<_> = events.iter().map(|event| event["message"].as_str().unwrap()).collect();
+    assert_eq!(messages, ["listening", "stopping", "stopped"]);
+    assert!(events[0]["endpoint"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
+    assert_eq!(events[1]["signal"], "SIGTERM");
+}
+
+#[cfg(unix)]
+#[test]
+fn text_is_for_people_and_quiet_by_default() {
+    let path = ["/?Action=ListQueues"];
+    assert_eq!(log_of(&[], &path), "");
+    let log = log_of(&["--log", "sqs_mock_server=debug"], &path);
+    let line = log.lines().find(|line| line.contains("request")).expect("an event");
+    assert!(line.contains("action=\"ListQueues\"") && line.contains("code=\"OK\""), "{line}");
+    assert!(!line.contains('\u{1b}'), "colours are for terminals");
+}
+
+#[cfg(unix)]
+#[test]
+fn secrets_and_bodies_are_never_logged() {
+    let keys = format!("AKID:{SECRET}");
+    let send = format!("/000000000000/q?Action=SendMessage&MessageBody={BODY}&DelaySeconds=1000");
+    for arguments in [&["--auth", "sigv4"][..], &[]] {
+        let flags = [&["--log", "trace", "--log-format", "json", "--key", &keys], arguments].concat();
+        let log = log_of(&flags, &["/?Action=CreateQueue&QueueName=q", &send, &send.replace("1000", "1")]);
+        assert!(log.contains("SendMessage") || log.contains("AccessDenied"), "{log}");
+        assert!(!log.contains(SECRET) && !log.contains(BODY), "{log}");
+    }
+}
+
+#[test]
+fn key_that_is_none_is_not_shown() {
+    for wrong in [format!(":{SECRET}"), SECRET.to_owned()] {
+        let output = run(&["--key", &wrong]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr.contains("ID:SECRET") && !stderr.contains(SECRET), "{stderr}");
+    }
+}
