@@ -12,6 +12,8 @@ mod faults;
 mod hostile_bodies;
 mod hostile_connections;
 mod lifecycle;
+mod load;
+mod losses;
 mod message_actions;
 mod queue_actions;
 mod sdk;
