@@ -3,17 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fastrand::Rng;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message};
 
-use super::Line;
-use super::ledger::Name;
+use super::Plan;
+use super::line::Line;
 use super::producer::is_injected;
+use super::record::Name;
 
 /// How long a poll waits for messages.
 pub(super) const WAIT: Duration = Duration::from_secs(1);
+/// Of so many receives one is followed by nothing, as if its consumer had crashed.
+const CRASH: u32 = 50;
 
-pub(super) async fn run(line: Arc<Line>, consumer: usize) {
+pub(super) async fn run(line: Arc<Line>, plan: Plan, consumer: usize) {
+    let mut rng = Rng::with_seed(plan.seed ^ (consumer as u64) << 32 ^ u64::from(line.fifo));
     let mut attempt = 0_u64;
     while !line.is_over() {
         let asked = line.clock.now();
@@ -22,7 +27,9 @@ pub(super) async fn run(line: Arc<Line>, consumer: usize) {
             Some(messages) => {
                 attempt += 1;
                 line.ledger.received(&messages, asked, line.clock.now());
-                delete(&line, messages).await;
+                if plan.misfortune == 0.0 || rng.u32(0..CRASH) > 0 {
+                    delete(&line, messages).await;
+                }
             }
             None => attempt += u64::from(!line.fifo),
         }
@@ -50,7 +57,8 @@ async fn delete(line: &Line, messages: Vec<Message>) {
         line.request();
         let entry = |(place, message): (usize, &Message)| {
             let handle = message.receipt_handle().expect("each message has a handle");
-            let entry = DeleteMessageBatchRequestEntry::builder().id(place.to_string()).receipt_handle(handle);
+            let entry =
+                DeleteMessageBatchRequestEntry::builder().id(place.to_string()).receipt_handle(handle);
             entry.build().expect("it has an id and a handle")
         };
         let entries = left.iter().enumerate().map(entry).collect();

@@ -1,46 +1,13 @@
 //! What was promised, what came, and the rules between the two.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use sqs_client::types::Message;
 use sqs_mock_server::clock::Timestamp;
 
-/// The name of a message: its lane, and its number there.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Name {
-    pub(super) lane: usize,
-    pub(super) number: u64,
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.lane, self.number)
-    }
-}
-
-impl Name {
-    /// The name in a body, before its filling.
-    pub(super) fn of(message: &Message) -> Self {
-        let mut parts = message.body().expect("each message has a body").split(':');
-        let mut part = || parts.next().and_then(|part| part.parse::<u64>().ok()).expect("a body of ours");
-        Self { lane: part().try_into().expect("a lane"), number: part() }
-    }
-}
-
-/// What is known of one message.
-#[derive(Debug, Default)]
-struct Record {
-    /// The message id that its sender was told.
-    accepted: Option<u128>,
-    /// The message ids that it was received with.
-    copies: Vec<u128>,
-    deliveries: u64,
-    /// When the latest delivery that arrived was asked for.
-    asked: Timestamp,
-    deleted: Option<Timestamp>,
-}
+use super::record::{Name, Record, number_of};
+use super::tally::Tally;
 
 #[derive(Debug, Default)]
 struct Lane {
@@ -54,33 +21,6 @@ struct State {
     lanes: Vec<Lane>,
     tally: Tally,
     wrong: Vec<String>,
-}
-
-/// What has happened to a queue so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// Messages that were accepted.
-    pub(crate) accepted: u64,
-    /// Messages that came, each counted once.
-    pub(crate) arrived: u64,
-    /// Messages that came, each counted as often as it did.
-    pub(crate) deliveries: u64,
-    /// Messages that were stored once more than accepted, and came.
-    pub(crate) copies: u64,
-    /// Entries of batches that may have been stored without their sender being told.
-    pub(crate) in_doubt: u64,
-}
-
-impl Tally {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            accepted: self.accepted + other.accepted,
-            arrived: self.arrived + other.arrived,
-            deliveries: self.deliveries + other.deliveries,
-            copies: self.copies + other.copies,
-            in_doubt: self.in_doubt + other.in_doubt,
-        }
-    }
 }
 
 /// The ledger of one queue.
@@ -116,7 +56,7 @@ impl Ledger {
         for message in messages {
             let name = Name::of(message);
             if let Some(visibility) = self.strict
-                && let Err(wrong) = state.is_in_order(&name, asked, answered, visibility)
+                && let Err(wrong) = state.check(&name, asked, answered, visibility)
             {
                 state.wrong.push(format!("{}: {name}: {wrong}", self.queue));
             }
@@ -141,7 +81,9 @@ impl Ledger {
         for (lane, records) in state.lanes.iter().enumerate() {
             for (number, record) in records.records.iter().enumerate() {
                 let verdict = record.verdict(self.strict.is_some());
-                wrong.extend(verdict.err().map(|verdict| format!("{}: {lane}:{number}: {verdict}", self.queue)));
+                wrong.extend(
+                    verdict.err().map(|verdict| format!("{}: {lane}:{number}: {verdict}", self.queue)),
+                );
             }
         }
         if state.tally.copies > state.tally.in_doubt {
@@ -162,7 +104,7 @@ impl State {
     }
 
     /// The rules of a FIFO queue for one delivery.
-    fn is_in_order(
+    fn check(
         &mut self,
         name: &Name,
         asked: Timestamp,
@@ -200,25 +142,4 @@ impl State {
         self.tally.arrived += u64::from(is_first);
         self.tally.copies += u64::from(is_copy && !is_first);
     }
-}
-
-impl Record {
-    fn verdict(&self, strict: bool) -> Result<(), String> {
-        let accepted = self.accepted.ok_or("came, but was never accepted")?;
-        if !self.copies.contains(&accepted) {
-            return Err(format!("was accepted as {accepted:032x} and never came: {self:?}"));
-        }
-        if strict && self.copies.len() > 1 {
-            return Err(format!("was stored more than once: {self:?}"));
-        }
-        if self.deleted.is_none() {
-            return Err("is gone, but nobody has deleted it".to_owned());
-        }
-        Ok(())
-    }
-}
-
-/// A message id as a number.
-fn number_of(message_id: &str) -> u128 {
-    u128::from_str_radix(&message_id.replace('-', ""), 16).expect("a message id is a UUID")
 }

@@ -10,30 +10,35 @@
 //! |---|---|
 //! | [`misfortune`] | the faults, and how often each struck |
 //! | [`producer`], [`consumer`] | those who send, and those who receive and delete |
-//! | [`ledger`] | what was promised and what came, and the rules between the two |
-//! | [`report`] | the table at the end |
+//! | [`line`] | one queue with those who use it |
+//! | [`ledger`], [`record`] | what was promised and what came, and the rules between the two |
+//! | [`plan`], [`tally`], [`report`] | what to do, how far it is, the table at the end |
 
 mod consumer;
 mod ledger;
+mod line;
 mod misfortune;
+mod plan;
 mod producer;
+mod record;
 mod report;
+mod tally;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
-use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-pub(crate) use ledger::Tally;
-use ledger::Ledger;
+use line::Line;
 use misfortune::Misfortune;
+pub(crate) use plan::{End, Plan};
 pub(crate) use report::Report;
+pub(crate) use tally::Tally;
 
 /// How long received messages stay hidden. What a lost receive took with it comes back after that.
 const VISIBILITY: Duration = Duration::from_secs(2);
@@ -41,39 +46,6 @@ const VISIBILITY: Duration = Duration::from_secs(2);
 const STILL: Duration = Duration::from_millis(60);
 /// Nobody waits longer for the last messages.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What to do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) seed: u64,
-    /// Of each queue.
-    pub(crate) producers: usize,
-    /// Of each queue.
-    pub(crate) consumers: usize,
-    /// Lanes of each producer, within which messages are numbered: on the FIFO queue, each is a message group.
-    pub(crate) lanes: usize,
-    /// When producers stop.
-    pub(crate) end: End,
-    /// Probability of each fault, 0 to 1.
-    pub(crate) misfortune: f64,
-}
-
-/// When producers stop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum End {
-    /// After this many messages of each lane.
-    Messages(u64),
-    After(Duration),
-}
-
-impl End {
-    fn allows(self, started: Instant, number: u64) -> bool {
-        match self {
-            Self::Messages(most) => number < most,
-            Self::After(duration) => started.elapsed() < duration,
-        }
-    }
-}
 
 /// A server under load.
 #[derive(Debug)]
@@ -84,19 +56,6 @@ pub(crate) struct Load {
     misfortune: Misfortune,
 }
 
-/// One queue, and what its producers and consumers share.
-#[derive(Debug)]
-struct Line {
-    client: Client,
-    clock: sqs_mock_server::clock::Clock,
-    name: &'static str,
-    url: String,
-    fifo: bool,
-    ledger: Ledger,
-    over: AtomicBool,
-    requests: AtomicU64,
-}
-
 impl Load {
     pub(crate) async fn start(plan: Plan) -> Self {
         let server = MockSqs::builder().seed(plan.seed).start().await.expect("a free port");
@@ -104,8 +63,10 @@ impl Load {
         let mut config = server.client_config().retry_config(RetryConfig::disabled());
         config.set_transport(None);
         let client = Client::from_conf(config.build());
-        let lines =
-            [Line::open(&server, &client, "load", plan).await, Line::open(&server, &client, "load.fifo", plan).await];
+        let lines = [
+            Line::open(&server, &client, "load", plan).await,
+            Line::open(&server, &client, "load.fifo", plan).await,
+        ];
         let misfortune = Misfortune::inject(server.faults(), plan.misfortune);
         Self { plan, server, lines: lines.map(Arc::new), misfortune }
     }
@@ -116,10 +77,16 @@ impl Load {
     /// All that was lost, doubled or disordered, with the seed.
     pub(crate) async fn run(&self) -> Result<Report, String> {
         let started = Instant::now();
-        let mut consumers = self.consumers();
+        let (mut consumers, mut wrong) = (JoinSet::new(), Vec::new());
+        if self.plan.overlap {
+            self.start_consumers(&mut consumers);
+        }
         self.produce(started).await;
         let produced = started.elapsed();
-        let mut wrong = Vec::new();
+        if !self.plan.overlap {
+            wrong.extend(self.lines.iter().filter_map(|line| self.take_stock(line).err()));
+            self.start_consumers(&mut consumers);
+        }
         for line in &self.lines {
             wrong.extend(self.drain(line).await.err());
         }
@@ -141,14 +108,12 @@ impl Load {
         self.lines.iter().map(|line| line.ledger.tally()).fold(Tally::default(), Tally::plus)
     }
 
-    fn consumers(&self) -> JoinSet<()> {
-        let mut consumers = JoinSet::new();
+    fn start_consumers(&self, consumers: &mut JoinSet<()>) {
         for line in &self.lines {
             for number in 0..self.plan.consumers {
-                consumers.spawn(consumer::run(Arc::clone(line), number));
+                consumers.spawn(consumer::run(Arc::clone(line), self.plan, number));
             }
         }
-        consumers
     }
 
     async fn produce(&self, started: Instant) {
@@ -161,6 +126,18 @@ impl Load {
         while let Some(ended) = producers.join_next().await {
             ended.expect("a producer does not panic");
         }
+    }
+
+    /// Compares a queue of which nothing was received yet with what was accepted.
+    fn take_stock(&self, line: &Line) -> Result<(), String> {
+        let counts = self.server.queue(line.name).counts().ok_or("the queue is gone")?;
+        let tally = line.ledger.tally();
+        let stored = (counts.available + counts.delayed) as u64;
+        let most = if line.fifo { tally.accepted } else { tally.accepted + tally.in_doubt };
+        if counts.in_flight > 0 || stored < tally.accepted || stored > most {
+            return Err(format!("{}: {counts:?} is stored, but {tally:?}", line.name));
+        }
+        Ok(())
     }
 
     /// Waits until a queue is empty. Where only time can bring messages back, it is made to pass.
@@ -198,36 +175,5 @@ impl Load {
                 ended.expect("a consumer does not panic");
             }
         }
-    }
-}
-
-impl Line {
-    async fn open(server: &MockSqs, client: &Client, name: &'static str, plan: Plan) -> Self {
-        let fifo = name.ends_with(".fifo");
-        let visibility = VISIBILITY.as_secs().to_string();
-        let mut create =
-            client.create_queue().queue_name(name).attributes(QueueAttributeName::VisibilityTimeout, visibility);
-        if fifo {
-            create = create.attributes(QueueAttributeName::FifoQueue, "true");
-        }
-        let url = create.send().await.expect("nothing fails yet").queue_url.expect("it has a URL");
-        Self {
-            client: client.clone(),
-            clock: server.clock().clone(),
-            name,
-            url,
-            fifo,
-            ledger: Ledger::new(name, fifo.then_some(VISIBILITY), plan.producers * plan.lanes),
-            over: AtomicBool::new(false),
-            requests: AtomicU64::new(0),
-        }
-    }
-
-    fn request(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
     }
 }

@@ -8,8 +8,9 @@ use sqs_client::Error;
 use sqs_client::types::{SendMessageBatchRequestEntry, SendMessageBatchResultEntry};
 use tokio::time::Instant;
 
-use super::ledger::Name;
-use super::{Line, Plan};
+use super::Plan;
+use super::line::Line;
+use super::record::Name;
 
 /// The largest filling of a body, in bytes. Most are a lot smaller.
 const FILLING: usize = 4096;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::ledger::Tally;
+use super::Tally;
 
 /// What came of a run in which nothing was lost.
 #[derive(Debug)]
@@ -22,7 +22,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { produced, drained, requests, .. } = self;
         let seconds = produced.as_secs_f64();
-        writeln!(f, "sent for {seconds:.1} s, empty after {:.1} s, {requests} requests\n", drained.as_secs_f64())?;
+        writeln!(
+            f,
+            "sent for {seconds:.1} s, empty after {:.1} s, {requests} requests\n",
+            drained.as_secs_f64()
+        )?;
         writeln!(
             f,
             "{:<12}{:>12}{:>12}{:>12}{:>14}{:>12}{:>8}",
@@ -33,7 +37,10 @@ impl fmt::Display for Report {
             #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
             let rate = *accepted as f64 / seconds;
             let (again, lost) = (deliveries - arrived - copies, accepted - arrived);
-            writeln!(f, "{queue:<12}{accepted:>12}{rate:>12.0}{copies:>12}{deliveries:>14}{again:>12}{lost:>8}")?;
+            writeln!(
+                f,
+                "{queue:<12}{accepted:>12}{rate:>12.0}{copies:>12}{deliveries:>14}{again:>12}{lost:>8}"
+            )?;
         }
         writeln!(f, "\n{:<16}{:>8}", "fault", "struck")?;
         for (kind, hits) in &self.struck {
