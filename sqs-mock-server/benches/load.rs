@@ -35,6 +35,9 @@ struct Arguments {
     /// Message groups of each producer.
     #[arg(long, default_value_t = 100, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     groups: u16,
+    /// Visibility timeout of both queues: what a lost receive took with it comes back after that.
+    #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..=43200))]
+    visibility: u16,
     /// Probability of each of the eleven faults, 0 to 1.
     #[arg(long, default_value_t = 0.05, value_name = "PROBABILITY", value_parser = probability)]
     faults: f64,
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         consumers: arguments.consumers.into(),
         lanes: arguments.groups.into(),
         end: arguments.messages.map_or(End::After(Duration::from_secs(arguments.seconds)), End::Messages),
+        visibility: Duration::from_secs(arguments.visibility.into()),
         overlap: true,
         misfortune: arguments.faults,
     };

@@ -10,6 +10,7 @@ const PLAN: Plan = Plan {
     consumers: 3,
     lanes: 20,
     end: End::Messages(25),
+    visibility: Duration::from_secs(30),
     overlap: true,
     misfortune: 0.05,
 };

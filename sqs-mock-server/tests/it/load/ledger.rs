@@ -9,6 +9,9 @@ use sqs_mock_server::clock::Timestamp;
 use super::record::{Name, Record, number_of};
 use super::tally::Tally;
 
+/// So many complaints about deliveries are kept.
+const COMPLAINTS: usize = 100;
+
 #[derive(Debug, Default)]
 struct Lane {
     records: Vec<Record>,
@@ -58,7 +61,7 @@ impl Ledger {
             if let Some(visibility) = self.strict
                 && let Err(wrong) = state.check(&name, asked, answered, visibility)
             {
-                state.wrong.push(format!("{}: {name}: {wrong}", self.queue));
+                state.complain(format!("{}: {name}: {wrong}", self.queue));
             }
             state.arrived(&name, message.message_id().expect("each message has an id"), asked);
         }
@@ -94,6 +97,13 @@ impl Ledger {
 }
 
 impl State {
+    /// What goes wrong once often goes wrong for ever; the first of it say enough.
+    fn complain(&mut self, wrong: String) {
+        if self.wrong.len() < COMPLAINTS {
+            self.wrong.push(wrong);
+        }
+    }
+
     fn record(&mut self, name: &Name) -> &mut Record {
         let records = &mut self.lanes[name.lane].records;
         let place = usize::try_from(name.number).expect("as many as fit into memory");

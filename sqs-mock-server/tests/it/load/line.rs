@@ -7,8 +7,8 @@ use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::clock::Clock;
 
+use super::Plan;
 use super::ledger::Ledger;
-use super::{Plan, VISIBILITY};
 
 /// One queue, and what its producers and consumers share.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Line {
 impl Line {
     pub(super) async fn open(server: &MockSqs, client: &Client, name: &'static str, plan: Plan) -> Self {
         let fifo = name.ends_with(".fifo");
-        let visibility = VISIBILITY.as_secs().to_string();
+        let visibility = plan.visibility.as_secs().to_string();
         let mut create = client
             .create_queue()
             .queue_name(name)
@@ -41,7 +41,7 @@ impl Line {
             name,
             url,
             fifo,
-            ledger: Ledger::new(name, fifo.then_some(VISIBILITY), plan.producers * plan.lanes),
+            ledger: Ledger::new(name, fifo.then_some(plan.visibility), plan.producers * plan.lanes),
             over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
         }

@@ -31,6 +31,7 @@ use std::time::Duration;
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
 use sqs_mock_server::MockSqs;
+use sqs_mock_server::inspect::Counts;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -40,8 +41,8 @@ pub(crate) use plan::{End, Plan};
 pub(crate) use report::Report;
 pub(crate) use tally::Tally;
 
-/// How long received messages stay hidden. What a lost receive took with it comes back after that.
-const VISIBILITY: Duration = Duration::from_secs(2);
+/// How long delayed messages are delayed.
+const DELAY: Duration = Duration::from_secs(1);
 /// Nothing moves for so long before the clock is turned.
 const STILL: Duration = Duration::from_millis(60);
 /// Nobody waits longer for the last messages.
@@ -156,10 +157,20 @@ impl Load {
             if seen.replace(counts) != Some(counts) {
                 since = Instant::now();
             } else if since.elapsed() >= STILL {
-                self.server.clock().advance(VISIBILITY);
+                self.turn_clock(counts);
                 since = Instant::now();
             }
             tokio::time::sleep(STILL / 10).await;
+        }
+    }
+
+    /// Lets time pass: for delayed messages, or for those that were taken and will not be deleted. Where nothing goes
+    /// wrong there are none of the latter, only consumers that take their time.
+    fn turn_clock(&self, left: Counts) {
+        if left.in_flight == 0 {
+            self.server.clock().advance(DELAY);
+        } else if self.plan.misfortune > 0.0 {
+            self.server.clock().advance(self.plan.visibility);
         }
     }
 

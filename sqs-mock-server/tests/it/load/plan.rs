@@ -16,6 +16,8 @@ pub(crate) struct Plan {
     pub(crate) lanes: usize,
     /// When producers stop.
     pub(crate) end: End,
+    /// How long received messages stay hidden, in whole seconds. What a lost receive took with it comes back then.
+    pub(crate) visibility: Duration,
     /// Whether consumers begin together with producers; if not, stock is taken in between.
     pub(crate) overlap: bool,
     /// Probability of each fault, 0 to 1.

@@ -8,9 +8,9 @@ use sqs_client::Error;
 use sqs_client::types::{SendMessageBatchRequestEntry, SendMessageBatchResultEntry};
 use tokio::time::Instant;
 
-use super::Plan;
 use super::line::Line;
 use super::record::Name;
+use super::{DELAY, Plan};
 
 /// The largest filling of a body, in bytes. Most are a lot smaller.
 const FILLING: usize = 4096;
@@ -73,7 +73,7 @@ fn entry(line: &Line, lane: &Lane, rng: &mut Rng) -> SendMessageBatchRequestEntr
     let entry = if line.fifo {
         entry.message_group_id(format!("group-{}", lane.id)).message_deduplication_id(name.to_string())
     } else if rng.u8(0..100) < 2 {
-        entry.delay_seconds(1)
+        entry.delay_seconds(i32::try_from(DELAY.as_secs()).expect("a second"))
     } else {
         entry
     };
@@ -95,13 +95,18 @@ async fn send(line: &Line, entries: Vec<SendMessageBatchRequestEntry>) -> HashMa
         }
         Err(error) => {
             assert!(is_injected(&error), "no fault explains {error:?}");
-            line.ledger.in_doubt(if error.is_outcome_unknown() { count } else { 0 });
+            line.ledger.in_doubt(if may_be_done(&error) { count } else { 0 });
             HashMap::new()
         }
     }
 }
 
+/// Whether a request that failed may have been done. Where a checksum is wrong, it was.
+fn may_be_done(error: &Error) -> bool {
+    error.is_outcome_unknown() || !error.checksum_mismatches().is_empty()
+}
+
 /// Whether the faults of this run can be the reason of a failure.
 pub(super) fn is_injected(error: &Error) -> bool {
-    error.is_retryable() || !error.checksum_mismatches().is_empty() || error.is_outcome_unknown()
+    error.is_retryable() || may_be_done(error)
 }
