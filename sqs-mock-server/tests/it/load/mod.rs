@@ -45,7 +45,7 @@ pub(crate) use tally::Tally;
 const DELAY: Duration = Duration::from_secs(1);
 /// Nothing moves for so long before the clock is turned.
 const STILL: Duration = Duration::from_millis(60);
-/// Nobody waits longer for the last messages.
+/// A queue gets no shorter for so long before nobody waits any more.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server under load.
@@ -144,21 +144,24 @@ impl Load {
     /// Waits until a queue is empty. Where only time can bring messages back, it is made to pass.
     async fn drain(&self, line: &Line) -> Result<(), String> {
         let queue = self.server.queue(line.name);
-        let start = Instant::now();
-        let (mut seen, mut since) = (None, Instant::now());
+        let (mut seen, mut moved) = (Counts::default(), Instant::now());
+        let (mut least, mut shrunk) = (usize::MAX, Instant::now());
         loop {
             let counts = queue.counts().ok_or("the queue is gone")?;
-            if counts.available + counts.in_flight + counts.delayed == 0 {
+            let left = counts.available + counts.in_flight + counts.delayed;
+            if left == 0 {
                 return Ok(());
             }
-            if start.elapsed() > PATIENCE {
+            if left < least {
+                (least, shrunk) = (left, Instant::now());
+            } else if shrunk.elapsed() > PATIENCE {
                 return Err(format!("{}: left at the end: {counts:?}", line.name));
             }
-            if seen.replace(counts) != Some(counts) {
-                since = Instant::now();
-            } else if since.elapsed() >= STILL {
+            if counts != seen {
+                (seen, moved) = (counts, Instant::now());
+            } else if moved.elapsed() >= STILL {
                 self.turn_clock(counts);
-                since = Instant::now();
+                moved = Instant::now();
             }
             tokio::time::sleep(STILL / 10).await;
         }
