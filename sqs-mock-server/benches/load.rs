@@ -38,7 +38,7 @@ struct Arguments {
     /// Visibility timeout of both queues: what a lost receive took with it comes back after that.
     #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..=43200))]
     visibility: u16,
-    /// Probability of each of the eleven faults, 0 to 1.
+    /// Probability of each of the eleven faults, 0 to 0.2.
     #[arg(long, default_value_t = 0.05, value_name = "PROBABILITY", value_parser = probability)]
     faults: f64,
     /// Repeats the faults, bodies and ids of another run; a random one by default.

@@ -101,7 +101,7 @@ def poll_ends_empty_when_its_time_is_over(mock):
 
 def one_message_wakes_one_poll_and_the_next_message_the_other(mock):
     queue = mock.queue()
-    polls = [queue.poll(), queue.poll()]
+    polls = [queue.poll(most=1), queue.poll(most=1)]
     queue.send("1")
     queue.send("2")
     equal(sorted(polls[0].bodies() + polls[1].bodies()), ["1", "2"])
