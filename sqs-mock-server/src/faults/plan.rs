@@ -52,9 +52,10 @@ impl Plan {
         for rule in rules {
             plan.strike_request(rule, request);
         }
-        if plan.unapplied.is_none() && is_batch(request.action) {
+        // What changes the work strikes only where there is some.
+        if plan.unapplied.is_none() {
             for rule in rules {
-                plan.strike_entries(rule, request);
+                plan.strike_work(rule, request);
             }
         }
         plan
@@ -65,10 +66,8 @@ impl Plan {
         let strikes = || rule.fault.filter.takes(request) && rule.strikes();
         match &rule.fault.effect {
             Effect::Latency(least, most) if strikes() => {
-                self.latency += *least + most.saturating_sub(*least).mul_f64(rule.draw());
-            }
-            Effect::Redeliver if request.action == Action::ReceiveMessage && strikes() => {
-                self.redeliver = true;
+                let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());
+                self.latency = self.latency.saturating_add(latency);
             }
             Effect::End(end) if !decided && strikes() => self.end(end),
             _ => {}
@@ -84,12 +83,23 @@ impl Plan {
         }
     }
 
-    fn strike_entries(&mut self, rule: &Rule, request: &Request<'_>) {
+    fn strike_work(&mut self, rule: &Rule, request: &Request<'_>) {
         let filter = &rule.fault.filter;
-        let effect = &rule.fault.effect;
-        if !matches!(effect, Effect::FailEntries(_) | Effect::OmitEntries) || !filter.takes_head(request) {
-            return;
+        match &rule.fault.effect {
+            Effect::Redeliver if request.action == Action::ReceiveMessage => {
+                self.redeliver |= filter.takes(request) && rule.strikes();
+            }
+            effect @ (Effect::FailEntries(_) | Effect::OmitEntries)
+                if is_batch(request.action) && filter.takes_head(request) =>
+            {
+                self.strike_entries(rule, effect, request);
+            }
+            _ => {}
         }
+    }
+
+    fn strike_entries(&mut self, rule: &Rule, effect: &Effect, request: &Request<'_>) {
+        let filter = &rule.fault.filter;
         for entry in &request.entries {
             if self.has_struck(entry) || !filter.entry.takes(entry) || !rule.strikes() {
                 continue;

@@ -149,6 +149,27 @@ fn first_rule_decides_and_later_ones_do_not_count() {
 }
 
 #[test]
+fn redelivery_counts_only_where_something_is_received() {
+    let faults = faults();
+    let redelivery = faults.inject(Fault::redeliver());
+    let refusal = faults.inject(Fault::throttle().times(1));
+    assert!(is_refused(&faults, &request(Action::ReceiveMessage)));
+    assert_eq!((redelivery.hits(), refusal.hits()), (0, 1));
+    assert!(faults.plan(&request(Action::ReceiveMessage)).redeliver);
+    assert!(!faults.plan(&request(Action::SendMessage)).redeliver);
+    assert_eq!(redelivery.hits(), 1);
+}
+
+#[test]
+fn endless_latencies_do_not_overflow() {
+    let faults = faults();
+    for _ in 0..2 {
+        faults.inject(Fault::latency(Duration::MAX));
+    }
+    assert_eq!(faults.plan(&request(Action::SendMessage)).latency, Duration::MAX);
+}
+
+#[test]
 fn latencies_add_up() {
     let faults = faults();
     faults.inject(Fault::latency(Duration::from_millis(5)));

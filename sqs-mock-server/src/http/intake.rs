@@ -4,12 +4,13 @@
 //! head -> wait for a share of the room -> read the body -> endpoint -> give the share back
 //! ```
 //! A request takes its whole share before it reads: what its head announces, or the largest legal body when it
-//! announces nothing. So nobody who holds a share waits for more, and shares always come back.
+//! announces nothing; then it gives back what it did not need. So nobody who holds a share waits for more, and shares
+//! always come back.
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{error::Elapsed, timeout_at};
+use tokio::time::{error::Elapsed, timeout};
 
 use super::Limits;
 use super::body::{self, BodyError};
@@ -53,18 +54,22 @@ impl Intake {
         if body.is_end_stream() {
             return Ok(Admitted { body: Bytes::new(), share: None });
         }
-        let deadline = tokio::time::Instant::now() + self.limits.body_timeout;
+        let patience = self.limits.body_timeout;
         let too_slow = |_: Elapsed| BodyError::TooSlow;
         let Some(need) = body::need(&body, self.limits.max_body) else {
             if expects_continue {
                 return Err(BodyError::TooLong);
             }
-            let body = timeout_at(deadline, body::discard(body)).await.map_err(too_slow)??;
+            let body = timeout(patience, body::discard(body)).await.map_err(too_slow)??;
             return Ok(Admitted { body, share: None });
         };
-        let share = timeout_at(deadline, self.share(need)).await.map_err(|_| BodyError::NoRoom)?;
-        let body =
-            timeout_at(deadline, body::collect(body, self.limits.max_body)).await.map_err(too_slow)??;
+        let mut share = timeout(patience, self.share(need)).await.map_err(|_| BodyError::NoRoom)?;
+        // The wait for room was not the caller's fault: only now the time of a slow sender begins.
+        let body = timeout(patience, body::collect(body, self.limits.max_body)).await.map_err(too_slow)??;
+        if let Some(share) = &mut share {
+            // One that announced nothing took room for the longest; a long poll would keep that for all its wait.
+            drop(share.split(share.num_permits().saturating_sub(body.len())));
+        }
         Ok(Admitted { body, share })
     }
 

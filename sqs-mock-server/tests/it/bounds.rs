@@ -65,6 +65,20 @@ async fn body_without_a_length_takes_room_for_the_longest() {
 }
 
 #[tokio::test]
+async fn body_without_a_length_gives_back_the_room_that_it_did_not_need() {
+    let server = start(|limits| limits.max_bodies = limits.max_body).await;
+    still_answers(&server).await;
+    let mut polling = announce(&server, "transfer-encoding: chunked").await;
+    let poll = "Action=ReceiveMessage&WaitTimeSeconds=20&QueueUrl=alive";
+    polling.write(format!("{:x}\r\n{poll}\r\n0\r\n\r\n", poll.len())).await.unwrap();
+    tokio::time::sleep(A_MOMENT).await;
+    tokio::time::timeout(AT_ONCE, still_answers(&server)).await.expect("the poll waits without the room");
+    let sent = "Action=SendMessage&MessageBody=x&QueueUrl=alive";
+    assert_eq!(Wire::connect(&server).await.form("/", sent).await.status, 200);
+    assert!(polling.answer().await.expect("it was waiting").text().contains("<Body>x</Body>"));
+}
+
+#[tokio::test]
 async fn body_without_a_length_is_refused_when_its_first_part_is_too_long() {
     let server = start(|limits| limits.max_body = 16).await;
     let mut chunked = announce(&server, "transfer-encoding: chunked").await;
