@@ -30,6 +30,30 @@ pub fn fresh(name: &str) -> String {
     format!("{stem}-{}{suffix}", std::process::id())
 }
 
+/// The numbers behind options of the command line, or their defaults; `None` when help was asked for and printed.
+///
+/// # Errors
+/// An option is unknown, or has no number behind it.
+pub fn numbers<const N: usize>(
+    help: &str,
+    options: [(&str, usize); N],
+) -> Result<Option<[usize; N]>, String> {
+    let mut values = options.map(|(_, default)| default);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if argument == "--help" || argument == "-h" {
+            println!("{help}");
+            return Ok(None);
+        }
+        let Some(index) = options.iter().position(|(name, _)| *name == argument) else {
+            return Err(format!("unknown option {argument}; --help says which there are"));
+        };
+        let value = arguments.next().and_then(|value| value.parse().ok());
+        values[index] = value.ok_or_else(|| format!("{argument} wants a number"))?;
+    }
+    Ok(Some(values))
+}
+
 /// The front page's snippets, so that they are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
