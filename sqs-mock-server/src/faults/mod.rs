@@ -34,6 +34,7 @@ mod filter;
 mod plan;
 mod registry;
 mod request;
+mod shown;
 mod spec;
 mod target;
 

@@ -9,51 +9,50 @@ use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 
 use super::Fault;
-use super::effect::{Effect, End, Ending, Failure};
 
 /// A fault as one flat object: an effect, what belongs to it, and whom it strikes how often.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Spec {
-    effect: EffectName,
+    pub(super) effect: EffectName,
     /// Of `error` and `fail_entries`: the name of a shape or a query code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    code: Option<String>,
+    pub(super) code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
+    pub(super) message: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    sender_fault: Option<bool>,
+    pub(super) sender_fault: Option<bool>,
     /// Of `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
+    pub(super) status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    body: Option<String>,
+    pub(super) body: Option<String>,
     /// Of `latency`: the time, or the least of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    latency_ms: Option<u64>,
+    pub(super) latency_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_latency_ms: Option<u64>,
+    pub(super) max_latency_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    actions: Vec<String>,
+    pub(super) actions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    queue: Option<String>,
+    pub(super) queue: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
+    pub(super) group: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    body_contains: Option<String>,
+    pub(super) body_contains: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    entries: Vec<usize>,
+    pub(super) entries: Vec<usize>,
     #[serde(default, skip_serializing_if = "is_zero")]
-    skip: u64,
+    pub(super) skip: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    times: Option<u64>,
+    pub(super) times: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    probability: Option<f64>,
+    pub(super) probability: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum EffectName {
+pub(super) enum EffectName {
     #[default]
     Error,
     Throttle,
@@ -201,62 +200,4 @@ impl Spec {
             None => Ok(()),
         }
     }
-}
-
-impl From<&Fault> for Spec {
-    fn from(fault: &Fault) -> Self {
-        let entry = &fault.filter.entry;
-        Self {
-            actions: fault.filter.actions.iter().map(ToString::to_string).collect(),
-            queue: fault.filter.queue.clone(),
-            group: entry.group.clone(),
-            body_contains: entry.body.clone(),
-            entries: entry.indices.clone(),
-            skip: fault.skip,
-            times: fault.times,
-            probability: Some(fault.probability).filter(|probability| *probability < 1.0),
-            ..Self::of_effect(&fault.effect)
-        }
-    }
-}
-
-impl Spec {
-    fn of_effect(effect: &Effect) -> Self {
-        let plain = |effect| Self { effect, ..Self::default() };
-        match effect {
-            Effect::Latency(least, most) => Self {
-                latency_ms: Some(milliseconds(*least)),
-                max_latency_ms: (least != most).then(|| milliseconds(*most)),
-                ..plain(EffectName::Latency)
-            },
-            Effect::FailEntries(failure) => {
-                Self { effect: EffectName::FailEntries, ..Self::of_failure(failure) }
-            }
-            Effect::OmitEntries => plain(EffectName::OmitEntries),
-            Effect::Redeliver => plain(EffectName::Redeliver),
-            Effect::End(End::Error(failure)) => {
-                Self { effect: EffectName::Error, sender_fault: None, ..Self::of_failure(failure) }
-            }
-            Effect::End(End::Status(status, body)) => {
-                Self { status: Some(*status), body: Some(body.clone()), ..plain(EffectName::Status) }
-            }
-            Effect::End(End::ResetBefore) => plain(EffectName::ResetBefore),
-            Effect::End(End::Spoilt(Ending::Lost)) => plain(EffectName::ResetAfter),
-            Effect::End(End::Spoilt(Ending::Truncated)) => plain(EffectName::Truncate),
-            Effect::End(End::Spoilt(Ending::Corrupt | Ending::Whole)) => plain(EffectName::Corrupt),
-        }
-    }
-
-    fn of_failure(failure: &Failure) -> Self {
-        Self {
-            code: Some(failure.code.query_code().to_owned()),
-            message: failure.message.clone(),
-            sender_fault: failure.sender_fault,
-            ..Self::default()
-        }
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

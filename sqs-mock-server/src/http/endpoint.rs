@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response};
 use sqs_client::protocol::{Detected, Protocol};
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::sign::Claim;
 
-use super::Limits;
 use super::admin;
 use super::auth::{self, Keys};
-use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::Caller;
 use super::dispatch::{Dispatched, dispatch};
@@ -23,7 +21,7 @@ use super::respond::{self, Style};
 use super::witness::{Watchers, Witness};
 use crate::clock;
 use crate::faults::{Ending, Unapplied};
-use crate::journal::{Entry, Journal};
+use crate::journal::Journal;
 use crate::ops::Service;
 
 /// What a request does not say about itself.
@@ -131,7 +129,8 @@ impl Endpoint {
         Reply::spoilt(response, ending)
     }
 
-    fn watchers(&self) -> Watchers<'_> {
+    /// Those who are told what becomes of requests.
+    pub(super) fn watchers(&self) -> Watchers<'_> {
         Watchers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
     }
 
@@ -154,40 +153,6 @@ impl Endpoint {
         let Some(keys) = &self.names.keys else { return Ok(None) };
         let region = Caller::of(head).region.unwrap_or(&self.names.region);
         auth::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
-    }
-
-    /// Answers a request whose body could not be read.
-    pub(super) fn refuse_body(&self, head: &Parts, error: BodyError, limits: &Limits) -> Response<Bytes> {
-        let (status, code, message) = match error {
-            BodyError::TooLong => (
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "RequestEntityTooLarge",
-                format!("Request bodies must not be longer than {} bytes.", limits.max_body),
-            ),
-            BodyError::TooSlow => (
-                StatusCode::REQUEST_TIMEOUT,
-                "RequestTimeout",
-                "The request body did not arrive in time.".to_owned(),
-            ),
-            BodyError::Broken => (
-                StatusCode::BAD_REQUEST,
-                "MalformedInput",
-                "The request body is cut or malformed.".to_owned(),
-            ),
-            BodyError::NoRoom => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "ServiceUnavailable",
-                "Too many large requests are under way.".to_owned(),
-            ),
-        };
-        self.metrics.count_unread(&ErrorCode::from_name(code));
-        let style = Style::of(&Detected::from_headers(&head.headers), head);
-        let request_id = self.service.request_id();
-        let (clock, path) = (self.service.clock(), head.uri.path());
-        let mut entry = Entry::open(&self.journal, clock, &request_id, style.protocol, path, b"");
-        entry.refused(&ErrorCode::from_name(code));
-        entry.answered(Some(status));
-        respond::refuse_with_status(style, status, code, message, &request_id)
     }
 
     /// What it stands in front of.

@@ -30,6 +30,7 @@ mod reply;
 mod respond;
 mod router;
 mod server;
+mod unread;
 mod witness;
 
 pub(crate) use auth::Keys;

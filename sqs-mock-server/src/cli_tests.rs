@@ -1,0 +1,74 @@
+//! Which of flags, file and defaults holds.
+
+use super::*;
+
+const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
+                    region = 'file-1'\nauth = 'none'\nrelaxed_timing = true\nauto_create = true\n\
+                    queue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
+                    log_format = 'text'\n[keys]\nFILE = 'file'\n\
+                    [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
+
+const FLAGS: [&str; 17] = [
+    "--auto-create=false",
+    "--queue-url-style=legacy",
+    "--journal=2",
+    "--host=flag",
+    "--port=2",
+    "--public-url=http://flag",
+    "--account=222222222222",
+    "--region=flag-2",
+    "--auth=sigv4",
+    "--key=FLAG:flag",
+    "--relaxed-timing=false",
+    "--seed=2",
+    "--max-memory=2KiB",
+    "--max-queues=2",
+    "--max-connections=2",
+    "--log=debug",
+    "--log-format=json",
+];
+
+fn merged(flags: &[&str], file: &str) -> ConfigFile {
+    let arguments = Arguments::parse_from([&["sqs-mock-server"], flags].concat());
+    arguments.merged_into(ConfigFile::parse(file, "sqs.toml").unwrap()).unwrap()
+}
+
+/// All that can be set, without the secrets.
+fn shown(file: &ConfigFile) -> String {
+    format!("{file:?}")
+}
+
+#[test]
+fn every_flag_wins_over_the_file() {
+    assert_eq!(shown(&merged(&FLAGS, FILE)), shown(&merged(&FLAGS, "")));
+}
+
+#[test]
+fn file_holds_where_no_flag_is_given() {
+    assert_eq!(shown(&merged(&[], FILE)), shown(&ConfigFile::parse(FILE, "sqs.toml").unwrap()));
+}
+
+#[test]
+fn each_flag_alone_leaves_the_rest_to_the_file() {
+    for flag in FLAGS {
+        let (alone, none, all) = (merged(&[flag], FILE), merged(&[], FILE), merged(&FLAGS, FILE));
+        assert_ne!(shown(&alone), shown(&none), "{flag}");
+        assert_ne!(shown(&alone), shown(&all), "{flag}");
+    }
+}
+
+#[test]
+fn port_and_key_have_defaults_of_their_own_here() {
+    let file = merged(&[], "");
+    assert_eq!(file.port, Some(PORT));
+    let keys: Vec<_> =
+        file.keys.unwrap().into_iter().map(|(id, secret)| (id, String::from(secret))).collect();
+    assert_eq!(keys, [("test".to_owned(), "test".to_owned())]);
+}
+
+#[test]
+fn relaxed_timing_needs_no_value() {
+    assert_eq!(merged(&["--relaxed-timing"], "").relaxed_timing, Some(true));
+    assert_eq!([truth(""), truth("Yes"), truth("0")], [Ok(false), Ok(true), Ok(false)]);
+    assert!(truth("maybe").is_err());
+}
