@@ -1,5 +1,6 @@
 //! The server in the hand of a test: started, asked, stopped.
 
+mod assemble;
 mod builder;
 mod farewell;
 mod messages;
@@ -9,7 +10,6 @@ mod queues;
 mod verification;
 mod wait;
 
-use std::io;
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
@@ -20,10 +20,11 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
 use crate::faults::Faults;
-use crate::http::{Endpoint, InProcess, Keys, Names, QueueUrlStyle, Server};
-use crate::journal::{Journal, Requests};
+use crate::http::{Endpoint, InProcess, QueueUrlStyle, Server};
+use crate::journal::Requests;
 use crate::ops::Service;
 
+use assemble::host_of;
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
@@ -189,55 +190,6 @@ impl MockSqs {
             server.stop().await;
         }
     }
-
-    /// A service with its queues, which are there before anybody can call.
-    #[cfg_attr(
-        not(feature = "config-file"),
-        expect(clippy::unnecessary_wraps, reason = "no file, no errors")
-    )]
-    fn service(config: &Config) -> io::Result<Service> {
-        let service = Service::new(config);
-        #[cfg(feature = "config-file")]
-        queues::create(&service, config)?;
-        Ok(service)
-    }
-
-    fn assemble(service: Service, config: &Config, url: String) -> Self {
-        let Config { account, region, public_url, queue_url_style, keys, .. } = config.clone();
-        #[cfg(feature = "config-file")]
-        let configured_queues = queues::urls(config, host_of(&url));
-        #[cfg(not(feature = "config-file"))]
-        let configured_queues = Vec::new();
-        let service = Arc::new(service);
-        let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
-        let credentials = Credentials::new(key.0, key.1, None, None, "mock");
-        let names = Names {
-            account: account.clone(),
-            region: region.clone(),
-            public_url,
-            queue_url_style,
-            own_host: host_of(&url).to_owned(),
-            keys,
-        };
-        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
-        Self {
-            service,
-            endpoint,
-            url,
-            account,
-            region,
-            credentials,
-            queue_url_style,
-            configured_queues,
-            server: None,
-            verification: config.verification.clone(),
-        }
-    }
-}
-
-/// The host of a URL without a path.
-fn host_of(url: &str) -> &str {
-    url.strip_prefix("http://").unwrap_or(url)
 }
 
 #[cfg(test)]

@@ -1,0 +1,65 @@
+//! From settings to a server without a socket.
+
+use std::io;
+use std::sync::Arc;
+
+use aws_credential_types::Credentials;
+
+use super::MockSqs;
+#[cfg(feature = "config-file")]
+use super::queues;
+use crate::config::Config;
+use crate::http::{Endpoint, Keys, Names};
+use crate::journal::Journal;
+use crate::ops::Service;
+
+impl MockSqs {
+    /// A service with its queues, which are there before anybody can call.
+    #[cfg_attr(
+        not(feature = "config-file"),
+        expect(clippy::unnecessary_wraps, reason = "no file, no errors")
+    )]
+    pub(super) fn service(config: &Config) -> io::Result<Service> {
+        let service = Service::new(config);
+        #[cfg(feature = "config-file")]
+        queues::create(&service, config)?;
+        Ok(service)
+    }
+
+    pub(super) fn assemble(service: Service, config: &Config, url: String) -> Self {
+        let Config { account, region, public_url, queue_url_style, keys, .. } = config.clone();
+        #[cfg(feature = "config-file")]
+        let configured_queues = queues::urls(config, host_of(&url));
+        #[cfg(not(feature = "config-file"))]
+        let configured_queues = Vec::new();
+        let service = Arc::new(service);
+        let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
+        let credentials = Credentials::new(key.0, key.1, None, None, "mock");
+        let names = Names {
+            account: account.clone(),
+            region: region.clone(),
+            public_url,
+            queue_url_style,
+            own_host: host_of(&url).to_owned(),
+            keys,
+        };
+        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
+        Self {
+            service,
+            endpoint,
+            url,
+            account,
+            region,
+            credentials,
+            queue_url_style,
+            configured_queues,
+            server: None,
+            verification: config.verification.clone(),
+        }
+    }
+}
+
+/// The host of a URL without a path.
+pub(super) fn host_of(url: &str) -> &str {
+    url.strip_prefix("http://").unwrap_or(url)
+}
