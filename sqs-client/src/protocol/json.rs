@@ -64,8 +64,8 @@ pub(super) fn read_output<O: Operation>(body: &[u8]) -> Result<O::Output, Decode
     }
 }
 
-/// Members and elements that one body may have; the largest legal one has about 1,000.
-const MAX_PARTS: usize = 10_000;
+/// Objects, lists, members and elements that one body may have; the largest legal one has about 1,000.
+const MAX_PARTS: usize = 20_000;
 /// Shorter bodies have no room for so many that their shapes need much memory.
 const FEW_BYTES: usize = 64 * 1_024;
 
@@ -80,7 +80,7 @@ fn has_too_many_parts(body: &[u8]) -> bool {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
-            b',' if !in_text => parts += 1,
+            b',' | b'{' | b'[' if !in_text => parts += 1,
             _ => {}
         }
     }
@@ -90,7 +90,7 @@ fn has_too_many_parts(body: &[u8]) -> bool {
 /// Parses one JSON object.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
     if has_too_many_parts(body) {
-        return Err(DecodeError::new(format!("the body has more than {MAX_PARTS} members and elements")));
+        return Err(DecodeError::new(format!("the body has more than {MAX_PARTS} parts")));
     }
     // A struct of serde can also be read from a JSON array, which no service takes.
     if !body.trim_ascii_start().starts_with(b"{") {
@@ -144,6 +144,7 @@ pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
 ///
 /// The header's code counts first; where it is not known, the shape in `__type` may be.
 pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceError> {
+    let body = if has_too_many_parts(body) { b"" } else { body };
     let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
     let text = |member| body.get(member).and_then(Value::as_str);
 
@@ -173,6 +174,23 @@ mod tests {
         let list = |elements: usize| format!(r#"{{"Entries":[{}]}}"#, vec!["{}"; elements].join(","));
         assert!(read::<SendMessageBatchInput>(list(9_000).as_bytes()).is_ok());
         assert!(read::<SendMessageBatchInput>(list(2_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_body_of_many_nested_objects_is_refused_though_it_has_few_commas() {
+        let nested = format!("{}1{}", r#"{"a":"#.repeat(100), "}".repeat(100));
+        let list =
+            |elements: usize| format!(r#"{{"Other":[{}]}}"#, vec![nested.as_str(); elements].join(","));
+        assert!(read::<SendMessageBatchInput>(list(100).as_bytes()).is_ok());
+        assert!(read::<SendMessageBatchInput>(list(1_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_refusal_of_many_parts_is_not_read_before_it_grows() {
+        let refusal =
+            |elements: usize| format!(r#"{{"__type":"X","a":[{}]}}"#, vec!["{}"; elements].join(","));
+        assert!(read_error(None, refusal(9_000).as_bytes()).is_some());
+        assert!(read_error(None, refusal(2_000_000).as_bytes()).is_none());
     }
 
     #[test]
