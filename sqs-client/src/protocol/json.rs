@@ -70,8 +70,18 @@ const MAX_PARTS: usize = 10_000;
 /// Shorter bodies have no room for so many that their shapes need much memory.
 const FEW_BYTES: usize = 64 * 1_024;
 
+/// Whether a byte is between the parts of a body. Shapes skip what they do not know, however deep.
+fn is_separator(byte: u8) -> bool {
+    byte == b','
+}
+
+/// Whether a byte makes a node of a tree, which keeps everything: an object alone takes 600 bytes.
+fn makes_node(byte: u8) -> bool {
+    matches!(byte, b',' | b'{' | b'[')
+}
+
 /// Whether a body has more parts than any legal one. A list of `{}` takes 3 bytes an element here and 200 as shapes.
-fn has_too_many_parts(body: &[u8]) -> bool {
+fn has_too_many_parts(body: &[u8], counts: impl Fn(u8) -> bool) -> bool {
     if body.len() <= FEW_BYTES {
         return false;
     }
@@ -81,7 +91,7 @@ fn has_too_many_parts(body: &[u8]) -> bool {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
-            b',' if !in_text => parts += 1,
+            part if !in_text && counts(*part) => parts += 1,
             _ => {}
         }
     }
@@ -90,7 +100,7 @@ fn has_too_many_parts(body: &[u8]) -> bool {
 
 /// Parses one JSON object.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
-    if has_too_many_parts(body) {
+    if has_too_many_parts(body, is_separator) {
         return Err(DecodeError::new(format!("the body has more than {MAX_PARTS} members and elements")));
     }
     if !body.trim_ascii_start().starts_with(b"{") {
@@ -120,7 +130,7 @@ fn without_nulls<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
             _ => {}
         }
     }
-    if !body.windows(4).any(|bytes| bytes == b"null") {
+    if !body.windows(4).any(|bytes| bytes == b"null") || has_too_many_parts(body, makes_node) {
         return None;
     }
     let mut value = serde_json::from_slice(body).ok()?;
@@ -151,6 +161,7 @@ pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
 ///
 /// The header's code counts first; where it is not known, the shape in `__type` may be.
 pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceError> {
+    let body = if has_too_many_parts(body, makes_node) { b"" } else { body };
     let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
     let text = |member| body.get(member).and_then(Value::as_str);
 
@@ -180,6 +191,25 @@ mod tests {
         let list = |elements: usize| format!(r#"{{"Entries":[{}]}}"#, vec!["{}"; elements].join(","));
         assert!(read::<SendMessageBatchInput>(list(9_000).as_bytes()).is_ok());
         assert!(read::<SendMessageBatchInput>(list(2_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn nulls_are_left_out_of_a_body_of_few_parts_alone() {
+        let nested = format!("{}1{}", r#"{"a":"#.repeat(100), "}".repeat(100));
+        let body = |elements: usize| {
+            let other = vec![nested.as_str(); elements].join(",");
+            format!(r#"{{"Entries":[{{"Id":null}}],"Other":[{other}]}}"#)
+        };
+        assert!(read::<SendMessageBatchInput>(body(90).as_bytes()).is_ok());
+        assert!(read::<SendMessageBatchInput>(body(9_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_refusal_of_many_tiny_elements_is_not_read_before_it_grows() {
+        let refusal =
+            |elements: usize| format!(r#"{{"__type":"X","a":[{}]}}"#, vec!["{}"; elements].join(","));
+        assert!(read_error(None, refusal(4_000).as_bytes()).is_some());
+        assert!(read_error(None, refusal(2_000_000).as_bytes()).is_none());
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::service_error::{ErrorCode, ServiceError};
 const NAMESPACE: &str = "http://queue.amazonaws.com/doc/2012-11-05/";
 /// Elements within elements; the deepest legal answer has seven.
 const MAX_DEPTH: usize = 32;
+/// Elements that one answer may have; the largest legal one has about 1,000. `<a/>` takes 4 bytes here and up to 400
+/// in the tree.
+const MAX_ELEMENTS: usize = 50_000;
 
 /// Encodes an answer.
 pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
@@ -109,9 +112,14 @@ impl<'a> Document<'a> {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
         let mut open: Vec<(Cow<'a, str>, Node<'a>)> = vec![(Cow::Borrowed(""), Node::default())];
+        let mut elements = 0;
         loop {
             match reader.read_event().map_err(DecodeError::new)? {
                 Event::Start(start) => {
+                    elements += 1;
+                    if elements > MAX_ELEMENTS {
+                        return Err(DecodeError::new(format!("there are more than {MAX_ELEMENTS} elements")));
+                    }
                     if open.len() > MAX_DEPTH {
                         return Err(DecodeError::new(format!("elements are nested deeper than {MAX_DEPTH}")));
                     }
@@ -161,7 +169,7 @@ impl<'a> Document<'a> {
         let Some(error) = self.root.child("Error") else {
             return self.bare_error();
         };
-        let code = error.child("Code")?;
+        let code = error.child("Code").filter(|code| !code.text.trim().is_empty())?;
         let message = error.child("Message").map(|node| node.text.clone().into_owned());
         Some(ServiceError { code: ErrorCode::from_name(code.text.trim()), message })
     }

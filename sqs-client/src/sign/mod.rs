@@ -8,6 +8,7 @@
 
 mod verify;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -166,7 +167,7 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
     for (name, value) in lines {
         let Some(value) = value else { continue };
         // Writing to a `String` cannot fail.
-        let _ = writeln!(canonical, "{name}:{}", value.trim());
+        let _ = writeln!(canonical, "{name}:{}", fold(value));
         if !names.is_empty() {
             names.push(';');
         }
@@ -174,6 +175,15 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
     }
     let _ = write!(canonical, "\n{names}\n{}", of_sha256(&Sha256::digest(request.body)));
     (canonical, names)
+}
+
+/// A header value in canonical form: trimmed, with one space for several.
+fn fold(value: &str) -> Cow<'_, str> {
+    let value = value.trim();
+    if !value.contains("  ") {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(value.split(' ').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 /// `20261121T013000Z`.
@@ -186,8 +196,10 @@ fn timestamp(time: SystemTime) -> Option<String> {
         .then(|| format!("{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z", u8::from(month)))
 }
 
+/// ASCII alone: HTTP lets other bytes pass, but no two sides agree on what they mean, so they cannot be signed.
 fn header(text: &str) -> Result<HeaderValue, SignError> {
-    HeaderValue::from_str(text).map_err(|_| SignError::Credentials)
+    let value = HeaderValue::from_str(text).ok().filter(|_| text.is_ascii());
+    value.ok_or(SignError::Credentials)
 }
 
 fn secret_header(text: &str) -> Result<HeaderValue, SignError> {

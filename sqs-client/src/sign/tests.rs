@@ -120,9 +120,11 @@ fn secrets_never_show_in_debug() {
 
 #[test]
 fn credentials_that_no_header_can_carry_are_refused() {
-    let credentials = Credentials::new("AK\n", "secret", None, None, "test");
     let request = Signable { host: "h", path: "/", body: b"" };
-    let mut headers = request_headers();
-    let signed = Signer::default().sign(request, &mut headers, &credentials, "r", UNIX_EPOCH);
-    assert_eq!(signed, Err(SignError::Credentials));
+    for (key, token) in [("AK\n", "token"), ("AK", "to\nken"), ("AKé", "token"), ("AK", "tokén")] {
+        let credentials = Credentials::new(key, "secret", Some(token.into()), None, "test");
+        let mut headers = request_headers();
+        let signed = Signer::default().sign(request, &mut headers, &credentials, "r", UNIX_EPOCH);
+        assert_eq!(signed, Err(SignError::Credentials), "{key} {token}");
+    }
 }

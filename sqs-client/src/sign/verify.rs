@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
 use self::proof::{Proof, SIGNATURE, incomplete};
-use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN};
+use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN, fold};
 use crate::hex::of_sha256;
 
 /// How far the clock of a caller may be off.
@@ -156,18 +156,13 @@ fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<St
         if values.is_empty() {
             return Err(incomplete(format!("'{name}' is a 'SignedHeader', but there is no such header.")));
         }
-        let folded: Vec<String> = values.iter().map(|value| fold(value)).collect();
+        let folded: Vec<_> = values.into_iter().map(fold).collect();
         let _ = writeln!(canonical, "{name}:{}", folded.join(","));
     }
     let announced = text(request.headers, "x-amz-content-sha256").filter(|hash| *hash == "UNSIGNED-PAYLOAD");
     let computed = of_sha256(&Sha256::digest(request.body));
     let _ = write!(canonical, "\n{signed_headers}\n{}", announced.unwrap_or(&computed));
     Ok(canonical)
-}
-
-/// Trims, and makes one space of several.
-fn fold(value: &str) -> String {
-    value.split(' ').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Parameters by name and value, each encoded anew, without the signature itself.

@@ -9,8 +9,8 @@ use quick_xml::events::Event;
 
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Tree {
-    text: String,
-    members: Vec<(String, Tree)>,
+    pub(crate) text: String,
+    pub(crate) members: Vec<(String, Tree)>,
 }
 
 impl Tree {
@@ -75,7 +75,8 @@ impl Level {
         let mut members = Vec::new();
         for (name, level) in self.members {
             if level.members.keys().any(|key| key.parse::<usize>().is_ok()) {
-                let numbers: Vec<usize> = level.members.keys().map(|key| key.parse().unwrap()).collect();
+                let mut numbers: Vec<usize> = level.members.keys().map(|key| key.parse().unwrap()).collect();
+                numbers.sort_unstable();
                 assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "numbers of {name}");
                 members
                     .extend(level.members.into_values().map(|element| (name.clone(), element.into_tree())));

@@ -116,6 +116,16 @@ fn what_is_not_an_answer_is_refused() {
 }
 
 #[test]
+fn a_refusal_whose_code_is_empty_has_no_code() {
+    for xml in ["<Code/>", "<Code></Code>", "<Code> </Code>", ""] {
+        let body = format!("<ErrorResponse><Error>{xml}<Message>m</Message></Error></ErrorResponse>");
+        let outcome =
+            Protocol::Query.decode_response::<ReceiveMessage>(400, &HeaderMap::new(), body.as_bytes());
+        assert!(matches!(outcome, Err(ResponseError::Unreadable { .. })), "{xml} {outcome:?}");
+    }
+}
+
+#[test]
 fn what_is_not_an_object_is_refused_as_a_request() {
     for garbage in GARBAGE {
         assert!(request::<ReceiveMessage>(Protocol::AwsJson, garbage).is_err(), "{garbage:?}");

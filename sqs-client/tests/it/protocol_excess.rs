@@ -85,14 +85,16 @@ fn a_text_of_half_a_million_references_is_read_whole() {
 }
 
 #[test]
-fn many_elements_and_entries_are_read_whole() {
-    let count = 100_000;
+fn many_elements_and_entries_are_read_whole_and_too_many_are_refused() {
+    let count = 16_000;
     let messages = receive(&"<Message/>".repeat(count)).unwrap().messages.unwrap();
     assert_eq!(messages.len(), count);
     let entry = |n| format!("<MessageAttribute><Name>n{n}</Name><Value/></MessageAttribute>");
     let entries: String = (0..count).map(entry).collect();
     let mut messages = receive(&format!("<Message>{entries}</Message>")).unwrap().messages.unwrap();
     assert_eq!(messages.remove(0).message_attributes.unwrap().len(), count);
+    assert!(receive(&"<a/>".repeat(100_000)).is_none());
+    assert!(receive(&"<a><b/></a>".repeat(50_000)).is_none());
 }
 
 #[test]

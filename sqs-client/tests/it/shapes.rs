@@ -57,6 +57,7 @@ fn is_empty_collection(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
+#[cfg(test)]
 macro_rules! count {
     ($($module:ident $op:ident,)*) => {
         [ $( sqs_client::operation::$module::$op::ACTION, )* ]

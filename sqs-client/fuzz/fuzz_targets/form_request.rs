@@ -1,0 +1,7 @@
+//! The letter of an action, then a request in the form of the Query protocol.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::request(
+    sqs_client::protocol::Protocol::Query,
+    data
+));

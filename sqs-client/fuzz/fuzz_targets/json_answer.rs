@@ -1,0 +1,7 @@
+//! The letter of an action, then an HTTP answer in AWS JSON.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::answer(
+    sqs_client::protocol::Protocol::AwsJson,
+    data
+));

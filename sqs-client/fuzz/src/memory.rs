@@ -1,0 +1,75 @@
+//! How much memory a decoder may take at its peak.
+
+use http::HeaderMap;
+use peak_alloc::PeakAlloc;
+use sqs_client::operation::Operation;
+use sqs_client::protocol::Protocol;
+
+use crate::message::{self, Task};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const KIBIBYTE: usize = 1 << 10;
+const MEBIBYTE: usize = 1 << 20;
+/// What bytes of a body may need, while it is small: an element of three bytes is a shape of 200.
+const FACTOR: usize = 256;
+/// What a body may need whose parts are as many as the decoders let pass, beside its texts: 34 MB for a form of
+/// 10,000 parameters with twelve levels each.
+const PARTS: usize = 40 * MEBIBYTE;
+/// Texts are kept a few times: as they came, decoded, while a buffer grows.
+const COPIES: usize = 8;
+/// Length of the bodies of [`excess`].
+const LONG: usize = 2 * MEBIBYTE;
+
+/// Runs a decoder on `body`.
+pub(crate) fn within_bounds<T>(body: &[u8], decode: impl FnOnce() -> T) -> T {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let decoded = decode();
+    let needed = ALLOCATOR.peak_usage().saturating_sub(before);
+    let allowed = (16 * KIBIBYTE + FACTOR * body.len()).min(PARTS + COPIES * body.len());
+    assert!(needed <= allowed, "{needed} bytes for a body of {}", body.len());
+    decoded
+}
+
+/// Checks that a long body stays within bounds: an input is the letter of an action, the number of a decoder, then
+/// pieces of the body, each ended by a line end and begun with the power of two that says how often it comes.
+///
+/// # Panics
+/// A decoder takes more memory than a body of that length may need.
+pub fn excess(data: &[u8]) {
+    let Some((action, [decoder, pieces @ ..])) = message::action(data) else { return };
+    let mut body = Vec::new();
+    for piece in pieces.split(|byte| *byte == b'\n') {
+        let Some((power, text)) = piece.split_first() else { continue };
+        let times = 1_usize << (power % 21);
+        let room = (LONG - body.len()) / text.len().max(1);
+        body.extend(text.repeat(times.min(room)));
+    }
+    message::run(action, Excess { decoder: *decoder, body });
+}
+
+struct Excess {
+    decoder: u8,
+    body: Vec<u8>,
+}
+
+impl Task for Excess {
+    fn run<O: Operation>(self) {
+        let body = self.body.as_slice();
+        let answer = |protocol: Protocol, status| {
+            within_bounds(body, || protocol.decode_response::<O>(status, &HeaderMap::new(), body).is_ok())
+        };
+        let request =
+            |protocol: Protocol| within_bounds(body, || protocol.decode_request::<O::Input>(body).is_ok());
+        match self.decoder % 6 {
+            0 => request(Protocol::AwsJson),
+            1 => request(Protocol::Query),
+            2 => answer(Protocol::AwsJson, 200),
+            3 => answer(Protocol::Query, 200),
+            4 => answer(Protocol::AwsJson, 400),
+            _ => answer(Protocol::Query, 400),
+        };
+    }
+}

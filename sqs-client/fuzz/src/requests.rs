@@ -1,0 +1,53 @@
+//! Requests: bytes that decode must give the same input after a way through either protocol.
+
+use sqs_client::operation::Operation;
+use sqs_client::protocol::{Form, Protocol};
+
+use crate::golden_tree::Tree;
+use crate::memory::within_bounds;
+use crate::message::{self, Task};
+use crate::shapes::through_form;
+
+/// Checks the request that follows the letter of an action.
+///
+/// # Panics
+/// A request does not survive.
+pub fn request(protocol: Protocol, data: &[u8]) {
+    if let Some((action, body)) = message::action(data) {
+        message::run(action, Request { protocol, body });
+    }
+}
+
+struct Request<'a> {
+    protocol: Protocol,
+    body: &'a [u8],
+}
+
+impl Task for Request<'_> {
+    fn run<O: Operation>(self) {
+        if self.protocol == Protocol::Query {
+            let _ = Form::parse(self.body).map(|form| form.action().is_some());
+        }
+        let decoded = within_bounds(self.body, || self.protocol.decode_request::<O::Input>(self.body));
+        match decoded {
+            Ok(input) => survives::<O>(&input),
+            Err(error) => assert!(error.to_string().len() <= 2_000, "{error}"),
+        }
+    }
+}
+
+fn survives<O: Operation>(input: &O::Input) {
+    for (protocol, arrives) in
+        [(Protocol::AwsJson, input.clone()), (Protocol::Query, through_form::<O>(input))]
+    {
+        let encoded = protocol.encode_request(input).expect("a shape can be encoded");
+        let text = String::from_utf8_lossy(&encoded.body);
+        let decoded: O::Input =
+            protocol.decode_request(&encoded.body).unwrap_or_else(|error| panic!("{error}: {text}"));
+        assert_eq!(decoded, arrives, "{text}");
+        if protocol == Protocol::Query {
+            // Panics unless lists are numbered 1, 2, .. and no parameter comes twice.
+            let _ = Tree::of_form(&encoded.body);
+        }
+    }
+}
