@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::validate::permission::is_account;
 
+use crate::faults::Fault;
 use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
 use crate::mock::Verification;
 
@@ -42,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    pub(crate) faults: Vec<Fault>,
     pub(crate) journal: usize,
     pub(crate) verification: Option<Verification>,
     /// Queues that are there from the start.
@@ -65,6 +67,7 @@ impl Default for Config {
             clock_frozen: false,
             limits: Limits::default(),
             keys: None,
+            faults: Vec::new(),
             journal: crate::journal::DEFAULT_CAPACITY,
             verification: None,
             #[cfg(feature = "config-file")]

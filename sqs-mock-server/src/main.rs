@@ -39,11 +39,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     let auth = config.auth.unwrap_or(Auth::None);
     let stop_requested = stop_requested().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let started = MockSqs::builder().config(config).start().await;
+    let builder =
+        faults.into_iter().fold(MockSqs::builder().config(config), sqs_mock_server::MockSqsBuilder::fault);
+    let started = builder.start().await;
     let server = started.map_err(|error| explain(&error))?;
-    for fault in faults {
-        server.faults().inject(fault);
-    }
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         endpoint = server.endpoint_url(),

@@ -38,6 +38,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-client/src/error", &["crate::client", "crate::config", "tokio"]),
     ("sqs-client/src/observe.rs", &["crate::client", "crate::config", "tokio"]),
     ("sqs-mock-server/src/http", &["crate::mock", "crate::engine"]),
+    ("sqs-mock-server/src/faults", &["crate::ops", "crate::http", "crate::mock", "crate::engine", "tokio"]),
+    ("sqs-mock-server/src/journal", &["crate::ops", "crate::http", "crate::mock"]),
     ("sqs-client/src/retry", &["crate::"]),
     (
         "sqs-mock-server/src/engine",

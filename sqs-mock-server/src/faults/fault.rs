@@ -22,6 +22,11 @@ pub struct Fault {
     pub(super) probability: f64,
 }
 
+/// The name of a queue within its name, its URL or its ARN.
+pub(crate) fn name_of(queue: &str) -> &str {
+    queue.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default()
+}
+
 /// What goes wrong.
 impl Fault {
     /// The service refuses and does nothing.
@@ -120,9 +125,9 @@ impl Fault {
         self
     }
 
-    /// Strikes requests for the queue of this name, in any account and region.
-    pub fn queue(mut self, name: impl Into<String>) -> Self {
-        self.filter.queue = Some(name.into());
+    /// Strikes requests for the queue of this name, in any account and region. Of a URL or an ARN, the name counts.
+    pub fn queue(mut self, name: impl AsRef<str>) -> Self {
+        self.filter.queue = Some(name_of(name.as_ref()).to_owned());
         self
     }
 
@@ -145,7 +150,7 @@ impl Fault {
         self
     }
 
-    /// Strikes requests of which this is true. It must not inject or remove faults.
+    /// Strikes requests of which this is true.
     pub fn when(mut self, condition: impl Fn(&Request<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.filter.request = Some(Condition(Arc::new(condition)));
         self

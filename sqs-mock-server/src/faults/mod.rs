@@ -40,6 +40,7 @@ mod target;
 
 pub(crate) use effect::Ending;
 pub use fault::Fault;
+pub(crate) use fault::name_of;
 pub(crate) use plan::{FailedEntry, Plan, Unapplied};
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};

@@ -121,7 +121,7 @@ fn failed(index: usize, failure: &Failure) -> FailedEntry {
     FailedEntry { index, error: failure.error(), sender_fault: failure.is_sender_fault() }
 }
 
-fn is_batch(action: Action) -> bool {
+pub(super) fn is_batch(action: Action) -> bool {
     matches!(
         action,
         Action::SendMessageBatch | Action::DeleteMessageBatch | Action::ChangeMessageVisibilityBatch

@@ -99,6 +99,14 @@ impl Faults {
         self.shared.any.store(false, Ordering::Release);
     }
 
+    /// Removes those that struck as often as they may, when there are so many faults.
+    pub(crate) fn forget_spent(&self, at_most: usize) {
+        let mut rules = self.shared.rules.write();
+        if rules.len() >= at_most {
+            rules.retain(|rule| !rule.is_spent());
+        }
+    }
+
     /// The faults that were injected and not removed, spent ones included, in the order of their injection.
     pub fn list(&self) -> Vec<InjectedFault> {
         let injected = |rule: &Arc<Rule>| InjectedFault { rule: Arc::clone(rule), faults: self.clone() };

@@ -9,6 +9,7 @@ use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 
 use super::Fault;
+use super::plan::is_batch;
 
 /// A fault as one flat object: an effect, what belongs to it, and whom it strikes how often.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -67,6 +68,17 @@ pub(super) enum EffectName {
     Redeliver,
 }
 
+impl EffectName {
+    /// Whether a request for this action can be struck.
+    fn can_strike(self, action: Action) -> bool {
+        match self {
+            Self::Redeliver => action == Action::ReceiveMessage,
+            Self::FailEntries | Self::OmitEntries => is_batch(action),
+            _ => true,
+        }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -105,6 +117,9 @@ impl FromStr for Fault {
     type Err = InvalidFault;
 
     fn from_str(text: &str) -> Result<Self, InvalidFault> {
+        if !text.trim_start().starts_with('{') {
+            return Err(InvalidFault("it has to be a JSON object".to_owned()));
+        }
         let spec: Spec = serde_json::from_str(text).map_err(|error| InvalidFault(error.to_string()))?;
         Self::try_from(spec).map_err(InvalidFault)
     }
@@ -122,6 +137,7 @@ impl TryFrom<Spec> for Fault {
 
     fn try_from(spec: Spec) -> Result<Self, String> {
         spec.refuse_what_does_not_belong()?;
+        spec.refuse_what_is_too_long()?;
         let mut fault = spec.bare()?;
         if let Some(text) = spec.message {
             fault = fault.message(text);
@@ -131,6 +147,9 @@ impl TryFrom<Spec> for Fault {
         }
         for name in &spec.actions {
             let action = Action::from_name(name).ok_or_else(|| format!("`actions`: there is no {name:?}"))?;
+            if !spec.effect.can_strike(action) {
+                return Err(format!("`actions`: this effect cannot strike {action}"));
+            }
             fault = fault.on(action);
         }
         if let Some(probability) = spec.probability {
@@ -139,7 +158,12 @@ impl TryFrom<Spec> for Fault {
             }
             fault = fault.probability(probability);
         }
-        fault.filter.queue = spec.queue;
+        if spec.times == Some(0) {
+            return Err("`times` must be at least 1".to_owned());
+        }
+        if let Some(queue) = spec.queue {
+            fault = fault.queue(queue);
+        }
         fault.filter.entry.group = spec.group;
         fault.filter.entry.body = spec.body_contains;
         fault.filter.entry.indices = spec.entries;
@@ -156,8 +180,9 @@ impl Spec {
             EffectName::FailEntries => Fault::fail_entries(self.code()?),
             EffectName::OmitEntries => Fault::omit_entries(),
             EffectName::Status => {
-                let status = self.status.filter(|status| (200..=599).contains(status));
-                let status = status.ok_or("`status` must be there, and between 200 and 599")?;
+                let status =
+                    self.status.filter(|status| (200..=599).contains(status) && ![204, 304].contains(status));
+                let status = status.ok_or("`status` must be there, between 200 and 599, and have a body")?;
                 Fault::status(status, self.body.as_deref().unwrap_or_default())
             }
             EffectName::Latency => {
@@ -180,6 +205,26 @@ impl Spec {
         match ErrorCode::from_name(self.code.as_deref().ok_or("`code` is missing")?) {
             ErrorCode::Other(code) => Err(format!("`code`: {code:?} is no code of SQS")),
             code => Ok(code),
+        }
+    }
+
+    /// Faults stay in memory, and are shown on request.
+    fn refuse_what_is_too_long(&self) -> Result<(), String> {
+        let table = [
+            ("body", &self.body, 64 << 10),
+            ("message", &self.message, 1 << 10),
+            ("queue", &self.queue, 1 << 10),
+            ("group", &self.group, 128),
+            ("body_contains", &self.body_contains, 1 << 10),
+        ];
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match table.iter().find(|(_, text, most)| length(text) > *most) {
+            Some((field, _, most)) => Err(format!("`{field}` must have at most {most} bytes")),
+            None if self.queue.as_deref() == Some("") => Err("`queue` must not be empty".to_owned()),
+            None if self.entries.len() > 10 || self.actions.len() > 23 => {
+                Err("`entries` can be 10 at most, and `actions` 23".to_owned())
+            }
+            None => Ok(()),
         }
     }
 

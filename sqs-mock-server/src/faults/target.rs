@@ -9,7 +9,7 @@ use super::Entry;
 
 /// An operation that can be struck.
 pub(crate) trait Target: Operation {
-    /// The URL or the name of its queue.
+    /// The name, the URL or the ARN of its queue.
     fn queue(input: &Self::Input) -> Option<&str> {
         input.queue_url()
     }
@@ -49,13 +49,11 @@ plain! {
     DeleteQueue in delete_queue;
     GetQueueAttributes in get_queue_attributes;
     ListDeadLetterSourceQueues in list_dead_letter_source_queues;
-    ListMessageMoveTasks in list_message_move_tasks;
     ListQueueTags in list_queue_tags;
     ListQueues in list_queues;
     PurgeQueue in purge_queue;
     RemovePermission in remove_permission;
     SetQueueAttributes in set_queue_attributes;
-    StartMessageMoveTask in start_message_move_task;
     TagQueue in tag_queue;
     UntagQueue in untag_queue;
 }
@@ -69,6 +67,18 @@ impl Target for sqs_client::operation::create_queue::CreateQueue {
 impl Target for sqs_client::operation::get_queue_url::GetQueueUrl {
     fn queue(input: &Self::Input) -> Option<&str> {
         input.queue_name()
+    }
+}
+
+impl Target for sqs_client::operation::start_message_move_task::StartMessageMoveTask {
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
+    }
+}
+
+impl Target for sqs_client::operation::list_message_move_tasks::ListMessageMoveTasks {
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
     }
 }
 

@@ -217,7 +217,8 @@ fn without_code(mut spec: serde_json::Value) -> serde_json::Value {
 #[test]
 fn text_that_is_no_fault_is_refused_with_the_reason() {
     let table = [
-        ("", "EOF"),
+        ("", "has to be a JSON object"),
+        ("{", "EOF"),
         (r#"{"effect":"explode"}"#, "unknown variant `explode`, expected one of `error`, `throttle`"),
         (r#"{"effect":"error"}"#, "`code` is missing"),
         (r#"{"effect":"error","code":"Oops"}"#, "\"Oops\" is no code of SQS"),
@@ -227,6 +228,15 @@ fn text_that_is_no_fault_is_refused_with_the_reason() {
         (r#"{"effect":"truncate","actions":["Send"]}"#, "there is no \"Send\""),
         (r#"{"effect":"truncate","probability":1.5}"#, "between 0 and 1, not 1.5"),
         (r#"{"effect":"truncate","action":"SendMessage"}"#, "unknown field `action`"),
+        (r#"["throttle"]"#, "has to be a JSON object"),
+        (r#"{"effect":"redeliver","actions":["SendMessage"]}"#, "cannot strike SendMessage"),
+        (
+            r#"{"effect":"fail_entries","code":"OverLimit","actions":["SendMessage"]}"#,
+            "cannot strike SendMessage",
+        ),
+        (r#"{"effect":"status","status":204}"#, "have a body"),
+        (r#"{"effect":"truncate","times":0}"#, "`times` must be at least 1"),
+        (r#"{"effect":"truncate","queue":""}"#, "`queue` must not be empty"),
     ];
     for (text, reason) in table {
         let error = text.parse::<Fault>().unwrap_err().to_string();

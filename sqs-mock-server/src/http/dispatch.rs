@@ -77,7 +77,12 @@ async fn run<O: Serve + Target>(
     let faults = service.faults();
     let plan = if faults.is_empty() { Plan::default() } else { faults.plan(&context.request::<O>(&input)) };
     if !plan.latency.is_zero() {
+        let generation = service.generation();
         tokio::time::sleep(plan.latency).await;
+        if service.generation() != generation {
+            // What began before a reset or the end must not reach what comes after it, by no second attempt either.
+            return Dispatched::Struck(Unapplied::Refused(context.no_such_queue()));
+        }
     }
     if let Some(unapplied) = plan.unapplied {
         return Dispatched::Struck(unapplied);

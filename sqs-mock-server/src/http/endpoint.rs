@@ -161,11 +161,10 @@ impl Endpoint {
     }
 
     /// Makes all begin anew: queues, move tasks and what waits for messages end, the clock is where it was, the
-    /// journal is empty, and nothing goes wrong on demand any more.
+    /// journal is empty. What was there from the start is there again.
     pub(crate) fn reset(&self) {
         self.service.reset();
-        self.service.faults().clear();
-        self.journal.clear();
+        self.journal.reset();
     }
 
     /// What it was asked.

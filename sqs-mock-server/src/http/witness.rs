@@ -70,6 +70,7 @@ impl<'a> Witness<'a> {
 
     /// As [`refused`](Self::refused), where HTTP says it all.
     pub(super) fn refused_as(&mut self, code: &ErrorCode) -> &'a str {
+        self.entry.refused(code);
         self.record.refused_as(code)
     }
 

@@ -19,6 +19,7 @@ pub(crate) struct Entry<'a>(Option<Open<'a>>);
 #[derive(Debug)]
 struct Open<'a> {
     journal: &'a Journal,
+    generation: u64,
     start: Instant,
     time: Timestamp,
     request_id: &'a str,
@@ -45,6 +46,7 @@ impl<'a> Entry<'a> {
             let start = Instant::now();
             Open {
                 journal,
+                generation: journal.generation(),
                 start,
                 time: clock.at(start),
                 request_id,
@@ -108,10 +110,11 @@ impl Open<'_> {
             self.caller.as_ref().map(|(region, account)| (&**region, &**account)).unwrap_or_default();
         // Only forms can leave the queue to the path.
         let path = if self.protocol == Protocol::Query && self.path != "/" { self.path } else { "" };
-        self.journal.record(New {
+        let new = New {
             head: Head::new(times, self.protocol, self.action, ending),
             texts: [self.request_id, region, account, path],
             input: self.input,
-        });
+        };
+        self.journal.record(new, self.generation);
     }
 }

@@ -16,6 +16,7 @@ mod ring;
 mod times;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -34,12 +35,13 @@ pub(crate) struct Journal {
     capacity: usize,
     /// Locked for as long as it takes to copy one request in or all out; never while anything else is locked.
     ring: Mutex<Ring>,
+    generation: AtomicU64,
 }
 
 impl Journal {
     /// A journal of at most so many requests; with 0 it records nothing.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, ring: Mutex::default() }
+        Self { capacity, ring: Mutex::default(), generation: AtomicU64::new(0) }
     }
 
     /// Whether anything is recorded.
@@ -53,13 +55,29 @@ impl Journal {
         Requests::new(snapshot.records().into_iter().map(Arc::new).collect())
     }
 
+    /// As [`clear`](Self::clear); what is under way is not recorded either.
+    pub(crate) fn reset(&self) {
+        let mut ring = self.ring.lock();
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        ring.clear();
+    }
+
+    /// Changes with every reset.
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
     /// Forgets all, and says how many that were.
     pub(crate) fn clear(&self) -> usize {
         self.ring.lock().clear()
     }
 
-    fn record(&self, new: New<'_>) {
-        self.ring.lock().push(new, self.capacity);
+    /// Records a request that began in that generation.
+    fn record(&self, new: New<'_>, generation: u64) {
+        let mut ring = self.ring.lock();
+        if generation == self.generation() {
+            ring.push(new, self.capacity);
+        }
     }
 }
 

@@ -15,14 +15,15 @@ use crate::ops::Service;
 
 impl MockSqs {
     /// A service with its queues, which are there before anybody can call.
-    #[cfg_attr(
-        not(feature = "config-file"),
-        expect(clippy::unnecessary_wraps, reason = "no file, no errors")
-    )]
     pub(super) fn service(config: &Config) -> io::Result<Service> {
-        let service = Service::new(config);
-        #[cfg(feature = "config-file")]
-        queues::create(&service, config)?;
+        let mut service = Service::new(config);
+        furnish(&service, config)?;
+        let config = config.clone();
+        service.on_reset(move |service| {
+            if let Err(error) = furnish(service, &config) {
+                tracing::error!(%error, "what was there from the start cannot be made again");
+            }
+        });
         Ok(service)
     }
 
@@ -57,6 +58,17 @@ impl MockSqs {
             verification: config.verification.clone(),
         }
     }
+}
+
+/// Puts into a service what is to be there from the start.
+#[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
+fn furnish(service: &Service, config: &Config) -> io::Result<()> {
+    #[cfg(feature = "config-file")]
+    queues::create(service, config)?;
+    for fault in &config.faults {
+        service.faults().inject(fault.clone());
+    }
+    Ok(())
 }
 
 /// The host of a URL without a path.

@@ -11,6 +11,7 @@ use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::Config;
 #[cfg(feature = "config-file")]
 use crate::config::ConfigFile;
+use crate::faults::Fault;
 use crate::http::{Limits, QueueUrlStyle, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
@@ -115,6 +116,13 @@ impl MockSqsBuilder {
     /// does not while another panic is under way. `Verification::default()` allows nothing to be left.
     pub fn verify_on_drop(mut self, rules: Verification) -> Self {
         self.config.verification = Some(rules);
+        self
+    }
+
+    /// Something that goes wrong from the start on, and again after each [reset](MockSqs::reset). Said more than once,
+    /// all of it.
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.config.faults.push(fault);
         self
     }
 

@@ -163,10 +163,12 @@ impl MockSqs {
         self.service.seed().0
     }
 
-    /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, and the
-    /// clock is where it was at the start (the time of the system, unless told otherwise), running or frozen as then. Recorded requests are forgotten.
-    /// Receives that wait are answered as when their queue is deleted; other requests under way may be, too. Settings, connections and clients
-    /// stay. Ids do not begin again, so that receipt handles from before fit no message of later queues.
+    /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, faults are
+    /// removed, recorded requests are forgotten, and the clock is where it was at the start (the time of the system,
+    /// unless told otherwise), running or frozen as then. Queues of a config file and faults of the builder are there
+    /// again. Receives that wait are answered as when their queue is deleted; other requests under way may be,
+    /// too. Settings, connections and clients stay. Ids do not begin again, so that receipt
+    /// handles from before fit no message of later queues.
     pub fn reset(&self) {
         self.endpoint.reset();
     }

@@ -114,7 +114,7 @@ impl Verification {
 impl LeftoverKind {
     fn of(message: &PeekedMessage, is_dead_letter_queue: bool) -> Self {
         match message.visibility {
-            _ if is_dead_letter_queue => Self::DeadLetters,
+            _ if is_dead_letter_queue || message.dead_letter_source.is_some() => Self::DeadLetters,
             Visibility::InFlightUntil(_) => Self::InFlight,
             _ => Self::Undelivered,
         }

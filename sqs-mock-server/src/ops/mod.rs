@@ -51,9 +51,11 @@ use sqs_client::operation::Operation;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::validate::refusal;
 
-use crate::faults::{FailedEntry, Request, Target};
+use crate::faults::{FailedEntry, Request, Target, name_of};
 
-use address::Address;
+/// What is shown of queues and messages.
+pub(crate) use crate::engine::{Counts, PeekedMessage, QueueArn, QueueDescription, Visibility, WhyEmpty};
+
 pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::Service;
 pub(crate) use trace::Trace;
@@ -98,9 +100,7 @@ impl Context {
     pub(crate) fn request<'a, O: Target>(&'a self, input: &'a O::Input) -> Request<'a> {
         Request {
             action: O::ACTION,
-            queue: O::queue(input)
-                .or(self.queue_path.as_deref())
-                .map(|queue| Address::parse(queue, &self.account).name),
+            queue: O::queue(input).or(self.queue_path.as_deref()).map(name_of),
             account: &self.account,
             region: &self.region,
             entries: O::entries(input),
@@ -112,7 +112,8 @@ impl Context {
         self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
     }
 
-    fn no_such_queue(&self) -> ServiceError {
+    /// The refusal of a queue that does not exist, in the words of the request's protocol.
+    pub(crate) fn no_such_queue(&self) -> ServiceError {
         if !self.wsdl {
             return refusal::no_such_queue();
         }

@@ -46,7 +46,7 @@ impl Service {
         mut queue_url: Option<String>,
         shown: Shown,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
-        let queue = self.queue(context, &mut queue_url)?;
+        let queue = self.existing_queue(context, &mut queue_url)?;
         let now = self.clock().now();
         let messages = queue.look(|queue| queue.peek(now, 0, usize::MAX));
         let messages = messages.ok_or_else(|| context.no_such_queue())?;

@@ -1,7 +1,7 @@
 //! The state of one server: its worlds, its clock, its end.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use sqs_client::service_error::ServiceError;
@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Context;
 use super::address::Address;
+use super::reset::Furnish;
 use super::seats::Seats;
 use super::shared::SharedQueue;
 use super::worlds::{Realm, Worlds};
@@ -26,6 +27,7 @@ pub(crate) struct Service {
     pub(super) auto_create: bool,
     /// What the clock shows at the start, other than the time of the system, and whether it stands still.
     pub(super) clock_start: (Option<Timestamp>, bool),
+    pub(super) furnish: Furnish,
 }
 
 /// What operations and background tasks share.
@@ -44,6 +46,8 @@ pub(super) struct Shared {
     pub(super) faults: Faults,
     /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
     pub(super) queues_changed: Notify,
+    /// How often all was made to start anew.
+    pub(super) resets: AtomicU64,
 }
 
 impl Service {
@@ -80,8 +84,14 @@ impl Service {
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
             queues_changed: Notify::new(),
+            resets: AtomicU64::new(0),
         };
-        Self { shared: Arc::new(shared), auto_create: false, clock_start: (None, false) }
+        Self {
+            shared: Arc::new(shared),
+            auto_create: false,
+            clock_start: (None, false),
+            furnish: Furnish::default(),
+        }
     }
 
     /// The clock that all queues live by.
@@ -107,6 +117,11 @@ impl Service {
     /// Ends all long polls with an empty answer, and all move tasks. Later long polls do not wait.
     pub(crate) fn shut_down(&self) {
         self.shared.stop.send_replace(true);
+    }
+
+    /// Changes with every reset, and with the end.
+    pub(crate) fn generation(&self) -> u64 {
+        self.shared.resets.load(Ordering::Acquire) + u64::from(self.is_shut_down())
     }
 
     /// Whether [`shut_down`](Self::shut_down) was called.

@@ -241,15 +241,66 @@ async fn faults_are_injected_seen_and_removed_over_http() {
 #[tokio::test]
 async fn fault_that_is_none_is_refused_over_http() {
     let (server, mut wire) = Wire::with_queue().await;
-    for (body, reason) in
-        [("{}", "missing field `effect`"), ("[", "EOF"), (r#"{"effect":"error"}"#, "`code` is missing")]
-    {
+    for (body, reason) in [
+        ("{}", "missing field `effect`"),
+        ("[", "has to be a JSON object"),
+        (r#"{"effect":"error"}"#, "`code` is missing"),
+    ] {
         let error = wire.exchange("POST /_mock/faults", "", body.as_bytes()).await.error(400);
         assert!(error.contains(reason), "{body}: {error}");
     }
     for _ in 0..1000 {
-        server.faults().inject(Fault::latency(Duration::ZERO).times(0));
+        server.faults().inject(Fault::latency(Duration::ZERO));
     }
     let error = wire.exchange("POST /_mock/faults", "", br#"{"effect":"corrupt"}"#).await.error(400);
     assert!(error.contains("1000"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_from_before_a_reset_does_not_reach_what_comes_after() {
+    let server = MockSqs::builder().clock_frozen().in_process().unwrap();
+    let client = server.client();
+    let create = || client.create_queue().queue_name("q").send();
+    let url = create().await.unwrap().queue_url.unwrap();
+    server.faults().inject(Fault::latency(Duration::from_secs(1)).on(Action::SendMessage));
+    let ghost = tokio::spawn(client.send_message().queue_url(&url).message_body("ghost").send());
+    let poll = tokio::spawn(client.receive_message().queue_url(&url).wait_time_seconds(20).send());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    server.reset();
+    create().await.unwrap();
+    let (ghost, poll) = (ghost.await.unwrap(), poll.await.unwrap());
+    assert!(server.queue("q").bodies().is_empty());
+    assert!(ghost.is_err() && poll.is_err());
+    server.requests().of(Action::ReceiveMessage).expect(0);
+}
+
+#[tokio::test]
+async fn what_was_there_from_the_start_is_there_after_a_reset() {
+    let fault = Fault::throttle().on(Action::ListQueues).times(1);
+    let builder = MockSqs::builder().fault(fault).config_toml("[[queues]]\nname = 'orders'").unwrap();
+    let server = builder.in_process().unwrap();
+    for _ in 0..2 {
+        assert!(server.queue("orders").exists() && !server.faults().list()[0].is_spent());
+        server.client().list_queues().send().await.unwrap();
+        assert!(server.faults().list()[0].is_spent());
+        server.faults().inject(Fault::corrupt());
+        server.client().create_queue().queue_name("more").send().await.unwrap_err();
+        server.reset();
+        assert!(!server.queue("more").exists());
+    }
+    assert_eq!(server.faults().list().len(), 1);
+}
+
+#[tokio::test]
+async fn spent_faults_make_room_and_urls_name_queues() {
+    let (server, mut wire) = Wire::with_queue().await;
+    for _ in 0..1000 {
+        server.faults().inject(Fault::latency(Duration::ZERO).times(0));
+    }
+    let body = format!(r#"{{"effect":"throttle","queue":"{}"}}"#, server.queue_url("q"));
+    wire.exchange("POST /_mock/faults", "", body.as_bytes()).await.content(200);
+    assert_eq!(server.faults().list().len(), 1);
+    assert_eq!(wire.json("SendMessage", SEND).await.status, 403);
+    let arn = r#"{"SourceArn":"arn:aws:sqs:us-east-1:000000000000:q"}"#;
+    assert_eq!(wire.json("StartMessageMoveTask", arn).await.status, 403, "queues of move tasks count");
 }

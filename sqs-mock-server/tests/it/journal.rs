@@ -58,7 +58,7 @@ async fn refusals_are_recorded_with_their_code() {
         (Some(Action::SendMessage), "400 QueueDoesNotExist"),
         (None, "400 UnknownOperationException"),
         (Some(Action::DeleteQueue), "400 QueueDoesNotExist"),
-        (None, "405"),
+        (None, "405 MethodNotAllowed"),
     ];
     assert_eq!(seen, expected.map(|(action, ending)| (action, ending.to_owned())));
     assert_eq!(refused.all()[0].error_code(), Some(&ErrorCode::QueueDoesNotExist));

@@ -31,6 +31,9 @@ impl<'a> Ask<'a> {
     /// The body as JSON, an empty one as `{}`.
     pub(super) fn content<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let body = if self.body.is_empty() { b"{}" } else { self.body };
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Refusal::bad("the body has to be a JSON object"));
+        }
         serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body: {error}")))
     }
 }

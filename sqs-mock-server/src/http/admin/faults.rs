@@ -46,6 +46,7 @@ pub(super) fn inject(ask: &Ask<'_>) -> Answered {
     let text = std::str::from_utf8(ask.body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
     let fault: Fault = text.parse().map_err(|error| Refusal::bad(format!("the body: {error}")))?;
     let faults = ask.endpoint.service().faults();
+    faults.forget_spent(AT_MOST);
     if faults.list().len() >= AT_MOST {
         return Err(Refusal::bad(format!("there are {AT_MOST} faults already; DELETE some first")));
     }

@@ -10,8 +10,8 @@ use super::ask::Ask;
 use super::page::{LIMIT, Page, SKIP};
 use super::queues::{home, unknown};
 use crate::clock::Timestamp;
-use crate::engine::{PeekedMessage, QueueArn, Visibility};
 use crate::ops::MAX_PEEKED;
+use crate::ops::{PeekedMessage, QueueArn, Visibility};
 
 #[derive(Serialize)]
 struct Part<'m> {

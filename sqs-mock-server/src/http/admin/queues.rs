@@ -8,7 +8,7 @@ use sqs_client::types::QueueAttributeName;
 use super::answer::{Answered, Refusal, json};
 use super::ask::{Ask, Parameters};
 use super::page::{LIMIT, Page, SKIP};
-use crate::engine::{Counts, QueueArn, QueueDescription, WhyEmpty};
+use crate::ops::{Counts, QueueArn, QueueDescription, WhyEmpty};
 
 #[derive(Serialize)]
 struct Part {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::answer::{Answered, Refusal, json};
 use super::ask::{Ask, Parameters};
 use super::queues::home;
-use crate::engine::{Counts, QueueArn};
+use crate::ops::{Counts, QueueArn};
 
 const WANTED: [&str; 4] = ["available", "in_flight", "delayed", "total"];
 /// The longest wait, in seconds of real time, and the one that nobody asked for.
