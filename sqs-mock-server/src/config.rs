@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::validate::permission::is_account;
 
+use crate::engine::DeliveryMode;
 use crate::http::{Keys, Limits, is_region};
 
 /// Account of callers who do not choose one.
@@ -22,6 +23,7 @@ pub(crate) struct Config {
     pub(crate) region: String,
     pub(crate) public_url: Option<String>,
     pub(crate) relaxed_timing: bool,
+    pub(crate) delivery: DeliveryMode,
     pub(crate) seed: Option<u64>,
     pub(crate) clock_start: Option<SystemTime>,
     pub(crate) clock_frozen: bool,
@@ -38,6 +40,7 @@ impl Default for Config {
             region: DEFAULT_REGION.to_owned(),
             public_url: None,
             relaxed_timing: false,
+            delivery: DeliveryMode::default(),
             seed: None,
             clock_start: None,
             clock_frozen: false,

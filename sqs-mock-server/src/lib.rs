@@ -8,6 +8,7 @@ mod mock;
 mod ops;
 mod seed;
 
+pub use crate::engine::DeliveryMode;
 pub use crate::http::{InProcess, Limits};
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView};
 

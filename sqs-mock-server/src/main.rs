@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
-use sqs_mock_server::{Limits, MockSqs};
+use sqs_mock_server::{DeliveryMode, Limits, MockSqs};
 use tracing_subscriber::EnvFilter;
 
 const EXAMPLES: &str = "\
@@ -48,6 +48,9 @@ struct Arguments {
     /// Lets queues be created again right after deletion and purged as often as you like.
     #[arg(long, env = "SQS_MOCK_RELAXED_TIMING")]
     relaxed_timing: bool,
+    /// How standard queues deliver.
+    #[arg(long, env = "SQS_MOCK_DELIVERY", value_enum, default_value_t = Delivery::Ordered)]
+    delivery: Delivery,
     /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER")]
     seed: Option<u64>,
@@ -79,6 +82,24 @@ struct Arguments {
     log: EnvFilter,
 }
 
+/// How standard queues deliver.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Delivery {
+    /// In order, each message once, and whatever is there.
+    Ordered,
+    /// As AWS does: short polls miss some, the order is a little mixed, a few messages come twice.
+    AwsLike,
+}
+
+impl From<Delivery> for DeliveryMode {
+    fn from(delivery: Delivery) -> Self {
+        match delivery {
+            Delivery::Ordered => Self::Ordered,
+            Delivery::AwsLike => Self::AwsLike,
+        }
+    }
+}
+
 /// How callers prove who they are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Auth {
@@ -108,11 +129,12 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let Arguments { host, port, account, region, public_url, relaxed_timing, seed, .. } = arguments;
-    let Arguments { auth, keys, max_connections, log, .. } = arguments;
+    let Arguments { auth, keys, max_connections, log, delivery, .. } = arguments;
     tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
     let mut limits = Limits::default();
     limits.max_connections = max_connections;
     let mut builder = MockSqs::builder().port(port).account(account).region(&region).limits(limits);
+    builder = builder.delivery(delivery.into());
     if relaxed_timing {
         builder = builder.relaxed_timing();
     }

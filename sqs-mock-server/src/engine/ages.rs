@@ -28,6 +28,15 @@ impl Ages {
         }
     }
 
+    /// As [`insert`](Self::insert), for one that was there before and does not become the last.
+    pub(super) fn insert_again(&mut self, born: Timestamp, slot: Slot) {
+        self.late.insert((born, slot));
+    }
+
+    pub(super) fn is_late(&self, born: Timestamp, slot: Slot) -> bool {
+        !self.late.is_empty() && self.late.contains(&(born, slot))
+    }
+
     pub(super) fn remove(&mut self, born: Timestamp, slot: Slot) {
         if !self.late.remove(&(born, slot)) {
             self.links.remove(&mut self.in_order, slot);
@@ -44,14 +53,45 @@ impl Ages {
         }
     }
 
-    /// Every message, those that came late first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
-        self.late.iter().map(|(_, slot)| *slot).chain(self.links.iter(&self.in_order))
+    /// When the youngest message was born.
+    pub(super) fn youngest(&self) -> Option<Timestamp> {
+        let last = self.in_order.last().map(|_| self.youngest);
+        last.max(self.late.last().map(|(born, _)| *born))
     }
 
-    /// Every message that came in order, from the youngest back.
-    pub(super) fn iter_back(&self) -> impl Iterator<Item = Slot> {
-        std::iter::successors(self.in_order.last(), |slot| self.links.before(*slot))
+    /// Every message, the oldest first; `born` gives the birth of a slot.
+    pub(super) fn iter(&self, born: impl Fn(Slot) -> Option<Timestamp>) -> impl Iterator<Item = Slot> {
+        let mut in_order = self.links.iter(&self.in_order).peekable();
+        let mut late = self.late.iter().peekable();
+        std::iter::from_fn(move || {
+            let first = in_order.peek().and_then(|slot| Some((born(*slot)?, *slot)));
+            match late.next_if(|late| first.is_none_or(|first| **late < first)) {
+                Some((_, slot)) => Some(*slot),
+                None => in_order.next(),
+            }
+        })
+    }
+
+    /// The message that came next in order.
+    pub(super) fn after(&self, slot: Slot) -> Option<Slot> {
+        self.links.after(slot)
+    }
+
+    /// The message that came before in order.
+    pub(super) fn before(&self, slot: Slot) -> Option<Slot> {
+        self.links.before(slot)
+    }
+
+    /// Messages born after `moment`, in no particular order.
+    pub(super) fn younger_than(
+        &self,
+        moment: Timestamp,
+        born: impl Fn(Slot) -> Option<Timestamp>,
+    ) -> Vec<Slot> {
+        let young = |slot: &Slot| born(*slot).is_some_and(|born| born > moment);
+        let in_order = std::iter::successors(self.in_order.last(), |slot| self.links.before(*slot));
+        let late = self.late.iter().rev().map(|(_, slot)| *slot);
+        in_order.take_while(young).chain(late.take_while(young)).collect()
     }
 }
 
@@ -67,12 +107,15 @@ mod tests {
         for (slot, birth) in (0..).zip(births) {
             ages.insert(birth, Slot(slot));
         }
+        assert_eq!(ages.youngest(), Some(Timestamp::from_millis(70)));
+        let listed: Vec<_> = ages.iter(born).map(|slot| slot.0).collect();
+        assert_eq!(listed, [2, 0, 3, 1, 4]);
         let mut order = Vec::new();
         while let Some((birth, slot)) = ages.oldest(born) {
             ages.remove(birth, slot);
             order.push(slot.0);
         }
         assert_eq!(order, [2, 0, 3, 1, 4]);
-        assert_eq!(ages.iter().count(), 0);
+        assert_eq!((ages.iter(born).count(), ages.youngest()), (0, None));
     }
 }

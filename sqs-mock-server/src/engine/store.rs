@@ -2,15 +2,22 @@
 //!
 //! What happens to a message is decided by [`queue`](super::queue); here it is only put in its places.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::ages::Ages;
-use super::message::{Core, State, Stored};
+use super::aws_like::{Asked, SERVERS};
+use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
 use super::timers::Timers;
+use super::window::Window;
+use super::{DeliveryMode, Settings};
 use crate::clock::Timestamp;
+
+/// From so many messages on, it pays to let all go at once.
+const GREAT_MANY: usize = 1024;
 
 /// How many messages a queue has, exactly.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -38,20 +45,26 @@ pub(super) struct Store {
     messages: Slab<Stored>,
     order: Order,
     ages: Ages,
+    /// Of FIFO queues.
+    window: Option<Window>,
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
+    now: Timestamp,
 }
 
 impl Store {
-    pub(super) fn new(fifo: bool) -> Self {
+    pub(super) fn new(fifo: bool, settings: Settings) -> Self {
+        let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
         Self {
             messages: Slab::default(),
-            order: Order::new(fifo),
+            order: Order::new(fifo, servers),
             ages: Ages::default(),
+            window: fifo.then(|| Window::new(settings.receive_window)),
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
+            now: Timestamp::default(),
         }
     }
 
@@ -69,6 +82,11 @@ impl Store {
 
     pub(super) fn counts(&self) -> Counts {
         self.counts
+    }
+
+    pub(super) fn len(&self) -> usize {
+        let Counts { available, in_flight, delayed } = self.counts;
+        available + in_flight + delayed
     }
 
     /// The next moment at which a message comes back.
@@ -103,22 +121,56 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
+        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
+        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
+            self.order.look_up_to(last);
+        }
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
     }
 
-    /// Takes a message out, with the id of its group.
-    pub(super) fn remove(&mut self, slot: Slot) -> Option<(Core, Option<Arc<str>>)> {
+    /// Puts a message back in its place, available as it was when it was taken out.
+    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) {
+        let Removed { core, group, place: Place { ticket, turn } } = message;
+        let group = self.order.join(group.as_deref(), now);
+        let born = core.born;
+        let state = State::Available;
+        let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
+        self.ages.insert_again(born, slot);
+        *self.counts.of(state) += 1;
+        self.became_receivable += self.order.returned(&self.messages, slot);
+    }
+
+    /// Takes a message out.
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<Removed> {
         let message = self.messages.get(slot)?;
         let (group, state, born) = (message.group, message.state, message.core.born);
-        let ticket = message.ticket;
+        let place = Place { ticket: message.ticket, turn: message.turn };
         let id = self.group_id(group);
         *self.counts.of(state) -= 1;
+        let next_within = self.leave_window(slot, born, place.ticket);
         self.ages.remove(born, slot);
         if let Some(until) = state.hidden_until() {
-            self.timers.clear(until, ticket, slot);
+            self.timers.clear(until, place.ticket, slot);
         }
-        self.became_receivable += self.order.leaves(&self.messages, slot);
-        self.messages.remove(slot).map(|message| (message.core, id))
+        self.became_receivable += self.order.leaves(&self.messages, self.now, slot);
+        let message = self.messages.remove(slot)?;
+        if let Some(next) = next_within {
+            self.became_receivable += self.order.reached(&self.messages, next);
+        }
+        Some(Removed { core: message.core, group: id, place })
+    }
+
+    /// The message that receives look at instead of one that goes.
+    fn leave_window(&mut self, slot: Slot, born: Timestamp, ticket: u64) -> Option<Slot> {
+        let window = self.window.as_mut()?;
+        if self.ages.is_late(born, slot) || !self.order.looks_at(ticket) {
+            return None;
+        }
+        let next = window.leave(&self.ages, slot);
+        if next.is_none() {
+            self.order.look_up_to(u64::MAX);
+        }
+        next
     }
 
     pub(super) fn set_state(&mut self, slot: Slot, state: State) {
@@ -138,22 +190,29 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        self.became_receivable += self.order.changed(&mut self.messages, slot, old);
+        self.became_receivable += self.order.changed(&mut self.messages, self.now, slot, old);
     }
 
-    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible.
-    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration) {
+    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible. Those that
+    /// go are put into `expired`, for whoever can drop them without holding anybody up.
+    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration, expired: &mut Vec<Core>) {
+        self.now = now;
         while let Some((_, slot)) = self.oldest_message().filter(|(born, _)| *born + retention <= now) {
-            self.remove(slot);
+            expired.extend(self.remove(slot).map(|message| message.core));
         }
         while let Some(slot) = self.timers.pop_due(now) {
             self.set_state(slot, State::Available);
         }
     }
 
-    /// The message to deliver next.
-    pub(super) fn next(&mut self, now: Timestamp) -> Option<Slot> {
-        self.order.next(&self.messages, now, self.counts.in_flight)
+    /// Whether this is a great many messages, and all are too old.
+    pub(super) fn is_past(&self, now: Timestamp, retention: Duration) -> bool {
+        self.len() >= GREAT_MANY && self.ages.youngest().is_some_and(|youngest| youngest + retention <= now)
+    }
+
+    /// The message to deliver next, when these servers are asked.
+    pub(super) fn next(&mut self, now: Timestamp, asked: Asked) -> Option<Slot> {
+        self.order.next(&self.messages, now, self.counts.in_flight, asked)
     }
 
     /// The message to deliver together with one: that behind it in its group.
@@ -163,16 +222,21 @@ impl Store {
 
     /// Every message, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.ages.iter().filter_map(|slot| self.get(slot))
+        self.ages.iter(|slot| self.born(slot)).filter_map(|slot| self.get(slot))
     }
 
-    /// Messages from the youngest back to those born before `moment`.
+    /// Messages born after `moment`, the last to have come in first.
     pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
-        let young = |slot: &Slot| self.get(*slot).is_some_and(|message| message.core.born > moment);
-        self.ages.iter_back().take_while(young).collect()
+        let mut slots = self.ages.younger_than(moment, |slot| self.born(slot));
+        slots.sort_unstable_by_key(|slot| Reverse(self.get(*slot).map(|message| message.ticket)));
+        slots
     }
 
     fn oldest_message(&self) -> Option<(Timestamp, Slot)> {
-        self.ages.oldest(|slot| self.get(slot).map(|message| message.core.born))
+        self.ages.oldest(|slot| self.born(slot))
+    }
+
+    fn born(&self, slot: Slot) -> Option<Timestamp> {
+        self.get(slot).map(|message| message.core.born)
     }
 }

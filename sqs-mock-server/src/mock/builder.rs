@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 
 use super::{IN_PROCESS_URL, MockSqs};
 use crate::config::Config;
+use crate::engine::DeliveryMode;
 use crate::http::{Limits, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
@@ -54,6 +55,12 @@ impl MockSqsBuilder {
     /// and creating one of the same name, and between two purges.
     pub fn relaxed_timing(mut self) -> Self {
         self.config.relaxed_timing = true;
+        self
+    }
+
+    /// How standard queues deliver: exactly, which is the default, or with the looseness of AWS.
+    pub fn delivery(mut self, delivery: DeliveryMode) -> Self {
+        self.config.delivery = delivery;
         self
     }
 

@@ -52,7 +52,11 @@ impl Service {
         if config.clock_frozen {
             clock.freeze();
         }
-        let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
+        let settings = Settings {
+            relaxed_timing: config.relaxed_timing,
+            delivery: config.delivery,
+            ..Settings::default()
+        };
         Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings)
     }
 

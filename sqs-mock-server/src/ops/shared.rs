@@ -68,11 +68,14 @@ impl SharedQueue {
 
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
-        let (result, wakeups) = {
+        let (result, wakeups, expired) = {
             let mut queue = self.queue.lock();
-            (act(&mut queue), queue.take_wakeups())
+            (act(&mut queue), queue.take_wakeups(), queue.take_expired())
         };
         self.wake(wakeups);
+        if let Some(expired) = expired {
+            let_go(expired);
+        }
         result
     }
 
@@ -91,10 +94,10 @@ impl SharedQueue {
     }
 
     /// Ends the queue. Parked receives wake, and find it deleted.
-    pub(super) fn close(&self) -> Dropped {
+    pub(super) fn close(&self) {
         let dropped = self.even_deleted(Queue::close);
         self.arrival.notify_waiters();
-        dropped
+        let_go(dropped);
     }
 
     fn wake(&self, wakeups: Wakeups) {
@@ -104,5 +107,13 @@ impl SharedQueue {
         if wakeups.sooner.is_some() {
             self.sooner.notify_one();
         }
+    }
+}
+
+/// Drops messages, many of them on a thread where nobody waits for it.
+pub(super) fn let_go(dropped: Dropped) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) if dropped.is_large() => drop(runtime.spawn_blocking(move || drop(dropped))),
+        _ => drop(dropped),
     }
 }

@@ -9,14 +9,23 @@ use sqs_client::types::QueueAttributeName;
 use super::Queue;
 use crate::clock::Timestamp;
 use crate::engine::attributes::{Facts, Requested};
-use crate::engine::message::State;
+use crate::engine::message::{Core, State};
 use crate::engine::policy::Policy;
 use crate::engine::store::Store;
 
 /// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Dropped {
-    _messages: Store,
+    pub(super) stores: Vec<Store>,
+    pub(super) messages: Vec<Core>,
+}
+
+impl Dropped {
+    /// Whether dropping this takes long enough for others to notice.
+    pub(crate) fn is_large(&self) -> bool {
+        const LARGE: usize = 10_000;
+        self.messages.len() >= LARGE || self.stores.iter().any(|store| store.len() >= LARGE)
+    }
 }
 
 impl Queue {
@@ -125,7 +134,13 @@ impl Queue {
             fifo.deduplication.clear();
             fifo.attempts.clear();
         }
-        let empty = Store::new(self.fifo.is_some());
-        Dropped { _messages: std::mem::replace(&mut self.store, empty) }
+        let empty = Store::new(self.fifo.is_some(), self.settings);
+        Dropped { stores: vec![std::mem::replace(&mut self.store, empty)], messages: Vec::new() }
+    }
+
+    /// Messages that have gone by themselves since this was last asked.
+    pub(crate) fn take_expired(&mut self) -> Option<Dropped> {
+        let Dropped { stores, messages } = &self.expired;
+        (!stores.is_empty() || !messages.is_empty()).then(|| std::mem::take(&mut self.expired))
     }
 }

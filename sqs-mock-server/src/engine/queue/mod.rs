@@ -1,10 +1,12 @@
 //! One queue: what happens to its messages, and when.
 //!
 //! A queue holds no lock and no clock. Each method takes the time and first lets happen what is due by then. The
-//! owner of a queue asks [`Queue::take_wakeups`] after each call, before it lets go of its lock:
+//! owner of a queue asks [`Queue::take_wakeups`] and [`Queue::take_expired`] after each call, before it lets go of its
+//! lock:
 //!
 //! ```text
 //! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//!                                                        take_expired ----------> drop
 //! ```
 
 mod administer;
@@ -21,7 +23,6 @@ mod wakeups;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fastrand::Rng;
 use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
@@ -36,14 +37,15 @@ pub(crate) use wakeups::Wakeups;
 
 use super::attempts::Attempts;
 use super::attributes::{Attributes, FifoAttributes};
+use super::aws_like::AwsLike;
 use super::dedup::Deduplication;
 use super::handle::HandleKey;
 use super::message::SequenceNumber;
 use super::slab::Slot;
 use super::store::{Counts, Store};
-use super::{QueueArn, Settings};
+use super::{DeliveryMode, QueueArn, Settings};
 use crate::clock::Timestamp;
-use crate::seed::Seed;
+use crate::seed::{Seed, UuidSeries};
 
 /// Sequence numbers go up by a multiple of this.
 const SEQUENCE_STEP: u128 = 256;
@@ -77,10 +79,14 @@ pub(crate) struct Queue {
     /// The latest time that a caller gave; callers may be a little out of order.
     now: Timestamp,
     store: Store,
+    /// Of standard queues that deliver like that.
+    aws_like: Option<Box<AwsLike>>,
+    /// Messages that went by themselves.
+    expired: Dropped,
     fifo: Option<Box<FifoMemory>>,
     next_ticket: u64,
     handles: HandleKey,
-    ids: Rng,
+    ids: UuidSeries,
     purged: Option<Timestamp>,
     deleted: bool,
     announced: Option<Timestamp>,
@@ -97,10 +103,11 @@ struct FifoMemory {
 }
 
 impl FifoMemory {
-    fn new(attributes: FifoAttributes, ids: &mut Rng) -> Box<Self> {
+    fn new(attributes: FifoAttributes, seed: Seed) -> Box<Self> {
+        let mut generator = seed.generator("fifo");
         Box::new(Self {
-            sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope),
+            sequence_start: SEQUENCE_BASE + u128::from(generator.u32(..)) * SEQUENCE_STEP,
+            deduplication: Deduplication::new(attributes.deduplication_scope, generator.u64(..)),
             attempts: Attempts::default(),
         })
     }
@@ -109,10 +116,12 @@ impl FifoMemory {
 impl Queue {
     /// An empty queue.
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
-        let mut ids = new.seed.generator("message ids");
         Self {
-            store: Store::new(new.attributes.is_fifo()),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids)),
+            store: Store::new(new.attributes.is_fifo(), new.settings),
+            aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
+                .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
+            expired: Dropped::default(),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,
             tags: new.tags,
@@ -122,7 +131,7 @@ impl Queue {
             now,
             next_ticket: 0,
             handles: HandleKey(new.seed.generator("receipt handles").u64(..)),
-            ids,
+            ids: UuidSeries::new(new.seed.generator("message ids")),
             purged: None,
             deleted: false,
             announced: None,
@@ -154,7 +163,11 @@ impl Queue {
     /// Lets the past happen and gives the time that counts.
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
-        self.store.settle(self.now, self.attributes.retention);
+        if self.store.is_past(self.now, self.attributes.retention) {
+            let empty = Store::new(self.fifo.is_some(), self.settings);
+            self.expired.stores.push(std::mem::replace(&mut self.store, empty));
+        }
+        self.store.settle(self.now, self.attributes.retention, &mut self.expired.messages);
         self.now
     }
 

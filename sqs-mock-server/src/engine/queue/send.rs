@@ -8,10 +8,9 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::{Queue, SequenceNumber};
 use crate::clock::Timestamp;
-use crate::engine::dedup::Original;
 use crate::engine::message::{Core, Payload};
 use crate::engine::refusal::invalid_parameter;
-use crate::seed::{Uuid, uuid};
+use crate::seed::Uuid;
 
 /// A message to be sent.
 #[derive(Debug)]
@@ -50,9 +49,9 @@ impl Queue {
         if let Some(id) = message.deduplication_id {
             return Err(invalid_parameter(id, "MessageDeduplicationId", NOT_FOR_THIS_TYPE));
         }
-        let id = uuid(&mut self.ids);
-        let core = new_core(now, id, message.payload, None);
         let ticket = self.take_ticket();
+        let id = self.ids.of(ticket);
+        let core = new_core(now, id, message.payload, None);
         let delay = message.delay.unwrap_or(self.attributes.delay);
         self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
         Ok(Sent { id, sequence_number: None })
@@ -62,20 +61,19 @@ impl Queue {
         if let Some(delay) = message.delay.filter(|delay| !delay.is_zero()) {
             return Err(invalid_parameter(delay.as_secs(), "DelaySeconds", NOT_FOR_THIS_TYPE));
         }
-        let deduplication_id: Arc<str> = self.deduplication_id(&message)?.into();
-        let group: Arc<str> = message.group.ok_or_else(missing_group)?.into();
+        let deduplication_id = self.deduplication_id(&message)?;
+        let group = message.group.ok_or_else(missing_group)?;
+        let next = self.next_ticket;
         let memory = self.fifo.as_mut();
         if let Some(original) =
-            memory.and_then(|fifo| fifo.deduplication.find(now, &group, &deduplication_id))
+            memory.and_then(|fifo| fifo.deduplication.original(now, &group, &deduplication_id, next))
         {
-            return Ok(Sent { id: original.id, sequence_number: self.sequence_number(original.ticket) });
+            let sequence_number = self.sequence_number(original);
+            return Ok(Sent { id: self.ids.of(original), sequence_number });
         }
-        let id = uuid(&mut self.ids);
         let ticket = self.take_ticket();
-        if let Some(fifo) = &mut self.fifo {
-            fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, ticket });
-        }
-        let core = new_core(now, id, message.payload, Some(deduplication_id));
+        let id = self.ids.of(ticket);
+        let core = new_core(now, id, message.payload, Some(deduplication_id.into()));
         self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
         Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
     }
@@ -111,6 +109,7 @@ fn new_core(now: Timestamp, id: Uuid, payload: Payload, deduplication_id: Option
         born: now,
         first_received: now,
         receives: 0,
+        receives_elsewhere: 0,
         deduplication_id,
         source: None,
     }

@@ -61,8 +61,13 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
     rig.send(&source, "poison").await;
     rig.receive(&source).await;
     let queue = rig.service.shared.find_arn(&arn("source").parse().unwrap()).unwrap();
-    let request =
-        Receive { at_most: 1, visibility_timeout: None, attempt_id: None, dead_letter_queue_exists: true };
+    let request = Receive {
+        at_most: 1,
+        visibility_timeout: None,
+        attempt_id: None,
+        waits: true,
+        dead_letter_queue_exists: true,
+    };
     let mut letters = queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().dead_letters;
     rig.call(DeleteQueueInput::builder().queue_url(&dead)).await.unwrap();
     poll::forward(&rig.service.shared, &queue, letters.remove(0));

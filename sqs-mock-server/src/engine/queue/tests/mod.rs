@@ -2,6 +2,7 @@
 
 mod attempts;
 mod attributes;
+mod aws_like;
 mod dead_letters;
 mod deduplication;
 mod delay;
@@ -41,11 +42,15 @@ impl Bench {
     }
 
     fn with(name: &str, attributes: &[(Name, &str)], settings: Settings) -> Self {
+        Self::seeded(name, attributes, settings, Seed(1))
+    }
+
+    fn seeded(name: &str, attributes: &[(Name, &str)], settings: Settings, seed: Seed) -> Self {
         let arn = QueueArn::new("eu-west-1", "000000000000", name);
         let start = if arn.is_fifo() { Attributes::fifo() } else { Attributes::standard() };
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
-        let seed = Seed(1).of_queue(name, 0);
+        let seed = seed.of_queue(name, 0);
         let queue = Queue::new(START, NewQueue { arn, attributes, tags: Tags::default(), settings, seed });
         Self { queue, now: START }
     }
@@ -74,8 +79,13 @@ impl Bench {
 
     fn try_receive(&mut self, at_most: usize, timeout: Option<u64>) -> Received {
         let visibility_timeout = timeout.map(Duration::from_secs);
-        let request =
-            Receive { at_most, visibility_timeout, attempt_id: None, dead_letter_queue_exists: true };
+        let request = Receive {
+            at_most,
+            visibility_timeout,
+            attempt_id: None,
+            waits: true,
+            dead_letter_queue_exists: true,
+        };
         self.queue.receive(self.now, &request)
     }
 

@@ -103,7 +103,7 @@ impl Pair {
     fn receive(&mut self, at_most: usize, timeout: u64) {
         let received = self.bench.try_receive(at_most, Some(timeout));
         let [taken, dead] = self.naive.receive(self.bench.now, at_most, Duration::from_secs(timeout));
-        let buried: Vec<_> = received.dead_letters.iter().map(|letter| letter.core.id).collect();
+        let buried: Vec<_> = received.dead_letters.iter().map(|letter| letter.message.core.id).collect();
         assert_eq!(buried, self.ids_of(&dead));
         let deliveries = match received.outcome {
             Outcome::Messages(deliveries) => deliveries,
