@@ -79,10 +79,7 @@ impl Order {
     /// Receives look at one more message of a FIFO queue.
     pub(super) fn reached(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         match (self, messages.get(slot)) {
-            (Self::Fifo(fifo), Some(message)) => {
-                fifo.look_up_to(message.ticket);
-                usize::from(fifo.refresh(messages, message.group))
-            }
+            (Self::Fifo(fifo), Some(message)) => usize::from(fifo.refresh(messages, message.group)),
             _ => 0,
         }
     }
@@ -99,6 +96,8 @@ impl Order {
             return 0;
         };
         match self {
+            // Hidden for another time, it is in flight all the while.
+            Self::Standard(_) if in_flight(old) && in_flight(new) => 0,
             Self::Standard(standard) => {
                 withdraw(standard, messages, now, slot, old);
                 match new {
@@ -146,6 +145,10 @@ impl Order {
         let Self::Fifo(fifo) = self else { return None };
         fifo.after(messages, slot)
     }
+}
+
+const fn in_flight(state: State) -> bool {
+    matches!(state, State::InFlight { .. })
 }
 
 /// Undoes what a message was in its old state.

@@ -167,9 +167,9 @@ impl Store {
             return None;
         }
         let next = window.leave(&self.ages, slot);
-        if next.is_none() {
-            self.order.look_up_to(u64::MAX);
-        }
+        // Known before the group of the one that goes is looked at, which may go on with the next and keep its turn.
+        let frontier = next.and_then(|next| self.get(next)).map_or(u64::MAX, |next| next.ticket);
+        self.order.look_up_to(frontier);
         next
     }
 
