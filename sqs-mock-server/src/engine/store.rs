@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ages::Ages;
+use super::ages::{Ages, Birth};
 use super::aws_like::{Asked, SERVERS};
 use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
@@ -116,7 +116,7 @@ impl Store {
         let group = self.order.join(group, now);
         let born = core.born;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        self.ages.insert(born, slot);
+        self.ages.insert((born, ticket), slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
@@ -135,7 +135,7 @@ impl Store {
         let born = core.born;
         let state = State::Available;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
-        self.ages.insert_again(born, slot);
+        self.ages.insert_again((born, ticket), slot);
         *self.counts.of(state) += 1;
         self.became_receivable += self.order.returned(&self.messages, slot);
     }
@@ -147,8 +147,9 @@ impl Store {
         let place = Place { ticket: message.ticket, turn: message.turn };
         let id = self.group_id(group);
         *self.counts.of(state) -= 1;
-        let next_within = self.leave_window(slot, born, place.ticket);
-        self.ages.remove(born, slot);
+        let birth = (born, place.ticket);
+        let next_within = self.leave_window(slot, birth);
+        self.ages.remove(birth, slot);
         if let Some(until) = state.hidden_until() {
             self.timers.clear(until, place.ticket, slot);
         }
@@ -161,9 +162,9 @@ impl Store {
     }
 
     /// The message that receives look at instead of one that goes.
-    fn leave_window(&mut self, slot: Slot, born: Timestamp, ticket: u64) -> Option<Slot> {
+    fn leave_window(&mut self, slot: Slot, birth: Birth) -> Option<Slot> {
         let window = self.window.as_mut()?;
-        if self.ages.is_late(born, slot) || !self.order.looks_at(ticket) {
+        if self.ages.is_late(birth) || !self.order.looks_at(birth.1) {
             return None;
         }
         let next = window.leave(&self.ages, slot);

@@ -155,3 +155,14 @@ fn help_teaches_by_examples() {
         assert!(help.contains(text), "{text} is missing in:\n{help}");
     }
 }
+
+#[test]
+fn delivery_is_one_of_two() {
+    let output = run(&["--delivery", "sloppy"]);
+    assert!(!output.status.success());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("sloppy") && text.contains("ordered, aws-like"), "{text}");
+    let mut command = binary();
+    command.env("SQS_MOCK_DELIVERY", "aws-like").args(["--port", "0"]);
+    assert!(Running::start(&mut command).endpoint().starts_with("http://"));
+}

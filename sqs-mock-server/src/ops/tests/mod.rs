@@ -2,6 +2,7 @@
 
 mod batches;
 mod dead_letters;
+mod fortnight;
 mod lists;
 mod messages;
 mod move_tasks;

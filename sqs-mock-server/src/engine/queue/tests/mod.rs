@@ -17,6 +17,7 @@ mod purge;
 mod retention;
 mod standard;
 mod wakeups;
+mod window;
 
 use std::time::Duration;
 

@@ -73,7 +73,7 @@ impl Naive {
     pub(super) fn settle(&mut self, now: Timestamp) {
         while let Some(old) = (0..self.messages.len())
             .filter(|at| self.messages[*at].born + self.retention <= now)
-            .min_by_key(|at| self.messages[*at].born)
+            .min_by_key(|at| (self.messages[*at].born, !self.messages[*at].came_back, *at))
         {
             self.remove(now, old);
         }
