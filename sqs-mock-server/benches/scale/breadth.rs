@@ -10,7 +10,6 @@ pub(crate) fn by_queues(quick: bool) {
         eprintln!("  {} queues", thousands(*count));
         let rig = Rig::new();
         let urls: Vec<_> = (0..*count).map(|number| rig.queue(&format!("queue-{number:05}"))).collect();
-        rig.queue("orders");
         let transport = || rig.server.transport();
         // A large step that shares no factor with the count visits all of them, far from one another.
         let url = |number: u32| &urls[(usize::try_from(number).unwrap_or(0) * 7919) % count];

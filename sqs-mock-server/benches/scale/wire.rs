@@ -58,8 +58,8 @@ impl Rig {
 
     /// What a request takes that asks nothing of a queue.
     pub(crate) fn floor(&self) -> Duration {
-        let input = r#"{"QueueName":"orders"}"#;
-        self.time(1000, |_| send(self.server.transport(), "GetQueueUrl", input.to_owned()))
+        let input = r#"{"QueueNamePrefix":"none"}"#;
+        self.time(1000, |_| send(self.server.transport(), "ListQueues", input.to_owned()))
     }
 }
 

@@ -2,20 +2,30 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html>
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use sqs_client::limits;
 
 use super::attributes::DeduplicationScope;
+use super::marks::{Mark, Marks};
 use crate::clock::Timestamp;
 
 const WINDOW: Duration = Duration::from_secs(limits::DEDUPLICATION_SECONDS);
 
-/// An id within its scope, as 128 bits: a million ids take an eighth of the memory that their texts would. Two
-/// different ids of one queue are taken for the same with a probability of about one in 2^88 for a million ids.
-type Mark = [u64; 2];
+/// The largest number of an id.
+const NUMBERS: u32 = u32::MAX >> 1;
+
+/// An id of the window. It is kept as 128 bits: a million ids take an eighth of the memory that their texts would, and
+/// two different ids of one queue are taken for the same with a probability of about one in 2^88 for a million ids.
+#[derive(Debug)]
+struct Known {
+    mark: Mark,
+    forget: Timestamp,
+    /// The ticket of the original.
+    ticket: u64,
+}
 
 /// Ids with their originals. An id is forgotten five minutes after its first accepted send; duplicates, receives
 /// and deletes change nothing in that.
@@ -25,38 +35,48 @@ pub(super) struct Deduplication {
     scope: DeduplicationScope,
     /// Makes the marks of one queue different from those of others, so that nobody can prepare ids that collide.
     key: u64,
-    /// The tickets of the originals. A hash table would now and then stop a send for as long as it takes to move
-    /// a million ids.
-    tickets: BTreeMap<Mark, u64>,
-    /// The oldest first, with the moment at which each is forgotten.
-    in_order: VecDeque<(Timestamp, Mark)>,
+    /// The oldest first.
+    known: VecDeque<Known>,
+    /// The number of the first of `known`; numbers start again after the last.
+    first: u32,
+    /// The numbers of `known` by mark.
+    numbers: Marks,
 }
 
 impl Deduplication {
     pub(super) fn new(scope: DeduplicationScope, key: u64) -> Self {
-        Self { scope, key, tickets: BTreeMap::new(), in_order: VecDeque::new() }
+        Self { scope, key, known: VecDeque::new(), first: 0, numbers: Marks::default() }
     }
 
     /// The ticket of the message that an id stands for. When there is none, the id stands for `ticket` from now on.
     pub(super) fn original(&mut self, now: Timestamp, group: &str, id: &str, ticket: u64) -> Option<u64> {
         self.forget(now);
         let mark = self.mark(group, id);
-        if let Some(original) = self.tickets.get(&mark) {
-            return Some(*original);
+        let Self { known, first, numbers, .. } = self;
+        let get = |number| known.get(place(number, *first));
+        let mark_of = |number| get(number).map(|known| known.mark);
+        if let Some(number) = numbers.find(mark, mark_of) {
+            return get(number).map(|known| known.ticket);
         }
-        self.tickets.insert(mark, ticket);
-        self.in_order.push_back((now + WINDOW, mark));
+        // Two thousand million ids of five minutes do not fit into memory.
+        let number = first.wrapping_add(u32::try_from(known.len()).unwrap_or(u32::MAX)) & NUMBERS;
+        numbers.insert(mark, number, mark_of);
+        known.push_back(Known { mark, forget: now + WINDOW, ticket });
         None
     }
 
     pub(super) fn clear(&mut self) {
-        self.tickets.clear();
-        self.in_order.clear();
+        self.known.clear();
+        self.numbers.clear();
     }
 
     fn forget(&mut self, now: Timestamp) {
-        while let Some((_, mark)) = self.in_order.pop_front_if(|(forget, _)| *forget <= now) {
-            self.tickets.remove(&mark);
+        while let Some(mark) = self.known.front().filter(|known| known.forget <= now).map(|known| known.mark)
+        {
+            let Self { known, first, numbers, .. } = self;
+            numbers.remove(mark, |number| Some(known.get(place(number, *first))?.mark));
+            known.pop_front();
+            *first = first.wrapping_add(1) & NUMBERS;
         }
     }
 
@@ -67,5 +87,30 @@ impl Deduplication {
             (key, group, id).hash(&mut hasher);
             hasher.finish()
         })
+    }
+}
+
+/// Where a number is among those from `first` on.
+fn place(number: u32, first: u32) -> usize {
+    (number.wrapping_sub(first) & NUMBERS) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_known_for_five_minutes_also_where_numbers_start_again() {
+        let at = |seconds: u64| Timestamp::from_millis(seconds * 1000);
+        let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
+        known.first = NUMBERS - 50;
+        for second in 0..1000 {
+            let id = |second: u64| format!("id {second}");
+            assert_eq!(known.original(at(second), "g", &id(second), second), None);
+            let oldest = second.saturating_sub(299);
+            assert_eq!(known.original(at(second), "h", &id(oldest), 0), Some(oldest));
+            assert_eq!(known.known.len(), usize::try_from(second - oldest + 1).unwrap());
+        }
+        assert!(known.first < 1000);
     }
 }

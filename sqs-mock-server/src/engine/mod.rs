@@ -9,7 +9,7 @@
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
 //! | `server`, `fair`, `aws_like` | of standard queues: what waits where, who is noisy, what is up to chance |
 //! | `window` | of FIFO queues: how far a receive looks |
-//! | `slab`, `chain`, `ages`, `timers`, `groups` | the data structures under these: no operation scans |
+//! | `slab`, `chain`, `ages`, `timers`, `groups`, `marks` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | [`move_task`] | dead letters on their way back |
@@ -31,6 +31,7 @@ mod fair;
 mod fifo;
 mod groups;
 mod handle;
+mod marks;
 mod message;
 mod order;
 mod refusal;
