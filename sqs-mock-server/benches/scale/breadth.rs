@@ -13,11 +13,11 @@ pub(crate) fn by_queues(quick: bool) {
         let transport = || rig.server.transport();
         // A large step that shares no factor with the count visits all of them, far from one another.
         let url = |number: u32| &urls[(usize::try_from(number).unwrap_or(0) * 7919) % count];
-        let sent = rig.time(1000, |number| {
+        let sent = rig.time(|number| {
             let input = format!(r#"{{"QueueUrl":"{}","MessageBody":"x"}}"#, url(number));
             send(transport(), "SendMessage", input)
         });
-        let listed = rig.time(500, |number| {
+        let listed = rig.time(|number| {
             let prefix = usize::try_from(number).unwrap_or(0) % (count / 10);
             send(transport(), "ListQueues", format!(r#"{{"QueueNamePrefix":"queue-{prefix:04}"}}"#))
         });

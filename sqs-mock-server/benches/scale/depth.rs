@@ -7,8 +7,6 @@ use crate::wire::{Rig, micros, receive, send, thousands};
 const BODY: usize = 100;
 /// Groups of FIFO queues in the first table.
 const GROUPS: usize = 1000;
-/// Requests of one kind in one round.
-const REQUESTS: u32 = 1000;
 /// Messages whose visibility is changed again and again.
 const HELD: usize = 500;
 
@@ -84,7 +82,7 @@ impl Deep {
 
     fn send(&mut self) -> Duration {
         let first = self.sent;
-        let time = self.rig.time(REQUESTS, |number| {
+        let time = self.rig.time(|number| {
             let number = first + usize::try_from(number).unwrap_or(0);
             let input = format!(r#"{{"QueueUrl":"{}",{}}}"#, self.url, self.message(number));
             send(self.rig.server.transport(), "SendMessage", input)
@@ -94,7 +92,7 @@ impl Deep {
     }
 
     fn receive_and_delete(&self) -> Duration {
-        self.rig.time(REQUESTS, |_| async {
+        self.rig.time(|_| async {
             let input = format!(r#"{{"QueueUrl":"{}"}}"#, self.url);
             let handle = receive(self.rig.server.transport(), input).await;
             let input = format!(r#"{{"QueueUrl":"{}","ReceiptHandle":"{handle}"}}"#, self.url);
@@ -106,7 +104,7 @@ impl Deep {
         let input = format!(r#"{{"QueueUrl":"{}"}}"#, self.url);
         let one = || receive(self.rig.server.transport(), input.clone());
         let handles: Vec<_> = (0..HELD).map(|_| self.rig.runtime.block_on(one())).collect();
-        self.rig.time(REQUESTS, |number| {
+        self.rig.time(|number| {
             let handle = &handles[usize::try_from(number).unwrap_or(0) % HELD];
             let timeout = 1000 + number;
             let input = format!(

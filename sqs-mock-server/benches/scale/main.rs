@@ -28,6 +28,9 @@ cargo bench -p sqs-mock-server --bench scale -- [--quick] [--only PART]
 Requests are AWS JSON, handed to the server in this process: decoding and encoding count, sockets do not.
 The tables go to standard output as Markdown, what is going on to standard error.";
 
+/// A part by its name, which can be quick.
+type Part = (&'static str, fn(bool));
+
 /// What to measure.
 #[derive(Debug, Default)]
 struct Options {
@@ -55,7 +58,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    let parts: [(&str, fn(bool)); 5] = [
+    let parts: [Part; 5] = [
         ("depth", depth::by_messages),
         ("groups", depth::by_groups),
         ("queues", breadth::by_queues),

@@ -17,7 +17,8 @@ use crate::engine::slab::Slot;
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct DeadLetter {
-    pub(super) message: Removed,
+    /// Boxed, since letters travel in the error of those that refuse them.
+    pub(super) message: Box<Removed>,
     source: Arc<QueueArn>,
     target: Arc<QueueArn>,
 }
@@ -57,7 +58,7 @@ impl Queue {
     /// Takes out a message that was delivered too often.
     pub(super) fn bury(&mut self, slot: Slot) -> Option<DeadLetter> {
         let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
-        let message = self.store.remove(slot)?;
+        let message = Box::new(self.store.remove(slot)?);
         Some(DeadLetter { message, source: Arc::clone(&self.arn), target })
     }
 
@@ -74,7 +75,8 @@ impl Queue {
         if self.deleted {
             return Err(letter);
         }
-        let DeadLetter { message: Removed { mut core, group, .. }, source, .. } = letter;
+        let DeadLetter { message, source, .. } = letter;
+        let Removed { mut core, group, .. } = *message;
         core.source = Some(source);
         core.receives_elsewhere = core.receives;
         if self.fifo.is_some() {
@@ -87,7 +89,7 @@ impl Queue {
     /// Takes back a dead letter whose target is gone, to the place that it had.
     pub(crate) fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
         let now = self.settle(now);
-        self.store.put_back(now, letter.message);
+        self.store.put_back(now, *letter.message);
     }
 
     /// Takes an available message out for a move task, to `destination` or else to where it came from.

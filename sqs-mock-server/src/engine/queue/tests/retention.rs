@@ -68,7 +68,7 @@ fn aged(name: &str) -> Bench {
     for number in 0..5000 {
         let deduplication_id = name.ends_with(".fifo").then(|| number.to_string());
         let group = Some((number % 7).to_string());
-        let message = NewMessage { deduplication_id, group, ..message("old") };
+        let message = NewMessage { group, deduplication_id, ..message("old") };
         bench.queue.send(bench.now, message).unwrap();
         bench.now = bench.now + Duration::from_millis(1);
     }
