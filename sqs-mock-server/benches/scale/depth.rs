@@ -40,16 +40,16 @@ pub(crate) fn by_groups(quick: bool) {
 }
 
 /// A queue with many messages.
-struct Deep {
-    rig: Rig,
-    url: String,
+pub(crate) struct Deep {
+    pub(crate) rig: Rig,
+    pub(crate) url: String,
     fifo: bool,
     groups: usize,
     sent: usize,
 }
 
 impl Deep {
-    fn new(name: &str, size: usize, groups: usize) -> Self {
+    pub(crate) fn new(name: &str, size: usize, groups: usize) -> Self {
         eprintln!("  {} messages in {name}", thousands(size));
         let rig = Rig::new();
         let url = rig.queue(name);

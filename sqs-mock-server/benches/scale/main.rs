@@ -3,6 +3,7 @@
 //! | Module | What it measures |
 //! |---|---|
 //! | `depth` | send, receive and delete, change visibility by messages in one queue and by groups |
+//! | `expiry` | the one request that finds a great many messages too old, purged or deleted |
 //! | `breadth` | send and list by number of queues |
 //! | `pollers` | what a message costs where a thousand long polls are parked |
 //! | `memory` | bytes of a stored message, in a process of its own |
@@ -10,6 +11,7 @@
 
 mod breadth;
 mod depth;
+mod expiry;
 mod memory;
 mod pollers;
 mod wire;
@@ -22,7 +24,7 @@ How sqs-mock-server scales: the cost of requests as queues, groups, pollers and 
 cargo bench -p sqs-mock-server --bench scale -- [--quick] [--only PART]
 
   --quick      up to 10,000 messages, groups and 1,000 queues only
-  --only PART  one of: depth, groups, queues, pollers, memory
+  --only PART  one of: depth, groups, expiry, queues, pollers, memory
   --help       this text
 
 Requests are AWS JSON, handed to the server in this process: decoding and encoding count, sockets do not.
@@ -58,9 +60,10 @@ fn main() -> ExitCode {
             }
         }
     }
-    let parts: [Part; 5] = [
+    let parts: [Part; 6] = [
         ("depth", depth::by_messages),
         ("groups", depth::by_groups),
+        ("expiry", expiry::at_once),
         ("queues", breadth::by_queues),
         ("pollers", pollers::woken),
         ("memory", memory::by_kind),
