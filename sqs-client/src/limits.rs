@@ -78,6 +78,9 @@ pub const MAX_REDRIVE_SOURCES: usize = 10;
 /// Messages in flight per queue.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 pub const MAX_IN_FLIGHT: usize = 120_000;
+/// How many messages of a FIFO queue a receive looks at for groups that can give some.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
+pub const FIFO_RECEIVE_WINDOW: usize = 120_000;
 /// How long a deduplication id is remembered.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html>
 pub const DEDUPLICATION_SECONDS: u64 = 300;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use sqs_mock_server::faults::Fault;
-use sqs_mock_server::{Auth, ByteSize, ConfigFile, LogFormat, QueueUrlStyle, Secret};
+use sqs_mock_server::{Auth, ByteSize, ConfigFile, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
 use tracing_subscriber::EnvFilter;
 
 /// What users of ElasticMQ have configured.
@@ -92,6 +92,9 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     relaxed_timing: Option<bool>,
+    /// How standard queues deliver: exactly, or with the looseness of AWS [default: ordered].
+    #[arg(long, env = "SQS_MOCK_DELIVERY", value_name = "MODE", help_heading = "Behaviour")]
+    delivery: Option<DeliveryName>,
     /// Makes queues when they are first named, with default attributes; FIFO queues when the name ends in .fifo.
     #[arg(
         long,
@@ -138,6 +141,15 @@ enum AuthName {
     None,
     /// By a signature (version 4) with one of the keys.
     Sigv4,
+}
+
+/// How standard queues deliver.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum DeliveryName {
+    /// In order, each message once, and whatever is there
+    Ordered,
+    /// As AWS does: short polls miss some, the order is a little mixed, a few messages come twice
+    AwsLike,
 }
 
 /// How queue URLs name the region.
@@ -192,6 +204,11 @@ impl Arguments {
         file.region = self.region.or(file.region);
         file.relaxed_timing = self.relaxed_timing.or(file.relaxed_timing);
         file.auto_create = self.auto_create.or(file.auto_create);
+        let delivery = self.delivery.map(|delivery| match delivery {
+            DeliveryName::Ordered => DeliveryMode::Ordered,
+            DeliveryName::AwsLike => DeliveryMode::AwsLike,
+        });
+        file.delivery = delivery.or(file.delivery);
         let style = self.queue_url_style.map(|style| match style {
             StyleName::Path => QueueUrlStyle::Path,
             StyleName::Subdomain => QueueUrlStyle::Subdomain,

@@ -4,12 +4,13 @@ use super::*;
 
 const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
                     region = 'file-1'\nauth = 'none'\nrelaxed_timing = true\nauto_create = true\n\
-                    queue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
+                    delivery = 'ordered'\nqueue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
                     log_format = 'text'\n[keys]\nFILE = 'file'\n\
                     [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
 
-const FLAGS: [&str; 17] = [
+const FLAGS: [&str; 18] = [
     "--auto-create=false",
+    "--delivery=aws-like",
     "--queue-url-style=legacy",
     "--journal=2",
     "--host=flag",

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::validate::permission::is_account;
 
+use crate::engine::DeliveryMode;
 use crate::faults::Fault;
 use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
 use crate::mock::Verification;
@@ -38,6 +39,7 @@ pub(crate) struct Config {
     pub(crate) queue_url_style: QueueUrlStyle,
     pub(crate) auto_create_queues: bool,
     pub(crate) relaxed_timing: bool,
+    pub(crate) delivery: DeliveryMode,
     pub(crate) seed: Option<u64>,
     pub(crate) clock_start: Option<SystemTime>,
     pub(crate) clock_frozen: bool,
@@ -62,6 +64,7 @@ impl Default for Config {
             queue_url_style: QueueUrlStyle::default(),
             auto_create_queues: false,
             relaxed_timing: false,
+            delivery: DeliveryMode::default(),
             seed: None,
             clock_start: None,
             clock_frozen: false,

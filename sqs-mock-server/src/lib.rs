@@ -11,6 +11,7 @@ mod ops;
 mod seed;
 mod table;
 
+pub use crate::engine::DeliveryMode;
 pub use crate::http::{InProcess, Limits, QueueUrlStyle};
 pub use crate::journal::Requests;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};

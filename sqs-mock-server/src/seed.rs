@@ -52,10 +52,22 @@ pub(crate) const fn scramble(value: u64) -> u64 {
 
 /// A UUID of version 4.
 pub(crate) fn uuid(generator: &mut Rng) -> Uuid {
-    let bits = generator.u128(..);
-    let versioned = bits & !(0xf << 76) | (0x4 << 76);
-    let marked = versioned & !(0x3 << 62) | (0x2 << 62);
-    Uuid(marked.to_be_bytes())
+    Uuid::of_bits(generator.u128(..))
+}
+
+/// UUIDs by number: whoever knows the number needs to keep no UUID.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UuidSeries([u64; 2]);
+
+impl UuidSeries {
+    pub(crate) fn new(mut generator: Rng) -> Self {
+        Self([generator.u64(..), generator.u64(..)])
+    }
+
+    pub(crate) fn of(self, number: u64) -> Uuid {
+        let [high, low] = self.0.map(|key| scramble(key ^ scramble(number)));
+        Uuid::of_bits(u128::from(high) << 64 | u128::from(low))
+    }
 }
 
 /// A UUID, shown as 36 lower-case characters.
@@ -63,6 +75,14 @@ pub(crate) fn uuid(generator: &mut Rng) -> Uuid {
 /// It is kept as bytes, since a 128-bit number would align whatever holds it to 16 bytes.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Uuid([u8; 16]);
+
+impl Uuid {
+    fn of_bits(bits: u128) -> Self {
+        let versioned = bits & !(0xf << 76) | (0x4 << 76);
+        let marked = versioned & !(0x3 << 62) | (0x2 << 62);
+        Self(marked.to_be_bytes())
+    }
+}
 
 impl std::fmt::Display for Uuid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -101,8 +121,9 @@ mod tests {
     #[test]
     fn ids_have_the_form_of_a_random_uuid() {
         let mut generator = Seed(3).generator("ids");
-        for _ in 0..100 {
-            let text = uuid(&mut generator).to_string();
+        let series = UuidSeries::new(Seed(3).generator("series"));
+        let all = (0..100).flat_map(|number| [uuid(&mut generator), series.of(number)]);
+        for text in all.map(|id| id.to_string()) {
             let parts: Vec<_> = text.split('-').map(str::len).collect();
             assert_eq!(parts, [8, 4, 4, 4, 12], "{text}");
             assert_eq!(&text[14..15], "4", "{text}");

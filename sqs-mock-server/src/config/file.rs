@@ -24,6 +24,7 @@ use toml::de::DeTable;
 use section::Section;
 use spot::Source;
 
+use crate::engine::DeliveryMode;
 use crate::http::QueueUrlStyle;
 
 pub(crate) use queue::QueueDefinition;
@@ -60,6 +61,8 @@ pub struct ConfigFile {
     pub relaxed_timing: Option<bool>,
     /// Whether queues come into being when they are first named.
     pub auto_create: Option<bool>,
+    /// How standard queues deliver.
+    pub delivery: Option<DeliveryMode>,
     /// How queue URLs name the region.
     pub queue_url_style: Option<QueueUrlStyle>,
     /// How many of the latest requests are recorded.
@@ -144,6 +147,7 @@ impl ConfigFile {
             public_url: root.get("public_url", value::url),
             relaxed_timing: root.get("relaxed_timing", value::flag),
             auto_create: root.get("auto_create", value::flag),
+            delivery: root.get("delivery", value::delivery),
             queue_url_style: root.get("queue_url_style", value::queue_url_style),
             journal: root.get("journal", |value| value::number(value, &(0..=usize::MAX))),
             seed: root.get("seed", |value| value::number(value, &(0..=u64::MAX))),

@@ -49,6 +49,20 @@ impl Links {
         chain.ends = Some(Ends { first, last: slot });
     }
 
+    /// Puts a slot in before another of the same chain, or at its end.
+    pub(super) fn insert_before(&mut self, chain: &mut Chain, slot: Slot, next: Option<Slot>) {
+        let (Some(next), Some(ends)) = (next, chain.ends) else {
+            return self.push_back(chain, slot);
+        };
+        let before = self.before(next);
+        self.set(slot, Link { before: before.map_or(NOWHERE, |before| before.0), after: next.0 });
+        self.link(next).before = slot.0;
+        match before {
+            Some(before) => self.link(before).after = slot.0,
+            None => chain.ends = Some(Ends { first: slot, ..ends }),
+        }
+    }
+
     /// Takes a slot out of the chain that it is in.
     pub(super) fn remove(&mut self, chain: &mut Chain, slot: Slot) {
         let (before, after) = (self.before(slot), self.after(slot));
@@ -121,6 +135,17 @@ mod tests {
             assert_eq!(list(&links, &chain), rest);
         }
         assert!(chain.first().is_none() && chain.last().is_none());
+    }
+
+    #[test]
+    fn slots_come_in_anywhere() {
+        let mut links = Links::default();
+        let mut chain = Chain::default();
+        for (slot, next) in [(1, None), (2, Some(1)), (3, Some(1)), (4, None), (5, Some(2))] {
+            links.insert_before(&mut chain, Slot(slot), next.map(Slot));
+        }
+        assert_eq!(list(&links, &chain), [5, 2, 3, 1, 4]);
+        assert_eq!(chain.last(), Some(Slot(4)));
     }
 
     #[test]

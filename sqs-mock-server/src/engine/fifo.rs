@@ -3,7 +3,7 @@
 //! A group can give its messages from the first up to the one before the first that is hidden. That one rule is
 //! the lock of a group (what is received is taken from the front, so that a message in flight keeps back all
 //! behind it), its release by the delete of all messages in flight, and the behaviour of groups whose messages
-//! are hidden for different times.
+//! are hidden for different times. Only what is up to the frontier counts, see [`window`](super::window).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Lane {
 }
 
 /// The messages of a FIFO queue by group, and the groups that can give some.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fifo {
     groups: Groups<Lane>,
     links: Links,
@@ -28,6 +28,20 @@ pub(super) struct Fifo {
     /// groups.
     ready: Chain,
     ready_links: Links,
+    /// The ticket of the last message that a receive looks at.
+    frontier: u64,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self {
+            groups: Groups::default(),
+            links: Links::default(),
+            ready: Chain::default(),
+            ready_links: Links::default(),
+            frontier: u64::MAX,
+        }
+    }
 }
 
 impl Fifo {
@@ -41,7 +55,18 @@ impl Fifo {
         self.groups.get(group)?.id.clone()
     }
 
-    /// Puts a new message at the end of its group. Says whether the group has become ready.
+    /// Receives look at messages up to this ticket from now on.
+    pub(super) fn look_up_to(&mut self, frontier: u64) {
+        self.frontier = frontier;
+    }
+
+    /// Whether receives look at messages of this ticket.
+    pub(super) fn looks_at(&self, ticket: u64) -> bool {
+        ticket <= self.frontier
+    }
+
+    /// Puts a message where its ticket belongs in its group, a new one at the end. Says whether the group has
+    /// become ready.
     pub(super) fn push(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
         let Some(message) = messages.get(slot) else {
             return false;
@@ -49,7 +74,14 @@ impl Fifo {
         let Some(group) = self.groups.get_mut(message.group) else {
             return false;
         };
-        self.links.push_back(&mut group.data.messages, slot);
+        let lane = &mut group.data.messages;
+        let is_later = |slot: &Slot| messages.get(*slot).is_some_and(|other| other.ticket > message.ticket);
+        if lane.last().is_some_and(|last| is_later(&last)) {
+            let next = self.links.iter(lane).find(is_later);
+            self.links.insert_before(lane, slot, next);
+        } else {
+            self.links.push_back(lane, slot);
+        }
         self.refresh(messages, message.group)
     }
 
@@ -69,9 +101,10 @@ impl Fifo {
         let Some(group) = self.groups.get_mut(slot) else {
             return false;
         };
+        let frontier = self.frontier;
         let lane = &mut group.data;
         let first = lane.messages.first().and_then(|first| messages.get(first));
-        let ready = first.is_some_and(|message| message.state == State::Available);
+        let ready = first.is_some_and(|message| can_give(message, frontier));
         let became_ready = ready && !lane.ready;
         if became_ready {
             self.ready_links.push_back(&mut self.ready, slot);
@@ -87,8 +120,14 @@ impl Fifo {
         self.groups.get(self.ready.first()?)?.data.messages.first()
     }
 
-    /// The message after one in the same group.
-    pub(super) fn after(&self, slot: Slot) -> Option<Slot> {
-        self.links.after(slot)
+    /// The message after one in the same group, when it can be received.
+    pub(super) fn after(&self, messages: &Slab<Stored>, slot: Slot) -> Option<Slot> {
+        self.links
+            .after(slot)
+            .filter(|after| messages.get(*after).is_some_and(|after| can_give(after, self.frontier)))
     }
+}
+
+fn can_give(message: &Stored, frontier: u64) -> bool {
+    message.state == State::Available && message.ticket <= frontier
 }

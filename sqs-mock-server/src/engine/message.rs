@@ -128,6 +128,9 @@ pub(super) struct Core {
     /// Meaningful when `receives` is not 0.
     pub(super) first_received: Timestamp,
     pub(super) receives: u32,
+    /// How many of these were before it came into its queue: each queue may deliver a message as often as its own
+    /// redrive policy says, or two queues that bury each other's messages would deliver them never again.
+    pub(super) receives_elsewhere: u32,
     pub(super) deduplication_id: Option<Arc<str>>,
     /// The queue that the message was a dead letter of.
     pub(super) source: Option<Arc<QueueArn>>,
@@ -144,6 +147,23 @@ impl Core {
         let group = group.map_or(0, |group| GROUP + group.len());
         PLACES + size_of::<Stored>() + self.payload.bytes() + id + group
     }
+}
+
+/// Where a message is among the others of its queue, for coming back to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// As [`Stored::ticket`].
+    pub(super) ticket: u64,
+    /// As [`Stored::turn`].
+    pub(super) turn: u64,
+}
+
+/// A message that was taken out of its queue.
+#[derive(Clone, Debug)]
+pub(super) struct Removed {
+    pub(super) core: Core,
+    pub(super) group: Option<Arc<str>>,
+    pub(super) place: Place,
 }
 
 /// A message in a queue.

@@ -1,57 +1,63 @@
 //! Order of a standard queue: first come, first served, with quiet tenants before noisy ones.
 //!
 //! A message that becomes visible again goes behind those that wait already: a consumer that keeps handing a
-//! message back cannot starve the others. Tenants are the message groups of a fair queue:
-//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>
+//! message back cannot starve the others. Tenants are the message groups of a fair queue, see [`fair`](super::fair).
+//!
+//! ```text
+//! message --ticket--> server --group--> lane (a chain by turn) --first turn--> quiet | noisy
+//! ```
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::chain::{Chain, Links};
+use super::aws_like::{Asked, server_of};
+use super::chain::Links;
+use super::fair::{Recent, Tenant, Total};
 use super::groups::{Group, Groups};
 use super::message::Stored;
+use super::server::Server;
 use super::slab::{Slab, Slot};
 use crate::clock::Timestamp;
 
-/// A tenant can be noisy from this many messages in flight.
-const NOISY_IN_FLIGHT: usize = 30;
-/// A tenant is noisy with more than one in this many of the messages in flight.
-const NOISY_SHARE: usize = 10;
-/// A tenant that sends nothing for so long is quiet again.
-const CALM_AFTER: Duration = Duration::from_mins(5);
-
-#[derive(Debug)]
-struct Tenant {
-    waiting: Chain,
-    in_flight: usize,
-    noisy: bool,
-    last_send: Timestamp,
-    /// The turn under which the tenant queues up; `None` while nothing of it waits.
-    turn: Option<u64>,
-}
-
 /// The available messages of a standard queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Standard {
     tenants: Groups<Tenant>,
+    /// One, unless messages are delivered as AWS does.
+    servers: Vec<Server>,
     links: Links,
     next_turn: u64,
-    /// Tenants by the turn of their first waiting message.
-    quiet: BTreeMap<u64, Slot>,
-    noisy: BTreeMap<u64, Slot>,
+    processing: Recent,
+    noisy: BTreeSet<Slot>,
     /// No noisy tenant calms down before this.
     calm_from: Timestamp,
 }
 
 impl Standard {
+    pub(super) fn new(servers: usize) -> Self {
+        Self {
+            tenants: Groups::default(),
+            servers: std::iter::repeat_with(Server::default).take(servers).collect(),
+            links: Links::default(),
+            next_turn: 0,
+            processing: Recent::default(),
+            noisy: BTreeSet::new(),
+            calm_from: Timestamp::default(),
+        }
+    }
+
+    /// The same without messages.
+    pub(super) fn emptied(&self) -> Self {
+        let Self { next_turn, processing, .. } = *self;
+        Self { next_turn, processing, ..Self::new(self.servers.len()) }
+    }
+
     /// Counts one more message of a tenant.
     pub(super) fn join(&mut self, group: Option<&str>, now: Timestamp) -> Slot {
-        let new =
-            || Tenant { waiting: Chain::default(), in_flight: 0, noisy: false, last_send: now, turn: None };
-        let tenant = self.tenants.join(group, new);
+        let tenant = self.tenants.join(group, || Tenant::new(now));
         if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.last_send = now;
+            group.data.sends(now);
         }
         tenant
     }
@@ -66,31 +72,50 @@ impl Standard {
         self.tenants.get(tenant)?.id.clone()
     }
 
-    /// A message has become available.
+    /// A message has become available: it is the last.
     pub(super) fn show(&mut self, messages: &mut Slab<Stored>, slot: Slot) {
-        let Some(message) = messages.get_mut(slot) else {
+        if let Some(message) = messages.get_mut(slot) {
+            message.turn = self.next_turn;
+            self.next_turn += 1;
+        }
+        self.show_in_turn(messages, slot);
+    }
+
+    /// A message is available again in the turn that it had.
+    pub(super) fn show_in_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
+        let Some(message) = messages.get(slot) else {
             return;
         };
-        message.turn = self.next_turn;
-        self.next_turn += 1;
-        let Some(group) = self.tenants.get_mut(message.group) else {
+        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
             return;
         };
-        self.links.push_back(&mut group.data.waiting, slot);
-        let tenant = message.group;
-        self.requeue(messages, tenant);
+        tenant.waiting += 1;
+        let noisy = tenant.noisy;
+        let server = server_of(message.ticket, self.servers.len());
+        if let Some(server) = self.servers.get_mut(server) {
+            server.show(messages, &mut self.links, slot, noisy);
+        }
     }
 
     /// A message is not available any more.
     pub(super) fn hide(&mut self, messages: &Slab<Stored>, slot: Slot) {
-        let Some(tenant) = messages.get(slot).map(|message| message.group) else {
+        let Some(message) = messages.get(slot) else {
             return;
         };
-        let Some(group) = self.tenants.get_mut(tenant) else {
+        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
             return;
         };
-        self.links.remove(&mut group.data.waiting, slot);
-        self.requeue(messages, tenant);
+        tenant.waiting -= 1;
+        if tenant.waiting == 0 && tenant.noisy {
+            // A drained backlog ends the noise.
+            tenant.noisy = false;
+            self.noisy.remove(&message.group);
+        }
+        let noisy = tenant.noisy;
+        let server = server_of(message.ticket, self.servers.len());
+        if let Some(server) = self.servers.get_mut(server) {
+            server.hide(messages, &mut self.links, slot, noisy);
+        }
     }
 
     /// A message was taken into flight.
@@ -100,28 +125,40 @@ impl Standard {
         }
     }
 
-    /// A message is not in flight any more.
-    pub(super) fn land(&mut self, tenant: Slot) {
+    /// A message is not in flight any more, after so long.
+    pub(super) fn land(&mut self, now: Timestamp, tenant: Slot, spent: Duration) {
+        self.processing.add(now, spent);
         if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.in_flight -= 1;
+            group.data.lands(now, spent);
         }
     }
 
     /// The message to deliver next; `in_flight` counts those of all tenants.
-    pub(super) fn next(&mut self, messages: &Slab<Stored>, now: Timestamp, in_flight: usize) -> Option<Slot> {
+    pub(super) fn next(
+        &mut self,
+        messages: &Slab<Stored>,
+        now: Timestamp,
+        in_flight: usize,
+        asked: Asked,
+    ) -> Option<Slot> {
         self.calm_down(messages, now);
-        while let Some(tenant) = self.quiet.first_key_value().map(|(_, tenant)| *tenant) {
+        let total = Total { in_flight, processing: self.processing };
+        while let Some((server, tenant)) = self.first(asked, false) {
             let group = self.tenants.get_mut(tenant)?;
-            if group.id.is_none() || !is_noisy(&group.data, in_flight) {
-                return group.data.waiting.first();
+            if group.id.is_none() || !group.data.is_too_loud(now, total) {
+                return self.servers.get(server)?.first_of(tenant);
             }
-            group.data.noisy = true;
-            let calm = group.data.last_send + CALM_AFTER;
+            let calm = group.data.calm_from();
             self.calm_from = if self.noisy.is_empty() { calm } else { self.calm_from.min(calm) };
-            self.requeue(messages, tenant);
+            self.set_noisy(messages, tenant, true);
         }
-        let (_, tenant) = self.noisy.first_key_value()?;
-        self.tenants.get(*tenant)?.data.waiting.first()
+        let (server, tenant) = self.first(asked, true)?;
+        self.servers.get(server)?.first_of(tenant)
+    }
+
+    /// Server and tenant of the next message among the quiet or the noisy tenants.
+    fn first(&self, asked: Asked, noisy: bool) -> Option<(usize, Slot)> {
+        asked.choose(self.servers.iter().map(|server| server.first(noisy)))
     }
 
     /// Looks through the noisy tenants only when one of them may have become quiet.
@@ -129,40 +166,27 @@ impl Standard {
         if self.noisy.is_empty() || now < self.calm_from {
             return;
         }
-        let noisy: Vec<Slot> = self.noisy.values().copied().collect();
-        self.calm_from = now + CALM_AFTER;
-        for tenant in noisy {
-            let Some(group) = self.tenants.get_mut(tenant) else {
-                continue;
-            };
-            let calm = group.data.last_send + CALM_AFTER;
-            group.data.noisy = now < calm;
-            if group.data.noisy {
-                self.calm_from = self.calm_from.min(calm);
+        self.calm_from = Timestamp::from_millis(u64::MAX);
+        for tenant in self.noisy.clone() {
+            let calm = self.tenants.get(tenant).map(|group| group.data.calm_from());
+            match calm.filter(|calm| now < *calm) {
+                Some(calm) => self.calm_from = self.calm_from.min(calm),
+                None => self.set_noisy(messages, tenant, false),
             }
-            self.requeue(messages, tenant);
         }
     }
 
-    /// Puts a tenant where it belongs after its first message or its noise has changed.
-    fn requeue(&mut self, messages: &Slab<Stored>, tenant: Slot) {
-        let Some(Group { data, .. }) = self.tenants.get_mut(tenant) else {
-            return;
+    fn set_noisy(&mut self, messages: &Slab<Stored>, tenant: Slot, noisy: bool) {
+        if let Some(group) = self.tenants.get_mut(tenant) {
+            group.data.noisy = noisy;
+        }
+        if noisy {
+            self.noisy.insert(tenant)
+        } else {
+            self.noisy.remove(&tenant)
         };
-        if let Some(turn) = data.turn.take() {
-            self.quiet.remove(&turn);
-            self.noisy.remove(&turn);
-        }
-        data.turn = data.waiting.first().and_then(|slot| messages.get(slot)).map(|message| message.turn);
-        // A drained backlog ends the noise.
-        data.noisy &= data.turn.is_some();
-        if let Some(turn) = data.turn {
-            let queue = if data.noisy { &mut self.noisy } else { &mut self.quiet };
-            queue.insert(turn, tenant);
+        for server in &mut self.servers {
+            server.requeue(messages, tenant, noisy);
         }
     }
-}
-
-fn is_noisy(tenant: &Tenant, in_flight: usize) -> bool {
-    tenant.in_flight >= NOISY_IN_FLIGHT && tenant.in_flight * NOISY_SHARE > in_flight
 }

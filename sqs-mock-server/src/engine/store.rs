@@ -2,58 +2,52 @@
 //!
 //! What happens to a message is decided by [`queue`](super::queue); here it is only put in its places.
 
+mod counts;
+mod departure;
+
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::ages::Ages;
+use super::aws_like::{Asked, SERVERS};
 use super::memory::Share;
-use super::message::{Core, State, Stored};
+use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
 use super::timers::Timers;
+use super::window::Window;
+use super::{DeliveryMode, Settings};
 use crate::clock::Timestamp;
 
-/// How many messages a queue has, exactly.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counts {
-    /// Visible ones, also those that a locked group keeps back.
-    pub available: usize,
-    /// Received and neither deleted nor visible again.
-    pub in_flight: usize,
-    /// Not visible for the first time yet.
-    pub delayed: usize,
-}
-
-impl Counts {
-    fn of(&mut self, state: State) -> &mut usize {
-        match state {
-            State::Available => &mut self.available,
-            State::Delayed { .. } => &mut self.delayed,
-            State::InFlight { .. } => &mut self.in_flight,
-        }
-    }
-}
+pub use counts::Counts;
 
 #[derive(Debug)]
 pub(super) struct Store {
     messages: Slab<Stored>,
     order: Order,
     ages: Ages,
+    /// Of FIFO queues.
+    window: Option<Window>,
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
+    now: Timestamp,
     share: Share,
 }
 
 impl Store {
-    pub(super) fn new(fifo: bool, share: Share) -> Self {
+    pub(super) fn new(fifo: bool, settings: Settings, share: Share) -> Self {
+        let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
         Self {
             messages: Slab::default(),
-            order: Order::new(fifo),
+            order: Order::new(fifo, servers),
             ages: Ages::default(),
+            window: fifo.then(|| Window::new(settings.receive_window)),
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
+            now: Timestamp::default(),
             share,
         }
     }
@@ -77,6 +71,11 @@ impl Store {
 
     pub(super) fn counts(&self) -> Counts {
         self.counts
+    }
+
+    pub(super) fn len(&self) -> usize {
+        let Counts { available, in_flight, delayed } = self.counts;
+        available + in_flight + delayed
     }
 
     /// The next moment at which a message comes back.
@@ -107,39 +106,29 @@ impl Store {
         let group = self.order.join(group, now);
         let born = core.born;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        self.ages.insert(born, slot);
+        self.ages.insert((born, ticket), slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
+        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
+        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
+            self.order.look_up_to(last);
+        }
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
     }
 
-    /// Takes a message out, with the id of its group.
-    pub(super) fn remove(&mut self, slot: Slot) -> Option<(Core, Option<Arc<str>>)> {
-        let message = self.messages.get(slot)?;
-        let (group, state, born) = (message.group, message.state, message.core.born);
-        let ticket = message.ticket;
-        let id = self.group_id(group);
-        *self.counts.of(state) -= 1;
-        self.ages.remove(born, slot);
-        if let Some(until) = state.hidden_until() {
-            self.timers.clear(until, ticket, slot);
-        }
-        self.became_receivable += self.order.leaves(&self.messages, slot);
-        let core = self.messages.remove(slot)?.core;
-        self.share.give_back(core.bytes(id.as_deref()));
-        self.shrink();
-        Some((core, id))
-    }
-
-    /// Once all messages are gone, so are the places for them: they are as many as there ever were at a time.
-    fn shrink(&mut self) {
-        if self.counts == Counts::default() && self.messages.is_large() {
-            self.messages = Slab::default();
-            self.ages = Ages::default();
-            self.order = self.order.emptied();
-        }
+    /// Puts a message back in its place, available as it was when it was taken out.
+    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) {
+        let Removed { core, group, place: Place { ticket, turn } } = message;
+        self.share.take(core.bytes(group.as_deref()));
+        let group = self.order.join(group.as_deref(), now);
+        let born = core.born;
+        let state = State::Available;
+        let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
+        self.ages.insert_again((born, ticket), slot);
+        *self.counts.of(state) += 1;
+        self.became_receivable += self.order.returned(&self.messages, slot);
     }
 
     pub(super) fn set_state(&mut self, slot: Slot, state: State) {
@@ -159,22 +148,29 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        self.became_receivable += self.order.changed(&mut self.messages, slot, old);
+        self.became_receivable += self.order.changed(&mut self.messages, self.now, slot, old);
     }
 
-    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible.
-    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration) {
+    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible. Those that
+    /// go are put into `expired`, for whoever can drop them without holding anybody up.
+    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration, expired: &mut Vec<Core>) {
+        self.now = now;
         while let Some((_, slot)) = self.oldest_message().filter(|(born, _)| *born + retention <= now) {
-            self.remove(slot);
+            expired.extend(self.remove(slot).map(|message| message.core));
         }
         while let Some(slot) = self.timers.pop_due(now) {
             self.set_state(slot, State::Available);
         }
     }
 
-    /// The message to deliver next.
-    pub(super) fn next(&mut self, now: Timestamp) -> Option<Slot> {
-        self.order.next(&self.messages, now, self.counts.in_flight)
+    /// The message to deliver next, when these servers are asked.
+    pub(super) fn next(&mut self, now: Timestamp, asked: Asked) -> Option<Slot> {
+        self.order.next(&self.messages, now, self.counts.in_flight, asked)
+    }
+
+    /// Whether receives look that far.
+    pub(super) fn looks_at(&self, message: &Stored) -> bool {
+        self.order.looks_at(message.ticket)
     }
 
     /// The message to deliver together with one: that behind it in its group.
@@ -184,16 +180,21 @@ impl Store {
 
     /// Every message, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.ages.iter().filter_map(|slot| self.get(slot))
+        self.ages.iter(|slot| self.born(slot)).filter_map(|slot| self.get(slot))
     }
 
-    /// Messages from the youngest back to those born before `moment`.
+    /// Messages born after `moment`, the last to have come in first.
     pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
-        let young = |slot: &Slot| self.get(*slot).is_some_and(|message| message.core.born > moment);
-        self.ages.iter_back().take_while(young).collect()
+        let mut slots = self.ages.younger_than(moment, |slot| self.born(slot));
+        slots.sort_unstable_by_key(|slot| Reverse(self.get(*slot).map(|message| message.ticket)));
+        slots
     }
 
     fn oldest_message(&self) -> Option<(Timestamp, Slot)> {
-        self.ages.oldest(|slot| self.get(slot).map(|message| message.core.born))
+        self.ages.oldest(|slot| self.born(slot))
+    }
+
+    fn born(&self, slot: Slot) -> Option<Timestamp> {
+        self.get(slot).map(|message| message.core.born)
     }
 }

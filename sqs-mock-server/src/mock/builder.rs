@@ -11,6 +11,7 @@ use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::Config;
 #[cfg(feature = "config-file")]
 use crate::config::ConfigFile;
+use crate::engine::DeliveryMode;
 use crate::faults::Fault;
 use crate::http::{Limits, QueueUrlStyle, Server};
 
@@ -73,6 +74,12 @@ impl MockSqsBuilder {
     /// and creating one of the same name, and between two purges.
     pub fn relaxed_timing(mut self) -> Self {
         self.config.relaxed_timing = true;
+        self
+    }
+
+    /// How standard queues deliver: exactly, which is the default, or with the looseness of AWS.
+    pub fn delivery(mut self, delivery: DeliveryMode) -> Self {
+        self.config.delivery = delivery;
         self
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Shown {
 impl Shown {
     fn has(self, message: &PeekedMessage) -> bool {
         match message.visibility {
-            Visibility::Visible | Visibility::GroupLockedBy { .. } => true,
+            Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => true,
             Visibility::InFlightUntil(_) => self.invisible,
             Visibility::DelayedUntil(_) => self.delayed,
         }

@@ -11,7 +11,7 @@ use sqs_client::validate::Validate;
 
 use super::attributes::check_redrive;
 use super::service::Shared;
-use super::shared::SharedQueue;
+use super::shared::{SharedQueue, let_go};
 use super::{Context, Serve, Service};
 use crate::engine::attributes::Requested;
 use crate::engine::queue::{NewQueue, Tags};
@@ -113,7 +113,7 @@ impl Serve for PurgeQueue {
     ) -> Result<PurgeQueueOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
-        drop(purged);
+        let_go(purged);
         Ok(PurgeQueueOutput::default())
     }
 }

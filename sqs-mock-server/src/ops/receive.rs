@@ -26,6 +26,7 @@ impl Serve for ReceiveMessage {
             at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
             visibility_timeout: input.visibility_timeout.map(seconds),
             attempt_id: input.receive_request_attempt_id(),
+            waits: false,
             dead_letter_queue_exists: false,
         };
         // An explicit zero is a short poll, whatever the queue says.
@@ -33,6 +34,7 @@ impl Serve for ReceiveMessage {
             Some(wait) => seconds(wait),
             None => queue.attribute(|attributes| attributes.receive_wait),
         };
+        let request = Receive { waits: !wait.is_zero(), ..request };
         let poll = Poll { shared: &service.shared, context, queue: &queue, request };
         let deliveries = poll.receive(wait).await?;
         if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {

@@ -60,6 +60,7 @@ impl Service {
         }
         let settings = Settings {
             relaxed_timing: config.relaxed_timing,
+            delivery: config.delivery,
             max_memory: config.limits.max_memory,
             max_queues: config.limits.max_queues,
             ..Settings::default()

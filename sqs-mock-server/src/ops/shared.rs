@@ -75,11 +75,7 @@ impl SharedQueue {
 
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
-        let (result, wakeups) = {
-            let mut queue = self.queue.lock();
-            (act(&mut queue), queue.take_wakeups())
-        };
-        self.wake(wakeups);
+        let result = self.locked(act);
         self.watchers.tell();
         result
     }
@@ -87,13 +83,19 @@ impl SharedQueue {
     /// Looks at the queue; `None` when it was deleted. Time may make messages receivable meanwhile, nothing else
     /// changes.
     pub(super) fn look<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> Option<T> {
-        let (seen, wakeups) = {
+        self.locked(|queue| (!queue.is_deleted()).then(|| look(queue)))
+    }
+
+    fn locked<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
+        let (result, wakeups, expired) = {
             let mut queue = self.queue.lock();
-            let seen = (!queue.is_deleted()).then(|| look(&mut queue));
-            (seen, queue.take_wakeups())
+            (act(&mut queue), queue.take_wakeups(), queue.take_expired())
         };
         self.wake(wakeups);
-        seen
+        if let Some(expired) = expired {
+            let_go(expired);
+        }
+        result
     }
 
     /// Reads attributes, which concerns nobody else.
@@ -111,10 +113,10 @@ impl SharedQueue {
     }
 
     /// Ends the queue. Parked receives wake, and find it deleted.
-    pub(super) fn close(&self) -> Dropped {
+    pub(super) fn close(&self) {
         let dropped = self.even_deleted(Queue::close);
         self.arrival.notify_waiters();
-        dropped
+        let_go(dropped);
     }
 
     fn wake(&self, wakeups: Wakeups) {
@@ -124,5 +126,13 @@ impl SharedQueue {
         if wakeups.sooner.is_some() {
             self.sooner.notify_one();
         }
+    }
+}
+
+/// Drops messages, many of them on a thread where nobody waits for it.
+pub(super) fn let_go(dropped: Dropped) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) if dropped.is_large() => drop(runtime.spawn_blocking(move || drop(dropped))),
+        _ => drop(dropped),
     }
 }

@@ -228,6 +228,7 @@ fn help_tells_the_defaults_of_the_server() {
         ("--region", "us-east-1".to_owned()),
         ("--auth", "none".to_owned()),
         ("--key", "test:test".to_owned()),
+        ("--delivery", "ordered".to_owned()),
         ("--max-memory", ByteSize(limits.max_memory).to_string()),
         ("--max-queues", limits.max_queues.to_string()),
         ("--max-connections", limits.max_connections.to_string()),
@@ -254,4 +255,15 @@ fn each_flag_is_an_environment_variable() {
         .iter()
         .filter(|(_, flag)| !flag.contains("sqs create-queue") && !flag.starts_with("auth sigv4 asks"));
     assert_eq!(flags.count(), variables, "{help}");
+}
+
+#[test]
+fn delivery_is_one_of_two() {
+    let output = run(&["--delivery", "sloppy"]);
+    assert!(!output.status.success());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("sloppy") && text.contains("ordered, aws-like"), "{text}");
+    let mut command = binary();
+    command.env("SQS_MOCK_DELIVERY", "aws-like").args(["--port", "0"]);
+    assert!(Running::start(&mut command).endpoint().starts_with("http://"));
 }

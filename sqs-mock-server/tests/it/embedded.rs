@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::{DeliveryMode, MockSqs};
 
 #[tokio::test]
 async fn client_reaches_a_server_without_a_socket() {
@@ -98,4 +98,29 @@ async fn wrong_settings_are_errors() {
     let running = MockSqs::start().await;
     let port = running.endpoint_url().rsplit(':').next().unwrap().parse().unwrap();
     assert_eq!(MockSqs::builder().port(port).start().await.unwrap_err().kind(), ErrorKind::AddrInUse);
+}
+
+/// What short polls at 20 queues with a message each get, and long polls at the same queues then.
+async fn polls_of_twenty_queues(mode: DeliveryMode) -> (Vec<usize>, usize) {
+    let server = MockSqs::builder().seed(7).delivery(mode).in_process().unwrap();
+    let client = server.client();
+    let (mut short, mut long) = (Vec::new(), 0);
+    for number in 0..20 {
+        let name = format!("q{number}");
+        let url = client.create_queue().queue_name(name).send().await.unwrap().queue_url.unwrap();
+        client.send_message().queue_url(&url).message_body("x").send().await.unwrap();
+        let receive = client.receive_message().queue_url(&url).visibility_timeout(0);
+        short.push(receive.clone().send().await.unwrap().messages().len());
+        long += receive.wait_time_seconds(1).send().await.unwrap().messages().len();
+    }
+    (short, long)
+}
+
+#[tokio::test(start_paused = true)]
+async fn short_polls_miss_messages_where_delivery_is_that_of_aws_and_long_polls_do_not() {
+    let (short, long) = polls_of_twenty_queues(DeliveryMode::AwsLike).await;
+    assert!(short.contains(&0) && short.contains(&1), "{short:?}");
+    assert_eq!(long, 20);
+    assert_eq!(polls_of_twenty_queues(DeliveryMode::AwsLike).await.0, short, "a seed repeats its run");
+    assert_eq!(polls_of_twenty_queues(DeliveryMode::default()).await, (vec![1; 20], 20));
 }

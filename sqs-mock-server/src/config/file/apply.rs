@@ -18,6 +18,7 @@ impl ConfigFile {
         set(&mut config.relaxed_timing, self.relaxed_timing);
         set(&mut config.clock_frozen, self.clock_frozen);
         set(&mut config.auto_create_queues, self.auto_create);
+        set(&mut config.delivery, self.delivery);
         set(&mut config.queue_url_style, self.queue_url_style);
         set(&mut config.journal, self.journal);
         config.public_url = self.public_url.or(config.public_url.take());

@@ -10,6 +10,7 @@ use toml::de::DeValue;
 use super::{Auth, LogFormat, Secret};
 use crate::config::is_base_url;
 use crate::config::size::ByteSize;
+use crate::engine::DeliveryMode;
 use crate::http::{QueueUrlStyle, is_region};
 
 /// A value, or what is wrong with it and what is allowed.
@@ -50,6 +51,14 @@ fn legal(value: &DeValue<'_>, is_legal: impl Fn(&str) -> bool, allowed: &str) ->
 /// How callers prove who they are.
 pub(super) fn auth(value: &DeValue<'_>) -> Read<Auth> {
     word(value, &["none", "sigv4"]).map(|word| if word == "none" { Auth::None } else { Auth::Sigv4 })
+}
+
+/// How standard queues deliver.
+pub(super) fn delivery(value: &DeValue<'_>) -> Read<DeliveryMode> {
+    word(value, &["ordered", "aws-like"]).map(|word| match word {
+        "aws-like" => DeliveryMode::AwsLike,
+        _ => DeliveryMode::Ordered,
+    })
 }
 
 /// How queue URLs name the region.

@@ -9,14 +9,23 @@ use sqs_client::types::QueueAttributeName;
 use super::Queue;
 use crate::clock::Timestamp;
 use crate::engine::attributes::{Facts, Requested};
-use crate::engine::message::State;
+use crate::engine::message::{Core, State};
 use crate::engine::policy::Policy;
 use crate::engine::store::Store;
 
 /// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Dropped {
-    _messages: Store,
+    pub(super) stores: Vec<Store>,
+    pub(super) messages: Vec<Core>,
+}
+
+impl Dropped {
+    /// Whether dropping this takes long enough for others to notice.
+    pub(crate) fn is_large(&self) -> bool {
+        const LARGE: usize = 10_000;
+        self.messages.len() >= LARGE || self.stores.iter().any(|store| store.len() >= LARGE)
+    }
 }
 
 impl Queue {
@@ -122,9 +131,8 @@ impl Queue {
 
     /// What the queue takes of memory for messages, and on FIFO queues for what was sent and received lately.
     pub(crate) fn stored_bytes(&self) -> usize {
-        let fifo = self.fifo.as_ref();
-        self.store.share().bytes()
-            + fifo.map_or(0, |fifo| fifo.deduplication.stored_bytes() + fifo.attempts.stored_bytes())
+        let fifo = self.fifo.as_ref().map_or(0, |fifo| fifo.stored_bytes());
+        self.store.share().bytes() + fifo
     }
 
     /// When the oldest message was sent, as far as retention goes.
@@ -135,10 +143,14 @@ impl Queue {
 
     fn drop_messages(&mut self) -> Dropped {
         if let Some(fifo) = &mut self.fifo {
-            fifo.deduplication.clear();
-            fifo.attempts.clear();
+            fifo.clear();
         }
-        let empty = Store::new(self.fifo.is_some(), self.store.share().sibling());
-        Dropped { _messages: std::mem::replace(&mut self.store, empty) }
+        Dropped { stores: vec![self.store.take_all()], messages: Vec::new() }
+    }
+
+    /// Messages that have gone by themselves since this was last asked.
+    pub(crate) fn take_expired(&mut self) -> Option<Dropped> {
+        let Dropped { stores, messages } = &self.expired;
+        (!stores.is_empty() || !messages.is_empty()).then(|| std::mem::take(&mut self.expired))
     }
 }

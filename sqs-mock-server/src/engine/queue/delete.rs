@@ -33,7 +33,8 @@ impl Queue {
                 "The receipt handle has expired.",
             ));
         }
-        if latest {
+        // A server that misses a delete still has the message when it is visible again.
+        if latest && !(in_flight && self.is_missed(slot)) {
             self.store.remove(slot);
         }
         Ok(())

@@ -1,15 +1,18 @@
 //! One queue: what happens to its messages, and when.
 //!
 //! A queue holds no lock and no clock. Each method takes the time and first lets happen what is due by then. The
-//! owner of a queue asks [`Queue::take_wakeups`] after each call, before it lets go of its lock:
+//! owner of a queue asks [`Queue::take_wakeups`] and [`Queue::take_expired`] after each call, before it lets go of its
+//! lock:
 //!
 //! ```text
 //! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//!                                                        take_expired ----------> drop
 //! ```
 
 mod administer;
 mod delete;
 mod describe;
+mod fifo_memory;
 mod peek;
 mod receive;
 mod received;
@@ -23,7 +26,6 @@ mod why_empty;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fastrand::Rng;
 use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
@@ -38,22 +40,17 @@ pub(crate) use transfer::{DeadLetter, MovingStopped};
 pub(crate) use wakeups::Wakeups;
 pub use why_empty::WhyEmpty;
 
-use super::attempts::Attempts;
-use super::attributes::{Attributes, FifoAttributes};
-use super::dedup::Deduplication;
+use super::attributes::Attributes;
+use super::aws_like::AwsLike;
 use super::handle::HandleKey;
 use super::memory::Share;
 use super::message::SequenceNumber;
 use super::slab::Slot;
 use super::store::{Counts, Store};
-use super::{Memory, QueueArn, Settings};
+use super::{DeliveryMode, Memory, QueueArn, Settings};
 use crate::clock::Timestamp;
-use crate::seed::Seed;
-
-/// Sequence numbers go up by a multiple of this.
-const SEQUENCE_STEP: u128 = 256;
-/// Sequence numbers of all queues start above this, so that they have 20 digits.
-const SEQUENCE_BASE: u128 = 18_800_000_000_000_000_000;
+use crate::seed::{Seed, UuidSeries};
+use fifo_memory::FifoMemory;
 
 /// What a new queue is made of.
 #[derive(Debug)]
@@ -84,10 +81,14 @@ pub(crate) struct Queue {
     /// The latest time that a caller gave; callers may be a little out of order.
     now: Timestamp,
     store: Store,
+    /// Of standard queues that deliver like that.
+    aws_like: Option<Box<AwsLike>>,
+    /// Messages that went by themselves.
+    expired: Dropped,
     fifo: Option<Box<FifoMemory>>,
     next_ticket: u64,
     handles: HandleKey,
-    ids: Rng,
+    ids: UuidSeries,
     purged: Option<Timestamp>,
     deleted: bool,
     announced: Option<Timestamp>,
@@ -95,31 +96,15 @@ pub(crate) struct Queue {
     lacked_room: bool,
 }
 
-/// What a FIFO queue remembers beside its messages.
-#[derive(Debug)]
-struct FifoMemory {
-    sequence_start: u128,
-    deduplication: Deduplication,
-    attempts: Attempts,
-}
-
-impl FifoMemory {
-    fn new(attributes: FifoAttributes, ids: &mut Rng, memory: &Memory) -> Box<Self> {
-        Box::new(Self {
-            sequence_start: SEQUENCE_BASE + u128::from(ids.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope, Share::new(memory.clone())),
-            attempts: Attempts::new(Share::new(memory.clone())),
-        })
-    }
-}
-
 impl Queue {
     /// An empty queue.
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
-        let mut ids = new.seed.generator("message ids");
         Self {
-            store: Store::new(new.attributes.is_fifo(), Share::new(new.memory.clone())),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, &mut ids, &new.memory)),
+            store: Store::new(new.attributes.is_fifo(), new.settings, Share::new(new.memory.clone())),
+            aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
+                .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
+            expired: Dropped::default(),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed, &new.memory)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,
             tags: new.tags,
@@ -129,7 +114,7 @@ impl Queue {
             now,
             next_ticket: 0,
             handles: HandleKey(new.seed.generator("receipt handles").u64(..)),
-            ids,
+            ids: UuidSeries::new(new.seed.generator("message ids")),
             purged: None,
             deleted: false,
             announced: None,
@@ -161,10 +146,12 @@ impl Queue {
     /// Lets the past happen and gives the time that counts.
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
-        self.store.settle(self.now, self.attributes.retention);
+        if self.store.is_past(self.now, self.attributes.retention) {
+            self.expired.stores.push(self.store.take_all());
+        }
+        self.store.settle(self.now, self.attributes.retention, &mut self.expired.messages);
         if let Some(fifo) = &mut self.fifo {
-            fifo.deduplication.forget(self.now);
-            fifo.attempts.forget(self.now);
+            fifo.forget(self.now);
         }
         self.now
     }
@@ -177,8 +164,7 @@ impl Queue {
 
     /// Only messages of FIFO queues have one.
     fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
-        let start = self.fifo.as_ref()?.sequence_start;
-        Some(SequenceNumber(start + u128::from(ticket) * SEQUENCE_STEP))
+        Some(self.fifo.as_ref()?.sequence_number(ticket))
     }
 
     /// The message that a handle was given for, with the number of the receive: `Ok(None)` when it is gone.

@@ -52,6 +52,8 @@ pub enum Visibility {
         /// When that message becomes visible, unless it is deleted earlier or changed.
         until: Timestamp,
     },
+    /// It is visible, but on a FIFO queue with so many messages before it that receives do not look that far.
+    BeyondWindow,
 }
 
 impl PeekedMessage {
@@ -67,6 +69,7 @@ impl fmt::Display for Visibility {
             Self::Visible => f.write_str("visible"),
             Self::DelayedUntil(until) => write!(f, "delayed until {until}"),
             Self::InFlightUntil(until) => write!(f, "in flight until {until}"),
+            Self::BeyondWindow => f.write_str("behind too many messages"),
             Self::GroupLockedBy { id, until } => write!(f, "group locked by {id} until {until}"),
         }
     }
@@ -85,7 +88,10 @@ impl Queue {
     pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
         let mut locks = HashMap::new();
         let is_fifo = self.fifo.is_some();
-        self.store.iter().map(move |message| (message, visibility(message, is_fifo, &mut locks)))
+        self.store.iter().map(move |message| match visibility(message, is_fifo, &mut locks) {
+            Visibility::Visible if !self.store.looks_at(message) => (message, Visibility::BeyondWindow),
+            visibility => (message, visibility),
+        })
     }
 
     fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {

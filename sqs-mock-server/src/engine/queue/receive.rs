@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::clock::Timestamp;
+use crate::engine::aws_like::Asked;
 use crate::engine::handle::Handle;
 use crate::engine::message::{State, Stored};
 use crate::engine::slab::Slot;
@@ -18,6 +19,8 @@ pub(crate) struct Receive<'a> {
     pub visibility_timeout: Option<Duration>,
     /// `ReceiveRequestAttemptId`; standard queues ignore it.
     pub attempt_id: Option<&'a str>,
+    /// Whether the receive waits for messages. One that does not may miss some, where queues deliver like AWS.
+    pub waits: bool,
     /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
     /// delivered however often they were before.
     pub dead_letter_queue_exists: bool,
@@ -73,8 +76,10 @@ impl Queue {
     ) -> (Vec<Slot>, Vec<DeadLetter>) {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
+        let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(request.waits));
         while taken.len() < request.at_most && !self.is_full() {
-            let Some(slot) = follower.take().or_else(|| self.store.next(now)) else {
+            asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
+            let Some(slot) = follower.take().or_else(|| self.store.next(now, asked)) else {
                 break;
             };
             follower = self.store.follower(slot);
@@ -91,7 +96,8 @@ impl Queue {
     /// Whether one more receive would be one too many.
     fn is_spent(&self, slot: Slot) -> bool {
         let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
-        let receives = self.store.get(slot).map(|message| message.core.receives);
+        let core = self.store.get(slot).map(|message| &message.core);
+        let receives = core.map(|core| core.receives - core.receives_elsewhere);
         receives.zip(most).is_some_and(|(receives, most)| receives >= most)
     }
 
@@ -103,7 +109,15 @@ impl Queue {
             message.core.receives = message.core.receives.saturating_add(1);
             message.received = now;
         }
+        // A server that misses a receive has the message visible at once, though not within this receive.
+        let until = if self.is_missed(slot) { now } else { until };
         self.store.set_state(slot, State::InFlight { until });
+    }
+
+    /// Whether chance has it that a server misses what is done to a message. It never makes a dead letter of one
+    /// that the consumer had in time.
+    pub(super) fn is_missed(&mut self, slot: Slot) -> bool {
+        self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.is_spent(slot)
     }
 
     /// The messages of an earlier receive with the same attempt id, when none of them was changed since.

@@ -8,10 +8,10 @@ use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::{Queue, SequenceNumber};
 use crate::clock::Timestamp;
-use crate::engine::dedup::Original;
+use crate::engine::dedup::Deduplication;
 use crate::engine::message::{Core, Payload};
 use crate::engine::refusal::invalid_parameter;
-use crate::seed::{Uuid, uuid};
+use crate::seed::Uuid;
 
 /// A message to be sent.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Queue {
         if let Some(id) = message.deduplication_id {
             return Err(invalid_parameter(id, "MessageDeduplicationId", NOT_FOR_THIS_TYPE));
         }
-        let id = uuid(&mut self.ids);
+        let id = self.ids.of(self.next_ticket);
         let core = new_core(now, id, message.payload, None);
         self.store.share().check(core.bytes(message.group.as_deref()))?;
         let ticket = self.take_ticket();
@@ -63,25 +63,32 @@ impl Queue {
         if let Some(delay) = message.delay.filter(|delay| !delay.is_zero()) {
             return Err(invalid_parameter(delay.as_secs(), "DelaySeconds", NOT_FOR_THIS_TYPE));
         }
-        let deduplication_id: Arc<str> = self.deduplication_id(&message)?.into();
-        let group: Arc<str> = message.group.ok_or_else(missing_group)?.into();
-        let memory = self.fifo.as_mut();
-        if let Some(original) =
-            memory.and_then(|fifo| fifo.deduplication.find(now, &group, &deduplication_id))
-        {
-            return Ok(Sent { id: original.id, sequence_number: self.sequence_number(original.ticket) });
+        let deduplication_id = self.deduplication_id(&message)?;
+        let group = message.group.ok_or_else(missing_group)?;
+        let id = self.ids.of(self.next_ticket);
+        let core = new_core(now, id, message.payload, Some(deduplication_id.as_str().into()));
+        if let Some(original) = self.original(now, &group, &deduplication_id, &core)? {
+            let sequence_number = self.sequence_number(original);
+            return Ok(Sent { id: self.ids.of(original), sequence_number });
         }
-        let id = uuid(&mut self.ids);
-        let core = new_core(now, id, message.payload, Some(Arc::clone(&deduplication_id)));
-        let memory = self.fifo.as_ref();
-        let remembered = memory.map_or(0, |fifo| fifo.deduplication.bytes(&group, &deduplication_id));
-        self.store.share().check(core.bytes(Some(&group)) + remembered)?;
         let ticket = self.take_ticket();
-        if let Some(fifo) = &mut self.fifo {
-            fifo.deduplication.remember(now, &group, &deduplication_id, Original { id, ticket });
-        }
         self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
         Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
+    }
+
+    /// The ticket of the message that this one repeats. When it repeats none and there is memory for it, others repeat
+    /// this one from now on.
+    fn original(
+        &mut self,
+        now: Timestamp,
+        group: &str,
+        id: &str,
+        core: &Core,
+    ) -> Result<Option<u64>, ServiceError> {
+        let (ticket, share) = (self.next_ticket, self.store.share());
+        let check = || share.check(core.bytes(Some(group)) + Deduplication::BYTES);
+        let memory = self.fifo.as_mut();
+        memory.map_or(Ok(None), |fifo| fifo.deduplication.original(now, (group, id), ticket, check))
     }
 
     /// An explicit id comes before the hash of the body.
@@ -115,6 +122,7 @@ fn new_core(now: Timestamp, id: Uuid, payload: Payload, deduplication_id: Option
         born: now,
         first_received: now,
         receives: 0,
+        receives_elsewhere: 0,
         deduplication_id,
         source: None,
     }

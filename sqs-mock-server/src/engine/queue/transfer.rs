@@ -9,16 +9,16 @@ use std::time::Duration;
 use super::Queue;
 use crate::clock::Timestamp;
 use crate::engine::QueueArn;
-use crate::engine::message::Core;
+use crate::engine::aws_like::Asked;
+use crate::engine::message::{Core, Removed};
 use crate::engine::slab::Slot;
-use crate::seed::uuid;
 
 /// A message that was delivered too often, between its queue and the dead-letter queue.
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct DeadLetter {
-    pub(super) core: Core,
-    group: Option<Arc<str>>,
+    /// Boxed, since letters travel in the error of those that refuse them.
+    pub(super) message: Box<Removed>,
     source: Arc<QueueArn>,
     target: Arc<QueueArn>,
 }
@@ -34,8 +34,7 @@ impl DeadLetter {
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct Moving {
-    core: Core,
-    group: Option<Arc<str>>,
+    message: Removed,
     destination: Arc<QueueArn>,
 }
 
@@ -59,8 +58,8 @@ impl Queue {
     /// Takes out a message that was delivered too often.
     pub(super) fn bury(&mut self, slot: Slot) -> Option<DeadLetter> {
         let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
-        let (core, group) = self.store.remove(slot)?;
-        Some(DeadLetter { core, group, source: Arc::clone(&self.arn), target })
+        let message = Box::new(self.store.remove(slot)?);
+        Some(DeadLetter { message, source: Arc::clone(&self.arn), target })
     }
 
     /// Takes in a dead letter. It keeps its id, its age (on FIFO queues it becomes new) and its receive count.
@@ -76,8 +75,10 @@ impl Queue {
         if self.deleted {
             return Err(letter);
         }
-        let DeadLetter { mut core, group, source, .. } = letter;
+        let DeadLetter { message, source, .. } = letter;
+        let Removed { mut core, group, .. } = *message;
         core.source = Some(source);
+        core.receives_elsewhere = core.receives;
         if self.fifo.is_some() {
             core.deduplication_id = Some(core.id.to_string().into());
         }
@@ -85,10 +86,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes back a dead letter whose target is gone. It becomes the last of its group.
+    /// Takes back a dead letter whose target is gone, to the place that it had.
     pub(crate) fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
         let now = self.settle(now);
-        self.put(now, letter.core, letter.group.as_deref());
+        self.store.put_back(now, *letter.message);
     }
 
     /// Takes an available message out for a move task, to `destination` or else to where it came from.
@@ -101,12 +102,12 @@ impl Queue {
         destination: Option<&Arc<QueueArn>>,
     ) -> Result<Moving, MovingStopped> {
         let now = self.settle(now);
-        let slot = self.store.next(now).ok_or(MovingStopped::NothingLeft)?;
+        let slot = self.store.next(now, Asked::ALL).ok_or(MovingStopped::NothingLeft)?;
         let message = self.store.get(slot).ok_or(MovingStopped::NothingLeft)?;
         let destination = destination.or(message.core.source.as_ref()).map(Arc::clone);
         let destination = destination.ok_or(MovingStopped::UnknownSource)?;
-        let (core, group) = self.store.remove(slot).ok_or(MovingStopped::NothingLeft)?;
-        Ok(Moving { core, group, destination })
+        let message = self.store.remove(slot).ok_or(MovingStopped::NothingLeft)?;
+        Ok(Moving { message, destination })
     }
 
     /// Takes in a message from a move task. It is new: id, times and receive count start afresh.
@@ -116,21 +117,22 @@ impl Queue {
     /// back, for [`Queue::take_back_moving`].
     pub(crate) fn accept_moving(&mut self, now: Timestamp, moving: Moving) -> Result<(), Moving> {
         let now = self.settle(now);
-        let lacks_group = self.fifo.is_some() && moving.group.is_none();
+        let lacks_group = self.fifo.is_some() && moving.message.group.is_none();
         if self.deleted || lacks_group {
             return Err(moving);
         }
-        let Moving { core, group, .. } = moving;
-        let id = uuid(&mut self.ids);
-        let core = Core { id, sent: now, born: now, receives: 0, source: None, ..core };
+        let Removed { core, group, .. } = moving.message;
+        let id = self.ids.of(self.next_ticket);
+        let core =
+            Core { id, sent: now, born: now, receives: 0, receives_elsewhere: 0, source: None, ..core };
         self.put(now, core, group.as_deref());
         Ok(())
     }
 
-    /// Takes back a message whose destination is gone. It becomes the last of its group.
+    /// Takes back a message whose destination is gone, to the place that it had.
     pub(crate) fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
         let now = self.settle(now);
-        self.put(now, moving.core, moving.group.as_deref());
+        self.store.put_back(now, moving.message);
     }
 
     /// Retention of a FIFO queue counts from the arrival. The delay of a queue is for what is sent, not for what

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Queue, Visibility};
 use crate::clock::Timestamp;
+use crate::engine::aws_like::Asked;
 use crate::seed::Uuid;
 
 /// Why a receive would get nothing now. It shows as a sentence.
@@ -54,6 +55,20 @@ pub enum WhyEmpty {
         /// When that message becomes visible, unless it is deleted earlier.
         until: Timestamp,
     },
+    /// On a FIFO queue, receives look at the first messages only, and those of them that are visible are behind hidden
+    /// ones or there are none.
+    BeyondWindow {
+        /// How many are visible.
+        available: usize,
+        /// How many messages a receive looks at.
+        window: usize,
+    },
+    /// On a standard queue that delivers as AWS does, a receive that waits gets something, one that does not may miss
+    /// it.
+    OnSomeServers {
+        /// How many are visible.
+        available: usize,
+    },
     /// As many messages are in flight as a queue allows.
     InFlightLimit {
         /// How many that is.
@@ -80,15 +95,16 @@ impl Queue {
             (0, messages, 0) => WhyEmpty::InFlight { messages, until },
             (0, 0, messages) => WhyEmpty::Delayed { messages, until },
             (0, ..) => WhyEmpty::InFlightOrDelayed { in_flight, delayed, until },
-            _ if self.fifo.is_some() && self.store.next(now).is_none() => {
-                self.first_lock(available).unwrap_or(WhyEmpty::NotEmpty { available })
+            _ if self.fifo.is_some() && self.store.next(now, Asked::ALL).is_none() => {
+                self.obstacle(available).unwrap_or(WhyEmpty::NotEmpty { available })
             }
+            _ if self.aws_like.is_some() => WhyEmpty::OnSomeServers { available },
             _ => WhyEmpty::NotEmpty { available },
         }
     }
 
     /// What keeps back the oldest visible message.
-    fn first_lock(&self, available: usize) -> Option<WhyEmpty> {
+    fn obstacle(&self, available: usize) -> Option<WhyEmpty> {
         self.seen().find_map(|(message, visibility)| match visibility {
             Visibility::GroupLockedBy { id, until } => Some(WhyEmpty::GroupsLocked {
                 available,
@@ -96,6 +112,9 @@ impl Queue {
                 by: id,
                 until,
             }),
+            Visibility::BeyondWindow => {
+                Some(WhyEmpty::BeyondWindow { available, window: self.settings.receive_window })
+            }
             _ => None,
         })
     }
@@ -120,6 +139,16 @@ impl fmt::Display for WhyEmpty {
                 f,
                 "{} visible, but behind hidden ones of their group: group {group:?} is locked by message {by} \
                  until {until}",
+                Messages(*available)
+            ),
+            Self::BeyondWindow { available, window } => write!(
+                f,
+                "{} visible, but a receive looks at the first {window} messages only",
+                Messages(*available)
+            ),
+            Self::OnSomeServers { available } => write!(
+                f,
+                "{} visible, but a short poll asks some servers only; long polls find them",
                 Messages(*available)
             ),
             Self::InFlightLimit { limit, available, until } => write!(

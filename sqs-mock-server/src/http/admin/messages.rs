@@ -53,6 +53,7 @@ enum State {
     Delayed { until: Moment },
     InFlight { until: Moment },
     GroupLocked { by: String, until: Moment },
+    BeyondWindow,
 }
 
 /// A moment as RFC 3339.
@@ -97,6 +98,7 @@ fn message(peeked: &PeekedMessage) -> Message<'_> {
         attributes: peeked.payload.attributes(),
         state: match peeked.visibility {
             Visibility::Visible => State::Visible,
+            Visibility::BeyondWindow => State::BeyondWindow,
             Visibility::DelayedUntil(until) => State::Delayed { until: Moment(until) },
             Visibility::InFlightUntil(until) => State::InFlight { until: Moment(until) },
             Visibility::GroupLockedBy { id, until } => {

@@ -112,6 +112,8 @@ fn reason(why: &WhyEmpty) -> &'static str {
         WhyEmpty::Delayed { .. } => "delayed",
         WhyEmpty::InFlightOrDelayed { .. } => "in_flight_or_delayed",
         WhyEmpty::GroupsLocked { .. } => "groups_locked",
+        WhyEmpty::BeyondWindow { .. } => "beyond_window",
+        WhyEmpty::OnSomeServers { .. } => "on_some_servers",
         WhyEmpty::InFlightLimit { .. } => "in_flight_limit",
     }
 }

@@ -9,6 +9,7 @@ use sqs_client::operation::start_message_move_task::StartMessageMoveTaskInput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 
 use super::*;
+use crate::engine::DeliveryMode;
 
 const QUEUES: [&str; 3] = ["source", "dead", "other.fifo"];
 
@@ -104,10 +105,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn bytes_of_all_queues_add_up_and_go_back_to_nothing(steps in prop::collection::vec(step(), 1..60)) {
+    fn bytes_of_all_queues_add_up_and_go_back_to_nothing(aws_like: bool, steps in prop::collection::vec(step(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let rig = rig_with(relaxed());
+            let delivery = if aws_like { DeliveryMode::AwsLike } else { DeliveryMode::Ordered };
+            let rig = rig_with(Settings { delivery, ..relaxed() });
             rig.service.clock().freeze();
             for name in ["dead", "source", "other.fifo"] {
                 Bench::create(&rig, name).await;

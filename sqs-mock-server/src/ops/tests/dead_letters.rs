@@ -61,8 +61,13 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
     rig.send(&source, "poison").await;
     rig.receive(&source).await;
     let queue = rig.service.shared.find_arn(&arn("source").parse().unwrap()).unwrap();
-    let request =
-        Receive { at_most: 1, visibility_timeout: None, attempt_id: None, dead_letter_queue_exists: true };
+    let request = Receive {
+        at_most: 1,
+        visibility_timeout: None,
+        attempt_id: None,
+        waits: true,
+        dead_letter_queue_exists: true,
+    };
     let mut letters = queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().dead_letters;
     rig.call(DeleteQueueInput::builder().queue_url(&dead)).await.unwrap();
     poll::forward(&rig.service.shared, &queue, letters.remove(0));
@@ -78,6 +83,41 @@ async fn queue_that_is_its_own_dead_letter_queue_goes_on_delivering() {
     for _ in 0..3 {
         assert_eq!(rig.bodies(&url).await, ["again"]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn queues_that_are_each_others_dead_letter_queue_deliver_before_they_bury() {
+    let rig = rig();
+    let one = rig.queue("one", &[("VisibilityTimeout", "0")]).await;
+    let two = rig.queue("two", &[("VisibilityTimeout", "0"), ("RedrivePolicy", &redrive_to("one", 2))]).await;
+    let policy = redrive_to("two", 2);
+    let set = SetQueueAttributesInput::builder().queue_url(&one).attributes("RedrivePolicy".into(), &policy);
+    rig.call(set).await.unwrap();
+    rig.send(&one, "poison").await;
+    for queue in [&one, &two, &one, &two] {
+        for _ in 0..2 {
+            assert_eq!(rig.bodies(queue).await, ["poison"]);
+        }
+        assert!(rig.bodies(queue).await.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn polls_at_both_of_two_such_queues_rest_once_they_have_a_message() {
+    let rig = rig();
+    let one = rig.queue("one", &[]).await;
+    let two = rig.queue("two", &[("RedrivePolicy", &redrive_to("one", 1))]).await;
+    let policy = redrive_to("two", 1);
+    let set = SetQueueAttributesInput::builder().queue_url(&one).attributes("RedrivePolicy".into(), &policy);
+    rig.call(set).await.unwrap();
+    rig.send(&one, "poison").await;
+    rig.receive(&one).await;
+    rig.pass(30).await;
+    // The poll at the first buries the message and goes on; the one at the second gets it.
+    let parked = rig.park(long_poll(&two, 20)).await;
+    assert!(rig.call(long_poll(&one, 5)).await.unwrap().messages.is_none());
+    assert_eq!(parked.bodies().await, ["poison"]);
+    assert_eq!(rig.now().saturating_since(START), Duration::from_secs(35));
 }
 
 #[tokio::test]

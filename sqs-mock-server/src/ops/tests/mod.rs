@@ -3,6 +3,7 @@
 mod batches;
 mod bounds;
 mod dead_letters;
+mod fortnight;
 mod lists;
 mod messages;
 mod move_tasks;

@@ -7,6 +7,7 @@ fn attempt(bench: &mut Bench, id: &str) -> Vec<Delivery> {
         at_most: 2,
         visibility_timeout: None,
         attempt_id: Some(id),
+        waits: true,
         dead_letter_queue_exists: true,
     };
     messages(bench.queue.receive(bench.now, &request))

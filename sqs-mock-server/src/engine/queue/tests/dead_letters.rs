@@ -57,6 +57,7 @@ fn message_stays_and_is_delivered_while_the_target_is_missing() {
             at_most: 1,
             visibility_timeout: Some(Duration::ZERO),
             attempt_id: None,
+            waits: true,
             dead_letter_queue_exists: false,
         };
         let delivery = messages(source.queue.receive(source.now, &request)).remove(0);

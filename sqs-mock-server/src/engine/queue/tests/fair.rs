@@ -46,12 +46,64 @@ fn messages_without_a_group_are_never_noisy() {
 }
 
 #[test]
-fn tenant_is_quiet_again_when_its_backlog_has_drained() {
+fn tenant_is_quiet_again_when_its_backlog_has_drained_and_not_before() {
     let mut bench = noisy();
-    while !bench.receive().is_empty() {}
-    bench.pass(31);
-    flood(&mut bench, "late", 1);
-    assert_eq!(bench.bodies(1, 30), ["loud0"]);
+    for number in 0..1199 {
+        bench.send(&format!("tenant{number}/x"));
+    }
+    for _ in 0..120 {
+        assert!(bench.receive().iter().all(|delivery| delivery.group.as_deref() != Some("loud")));
+    }
+    // Now it has less than a tenth of what is in flight.
+    bench.send("calm/d");
+    assert_eq!(bench.bodies(1, 30), ["d"]);
+    let drained: Vec<_> = (0..7).flat_map(|_| bench.receive()).collect();
+    for delivery in &drained {
+        bench.hide(delivery, 0).unwrap();
+    }
+    bench.send("calm/e");
+    assert_eq!(bench.bodies(1, 30), ["loud30"]);
+}
+
+#[test]
+fn tenant_that_takes_most_of_the_processing_time_is_noisy() {
+    for (seconds, order) in [(29, ["slow1", "q"]), (30, ["q", "slow1"])] {
+        let mut bench = Bench::standard();
+        flood(&mut bench, "slow", 2);
+        let slow = bench.receive_one();
+        bench.pass(seconds);
+        bench.delete(&slow).unwrap();
+        bench.send("quick/q");
+        assert_eq!(bench.bodies(2, 30), order, "{seconds}");
+    }
+}
+
+#[test]
+fn visibility_timeout_ends_the_processing_of_a_message() {
+    let mut bench = Bench::standard();
+    flood(&mut bench, "slow", 1);
+    bench.bodies(1, 5);
+    bench.pass(100);
+    bench.send("quick/q");
+    assert_eq!(bench.bodies(2, 30), ["slow0", "q"]);
+}
+
+#[test]
+fn tenth_of_the_processing_time_makes_nobody_noisy() {
+    let mut bench = Bench::standard();
+    for number in 0..10 {
+        flood(&mut bench, &format!("tenant{number}"), 2);
+    }
+    let taken: Vec<_> = (0..20).map(|_| messages(bench.try_receive(1, Some(1000))).remove(0)).collect();
+    bench.pass(40);
+    for delivery in taken.iter().step_by(2) {
+        bench.delete(delivery).unwrap();
+    }
+    for delivery in taken.iter().skip(1).step_by(2) {
+        bench.hide(delivery, 0).unwrap();
+    }
+    bench.send("quick/q");
+    assert_eq!(bench.bodies(1, 30), ["tenant01"]);
 }
 
 #[test]

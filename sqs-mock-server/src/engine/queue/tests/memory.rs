@@ -3,9 +3,9 @@
 use super::*;
 use crate::engine::Memory;
 
-const ROOMY: usize = 1 << 20;
+pub(super) const ROOMY: usize = 1 << 20;
 
-fn bench(name: &str, memory: &Memory) -> Bench {
+pub(super) fn bench(name: &str, memory: &Memory) -> Bench {
     let attributes: &[_] =
         if name.ends_with(".fifo") { &[(Name::ContentBasedDeduplication, "true")] } else { &[] };
     Bench::in_memory(name, attributes, Settings::default(), memory.clone())
@@ -67,57 +67,48 @@ fn what_is_gone_takes_nothing() {
 }
 
 #[test]
-fn deduplication_id_takes_memory_until_it_is_forgotten() {
-    let memory = Memory::new(ROOMY);
-    let mut bench = bench("orders.fifo", &memory);
-    bench.send("g/once");
-    let received = bench.receive_one();
-    bench.delete(&received).unwrap();
-    assert!(memory.used() > 0, "the id is remembered");
-    bench.pass(299);
-    assert_eq!(bench.counts(), [0; 3]);
-    assert!(memory.used() > 0, "the id is still remembered");
-    bench.pass(1);
-    assert_eq!(bench.counts(), [0; 3]);
-    assert_eq!(memory.used(), 0);
-}
-
-#[test]
-fn receive_attempt_takes_memory_until_it_is_forgotten() {
-    let memory = Memory::new(ROOMY);
-    let mut bench = bench("orders.fifo", &memory);
-    bench.send("g/x");
-    bench.pass(300);
-    assert_eq!(bench.counts(), [1, 0, 0]);
-    let before = memory.used();
-    assert_eq!(bench.receive_attempt("a"), 1);
-    assert!(memory.used() > before);
-    bench.pass(300);
-    assert_eq!(bench.counts(), [1, 0, 0]);
-    assert_eq!(memory.used(), before);
-}
-
-#[test]
-fn repeat_over_the_ceiling_gets_the_answer_of_its_original() {
-    let memory = Memory::new(3000);
-    let mut bench = bench("orders.fifo", &memory);
-    let first = bench.send("g/first");
-    while bench.queue.send(bench.now, message(&format!("g/{}", memory.used()))).is_ok() {}
-    assert_eq!(bench.send("g/first"), first);
-}
-
-#[test]
-fn receive_attempt_is_not_remembered_without_memory() {
-    let roomy = Memory::new(ROOMY);
-    let mut other = bench("orders.fifo", &roomy);
-    other.send("g/x");
-    for (ceiling, again) in [(ROOMY, 1), (roomy.used(), 0)] {
-        let memory = Memory::new(ceiling);
-        let mut bench = bench("orders.fifo", &memory);
-        bench.send("g/x");
-        let received = [bench.receive_attempt("a"), bench.receive_attempt("a")];
-        assert_eq!(received, [1, again], "{ceiling}: {}", memory.used());
+fn great_many_messages_take_nothing_once_they_are_gone_whoever_still_holds_them() {
+    let memory = Memory::new(64 * ROOMY);
+    let mut bench = bench("orders", &memory);
+    for _ in 0..2 {
+        for number in 0..3000 {
+            bench.send(&number.to_string());
+        }
+        bench.pass(345_600);
+        assert_eq!((bench.counts(), memory.used()), ([0; 3], 0), "expired, but not dropped");
+        let expired = bench.queue.take_expired();
+        assert!(expired.is_some() && bench.queue.take_expired().is_none());
+        bench.send("another");
+        let before = memory.used();
+        drop(expired);
+        assert_eq!(memory.used(), before, "given back twice");
+        let purged = bench.queue.purge(bench.now).unwrap();
+        assert_eq!(memory.used(), 0, "purged, but not dropped");
+        drop(purged);
+        assert_eq!((memory.used(), bench.queue.stored_bytes()), (0, 0));
     }
+}
+
+#[test]
+fn letter_that_comes_back_after_a_purge_counts_again_and_has_its_old_turn() {
+    let memory = Memory::new(ROOMY);
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
+    let attributes = [(Name::RedrivePolicy, policy)];
+    let mut bench = Bench::in_memory("orders", &attributes, Settings::default(), memory.clone());
+    bench.send("g/poison");
+    bench.bodies(1, 0);
+    let letter = bench.dead_letters().pop().unwrap();
+    drop(bench.queue.purge(bench.now).unwrap());
+    assert_eq!((bench.counts(), memory.used()), ([0; 3], 0));
+    for text in ["h/a", "i/b", "j/c"] {
+        bench.send(text);
+    }
+    let before = memory.used();
+    bench.queue.take_back(bench.now, letter);
+    assert!(memory.used() > before);
+    assert_eq!(memory.used(), bench.queue.stored_bytes());
+    bench.set(Name::RedrivePolicy, "");
+    assert_eq!(bench.bodies(10, 30), ["poison", "a", "b", "c"]);
 }
 
 #[test]
@@ -151,18 +142,5 @@ fn places_of_a_backlog_go_with_its_last_message() {
         assert_eq!((round, bench.counts()), (round, [0; 3]));
         let shown = format!("{:?}", bench.queue.store);
         assert!(shown.len() < 2000, "its lists are empty: {} characters", shown.len());
-    }
-}
-
-impl Bench {
-    /// How many messages a receive with an attempt id gives.
-    fn receive_attempt(&mut self, id: &str) -> usize {
-        let request = Receive {
-            at_most: 1,
-            visibility_timeout: None,
-            attempt_id: Some(id),
-            dead_letter_queue_exists: false,
-        };
-        messages(self.queue.receive(self.now, &request)).len()
     }
 }

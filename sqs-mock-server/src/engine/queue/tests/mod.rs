@@ -2,6 +2,7 @@
 
 mod attempts;
 mod attributes;
+mod aws_like;
 mod dead_letters;
 mod deduplication;
 mod delay;
@@ -10,6 +11,7 @@ mod fifo;
 mod handles;
 mod limits;
 mod memory;
+mod memory_of_fifo;
 mod model;
 mod moves;
 mod peek;
@@ -18,6 +20,7 @@ mod retention;
 mod standard;
 mod wakeups;
 mod why_empty;
+mod window;
 
 use std::time::Duration;
 
@@ -47,12 +50,23 @@ impl Bench {
     }
 
     fn in_memory(name: &str, attributes: &[(Name, &str)], settings: Settings, memory: Memory) -> Self {
+        Self::of((settings, memory, Seed(1)), name, attributes)
+    }
+
+    fn seeded(name: &str, attributes: &[(Name, &str)], settings: Settings, seed: Seed) -> Self {
+        Self::of((settings, Memory::default(), seed), name, attributes)
+    }
+
+    fn of(
+        (settings, memory, seed): (Settings, Memory, Seed),
+        name: &str,
+        attributes: &[(Name, &str)],
+    ) -> Self {
         let arn = QueueArn::new("eu-west-1", "000000000000", name);
         let start = if arn.is_fifo() { Attributes::fifo() } else { Attributes::standard() };
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
-        let seed = Seed(1).of_queue(name, 0);
-        let tags = Tags::default();
+        let (seed, tags) = (seed.of_queue(name, 0), Tags::default());
         let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, memory, seed });
         Self { queue, now: START }
     }
@@ -81,8 +95,13 @@ impl Bench {
 
     fn try_receive(&mut self, at_most: usize, timeout: Option<u64>) -> Received {
         let visibility_timeout = timeout.map(Duration::from_secs);
-        let request =
-            Receive { at_most, visibility_timeout, attempt_id: None, dead_letter_queue_exists: true };
+        let request = Receive {
+            at_most,
+            visibility_timeout,
+            attempt_id: None,
+            waits: true,
+            dead_letter_queue_exists: true,
+        };
         self.queue.receive(self.now, &request)
     }
 

@@ -81,3 +81,35 @@ fn fifo_queue_takes_no_message_without_a_group() {
     dead.queue.take_back_moving(dead.now, moving);
     assert_eq!((destination.counts(), dead.counts()), ([0, 0, 0], [1, 0, 0]));
 }
+
+#[test]
+fn message_given_back_keeps_its_place_in_its_group() {
+    let mut dead = Bench::fifo();
+    for text in ["g/a", "g/b", "h/c"] {
+        dead.send(text);
+    }
+    let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone.fifo"));
+    let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
+    dead.queue.take_wakeups();
+    dead.queue.take_back_moving(dead.now, moving);
+    assert_eq!(dead.bodies(10, 30), ["a", "b", "c"]);
+    dead.pass(30);
+    assert_eq!(dead.bodies(10, 30).len(), 3);
+}
+
+#[test]
+fn message_given_back_is_as_old_as_it_was_and_in_the_same_place_of_a_standard_queue() {
+    let mut dead = Bench::new("dead", &[(Name::MessageRetentionPeriod, "100")]);
+    dead.send("a");
+    dead.pass(50);
+    dead.send("b");
+    let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone"));
+    let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
+    dead.queue.take_back_moving(dead.now, moving);
+    let bodies: Vec<_> =
+        dead.queue.peek(dead.now, 0, 9).iter().map(|message| message.payload.body.to_string()).collect();
+    assert_eq!(bodies, ["a", "b"]);
+    assert_eq!(dead.bodies(10, 0), ["a", "b"]);
+    dead.pass(50);
+    assert_eq!(dead.bodies(10, 0), ["b"]);
+}

@@ -61,3 +61,62 @@ fn longer_retention_keeps_messages_longer() {
     bench.pass(FOUR_DAYS);
     assert_eq!(bench.counts(), [1, 0, 0]);
 }
+
+fn aged(name: &str) -> Bench {
+    let mut bench = Bench::new(name, &[(Name::MessageRetentionPeriod, "60")]);
+    bench.set(Name::DelaySeconds, "5");
+    for number in 0..5000 {
+        let deduplication_id = name.ends_with(".fifo").then(|| number.to_string());
+        let group = Some((number % 7).to_string());
+        let message = NewMessage { group, deduplication_id, ..message("old") };
+        bench.queue.send(bench.now, message).unwrap();
+        bench.now = bench.now + Duration::from_millis(1);
+    }
+    bench.pass(5);
+    assert_eq!(messages(bench.try_receive(10, Some(1000))).len(), 10);
+    bench
+}
+
+#[test]
+fn many_messages_that_are_all_too_old_go_at_once_and_are_handed_out_for_dropping() {
+    for name in ["orders", "orders.fifo"] {
+        let mut bench = aged(name);
+        bench.pass(60);
+        assert_eq!(bench.counts(), [0, 0, 0]);
+        let dropped = bench.queue.take_expired().unwrap();
+        assert!(!dropped.is_large());
+        assert!(bench.queue.take_expired().is_none());
+        assert_eq!(bench.queue.wake_at(), None);
+        let new = NewMessage {
+            deduplication_id: name.ends_with(".fifo").then(|| "new".to_owned()),
+            ..message("g/new")
+        };
+        bench.queue.send(bench.now, new).unwrap();
+        bench.pass(5);
+        assert_eq!(bench.bodies(10, 30), ["new"]);
+    }
+}
+
+#[test]
+fn many_messages_of_which_one_is_young_leave_it() {
+    for name in ["orders", "orders.fifo"] {
+        let mut bench = aged(name);
+        bench.pass(50);
+        let deduplication_id = name.ends_with(".fifo").then(|| "young".to_owned());
+        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message("g/young") }).unwrap();
+        bench.pass(10);
+        assert_eq!(bench.bodies(10, 30), ["young"]);
+        assert_eq!(bench.counts(), [0, 1, 0]);
+        assert!(bench.queue.take_expired().is_some());
+    }
+}
+
+#[test]
+fn handle_of_a_message_that_went_with_many_is_that_of_a_message_that_is_gone() {
+    let mut bench = aged("orders");
+    bench.pass(10);
+    let taken = messages(bench.try_receive(1, Some(1000))).remove(0);
+    bench.pass(60);
+    bench.delete(&taken).unwrap();
+    bench.hide(&taken, 5).unwrap_err();
+}

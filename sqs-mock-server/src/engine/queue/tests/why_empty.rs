@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::WhyEmpty;
+use crate::engine::{DeliveryMode, Visibility, WhyEmpty};
 
 fn at(seconds: u64) -> Timestamp {
     START + Duration::from_secs(seconds)
@@ -71,4 +71,34 @@ fn next_change_is_the_first_of_return_and_expiry() {
     assert_eq!(bench.queue.next_change(bench.now), Some(at(60)));
     bench.receive();
     assert_eq!(bench.queue.next_change(bench.now), Some(at(30)));
+}
+
+#[test]
+fn message_that_no_receive_looks_at_is_told_from_those_of_locked_groups() {
+    let settings = Settings { receive_window: 2, ..Settings::default() };
+    let mut bench = Bench::with("a.fifo", &[(Name::ContentBasedDeduplication, "true")], settings);
+    for text in ["g/1", "g/2", "h/3", "g/4"] {
+        bench.send(text);
+    }
+    assert_eq!(bench.bodies(10, 30), ["1", "2"]);
+    assert_eq!(why(&mut bench), WhyEmpty::BeyondWindow { available: 2, window: 2 });
+    let seen: Vec<_> = bench.queue.peek(bench.now, 2, 2).iter().map(|message| message.visibility).collect();
+    assert!(matches!(seen[..], [Visibility::BeyondWindow, Visibility::GroupLockedBy { .. }]), "{seen:?}");
+    bench.pass(30);
+    assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 4 });
+    assert_eq!(bench.queue.peek(bench.now, 2, 1)[0].visibility, Visibility::BeyondWindow);
+}
+
+#[test]
+fn queue_that_delivers_as_aws_says_that_short_polls_can_miss_messages() {
+    let settings = Settings { delivery: DeliveryMode::AwsLike, ..Settings::default() };
+    for (name, expected) in
+        [("a", WhyEmpty::OnSomeServers { available: 1 }), ("a.fifo", WhyEmpty::NotEmpty { available: 1 })]
+    {
+        let mut bench = Bench::with(name, &[], settings);
+        assert_eq!(why(&mut bench), WhyEmpty::NoMessages);
+        let deduplication_id = name.ends_with(".fifo").then(|| "1".to_owned());
+        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message("g/1") }).unwrap();
+        assert_eq!(why(&mut bench), expected);
+    }
 }

@@ -1,187 +1,122 @@
-//! Whatever is done in whatever order, the queue does what the naive model does.
+//! Whatever is done in whatever order, two queues do what their naive models do.
+//!
+//! | Module | What it holds |
+//! |---|---|
+//! | `naive`, `noise` | the model: lists and scans; fair tenants |
+//! | `pair` | both queues beside their models, step by step |
 
 mod naive;
+mod noise;
+mod pair;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::{Memory, Visibility};
-use naive::{GROUPS, Naive, State};
+use crate::seed::Uuid;
+use pair::Pair;
+
+const GROUPS: u8 = 4;
+
+/// What does not change in a case. Bounds are small enough to matter.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    fifo: bool,
+    /// Deduplication ids are unique within their group only.
+    by_group: bool,
+    window: usize,
+    max_in_flight: usize,
+    /// The dead-letter queue has a dead-letter queue itself: the source.
+    mutual: bool,
+}
+
+/// One of the two queues.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum At {
+    Source,
+    Dead,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ask {
+    at_most: usize,
+    timeout: u64,
+    attempt: Option<u8>,
+    /// The target of dead letters goes away before they are there.
+    target_goes: bool,
+}
 
 #[derive(Clone, Debug)]
 enum Step {
-    Send { group: u8, content: u8, delay: u64 },
-    Receive { at_most: usize, timeout: u64 },
+    Send { at: At, group: u8, content: u8, delay: u64 },
+    Receive { at: At, ask: Ask },
     Delete { receive: usize },
     Hide { receive: usize, timeout: u64 },
     Pass { millis: u64 },
-    SetDelay { seconds: u64 },
-    Purge,
+    SetDelay { at: At, seconds: u64 },
+    SetRetention { at: At, seconds: u64 },
+    Move { at: At, anywhere: bool, destination_goes: bool },
+    Purge { at: At },
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let bound = || prop_oneof![2 => Just(1000_usize), 1 => 1_usize..8];
+    (any::<bool>(), any::<bool>(), bound(), bound(), any::<bool>()).prop_map(
+        |(fifo, by_group, window, max_in_flight, mutual)| Shape {
+            fifo,
+            by_group,
+            window,
+            max_in_flight,
+            mutual,
+        },
+    )
+}
+
+fn at() -> impl Strategy<Value = At> {
+    prop_oneof![4 => Just(At::Source), 1 => Just(At::Dead)]
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    (1_usize..=5, timeout(), prop::option::weighted(0.3, 0..3_u8), prop::bool::weighted(0.1))
+        .prop_map(|(at_most, timeout, attempt, target_goes)| Ask { at_most, timeout, attempt, target_goes })
+}
+
+fn timeout() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => Just(0), 4 => 1_u64..30, 1 => 30_u64..200, 1 => Just(43_200)]
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let timeout = || prop_oneof![Just(0), 1_u64..30, Just(43_200)];
     let seconds = || prop_oneof![3 => Just(0), 1 => 1_u64..20];
+    // Mostly one of the latest receives; now and then an old one.
+    let receive = || prop_oneof![4 => 0_usize..4, 1 => 0_usize..50];
+    let rarely = || prop::bool::weighted(0.2);
     prop_oneof![
-        6 => (0..GROUPS, 0..40_u8, seconds())
-            .prop_map(|(group, content, delay)| Step::Send { group, content, delay }),
-        6 => (1_usize..=5, timeout()).prop_map(|(at_most, timeout)| Step::Receive { at_most, timeout }),
-        // Mostly one of the latest receives; now and then an old one.
-        4 => prop_oneof![4 => 0_usize..4, 1 => 0_usize..50].prop_map(|receive| Step::Delete { receive }),
-        3 => (prop_oneof![4 => 0_usize..4, 1 => 0_usize..50], timeout())
-            .prop_map(|(receive, timeout)| Step::Hide { receive, timeout }),
-        5 => prop_oneof![6 => 0_u64..20_000, 1 => 0_u64..400_000].prop_map(|millis| Step::Pass { millis }),
-        1 => seconds().prop_map(|seconds| Step::SetDelay { seconds }),
-        1 => Just(Step::Purge),
+        12 => (at(), 0..GROUPS, 0..40_u8, seconds())
+            .prop_map(|(at, group, content, delay)| Step::Send { at, group, content, delay }),
+        12 => (at(), ask()).prop_map(|(at, ask)| Step::Receive { at, ask }),
+        8 => receive().prop_map(|receive| Step::Delete { receive }),
+        6 => (receive(), timeout()).prop_map(|(receive, timeout)| Step::Hide { receive, timeout }),
+        10 => prop_oneof![6 => 0_u64..20_000, 1 => 0_u64..400_000].prop_map(|millis| Step::Pass { millis }),
+        2 => (at(), seconds()).prop_map(|(at, seconds)| Step::SetDelay { at, seconds }),
+        1 => (at(), 60_u64..600).prop_map(|(at, seconds)| Step::SetRetention { at, seconds }),
+        4 => (at(), any::<bool>(), rarely())
+            .prop_map(|(at, anywhere, destination_goes)| Step::Move { at, anywhere, destination_goes }),
+        1 => at().prop_map(|at| Step::Purge { at }),
     ]
 }
 
-/// The queue and its model, with what is known of both.
-struct Pair {
-    bench: Bench,
-    naive: Naive,
-    memory: Memory,
-    /// Message ids by ticket.
-    ids: Vec<crate::seed::Uuid>,
-    /// Handle, ticket and number of each receive.
-    receives: Vec<(String, u64, u32)>,
-}
+/// As many cases as this, or as the environment variable `PROPTEST_CASES` says.
+const CASES: u32 = 400;
 
-impl Pair {
-    fn new(fifo: bool) -> Self {
-        let settings = Settings { relaxed_timing: true, ..Settings::default() };
-        let dead = if fifo { "dead.fifo" } else { "dead" };
-        let policy = format!(
-            r#"{{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:{dead}","maxReceiveCount":3}}"#
-        );
-        let attributes = [(Name::MessageRetentionPeriod, "100"), (Name::RedrivePolicy, &policy)];
-        let memory = Memory::default();
-        let name = if fifo { "a.fifo" } else { "a" };
-        let bench = Bench::in_memory(name, &attributes, settings, memory.clone());
-        let naive = Naive::new(fifo, Duration::from_secs(100), 3);
-        Self { bench, naive, memory, ids: Vec::new(), receives: Vec::new() }
-    }
-
-    fn apply(&mut self, step: &Step) {
-        match *step {
-            Step::Send { group, content, delay } => self.send(group, content, Duration::from_secs(delay)),
-            Step::Receive { at_most, timeout } => self.receive(at_most, timeout),
-            Step::Delete { receive } => {
-                let Some((handle, ticket, number)) = self.recent(receive) else { return };
-                let deleted = self.bench.queue.delete(self.bench.now, &handle).is_ok();
-                assert_eq!(deleted, self.naive.delete(self.bench.now, ticket, number));
-            }
-            Step::Hide { receive, timeout } => {
-                let Some((handle, ticket, number)) = self.recent(receive) else { return };
-                let timeout = Duration::from_secs(timeout);
-                let hidden = self.bench.queue.change_visibility(self.bench.now, &handle, timeout).is_ok();
-                assert_eq!(hidden, self.naive.hide(self.bench.now, ticket, number, timeout));
-            }
-            Step::Pass { millis } => self.bench.now = self.bench.now + Duration::from_millis(millis),
-            Step::SetDelay { seconds } => {
-                self.bench.set(Name::DelaySeconds, &seconds.to_string());
-                self.naive.set_delay(self.bench.now, Duration::from_secs(seconds));
-            }
-            Step::Purge => {
-                drop(self.bench.queue.purge(self.bench.now).unwrap());
-                self.naive.purge();
-            }
-        }
-    }
-
-    fn send(&mut self, group: u8, content: u8, delay: Duration) {
-        let message = NewMessage {
-            delay: (!self.naive.fifo).then_some(delay),
-            deduplication_id: self.naive.fifo.then(|| content.to_string()),
-            ..message(&format!("{group}/{content}"))
-        };
-        let sent = self.bench.queue.send(self.bench.now, message).unwrap();
-        let ticket = self.naive.send(self.bench.now, group, content, delay);
-        match self.ids.get(usize::try_from(ticket).unwrap()) {
-            Some(id) => assert_eq!(sent.id, *id, "a repeat gets the id of the original"),
-            None => self.ids.push(sent.id),
-        }
-    }
-
-    fn receive(&mut self, at_most: usize, timeout: u64) {
-        let received = self.bench.try_receive(at_most, Some(timeout));
-        let [taken, dead] = self.naive.receive(self.bench.now, at_most, Duration::from_secs(timeout));
-        let buried: Vec<_> = received.dead_letters.iter().map(|letter| letter.core.id).collect();
-        assert_eq!(buried, self.ids_of(&dead));
-        let deliveries = match received.outcome {
-            Outcome::Messages(deliveries) => deliveries,
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => Vec::new(),
-        };
-        let delivered: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
-        assert_eq!(delivered, self.ids_of(&taken));
-        for (delivery, ticket) in deliveries.into_iter().zip(taken) {
-            self.receives.push((delivery.receipt_handle, ticket, delivery.receive_count));
-        }
-    }
-
-    fn recent(&self, back: usize) -> Option<(String, u64, u32)> {
-        self.receives.iter().rev().nth(back).cloned()
-    }
-
-    fn ids_of(&self, tickets: &[u64]) -> Vec<crate::seed::Uuid> {
-        tickets.iter().map(|ticket| self.ids[usize::try_from(*ticket).unwrap()]).collect()
-    }
-
-    fn check(&mut self) {
-        let now = self.bench.now;
-        self.naive.settle(now);
-        let peeked = self.bench.queue.peek(now, 0, usize::MAX);
-        let seen: Vec<_> = peeked.iter().map(|message| (message.id, state(message.visibility))).collect();
-        let tickets: Vec<_> = self.naive.messages.iter().map(|message| message.ticket).collect();
-        let states = self.naive.messages.iter().map(|message| message.state);
-        let expected: Vec<_> = self.ids_of(&tickets).into_iter().zip(states).collect();
-        assert_eq!(seen, expected);
-        let count = |wanted: fn(&State) -> bool| expected.iter().filter(|(_, state)| wanted(state)).count();
-        let available = count(|state| *state == State::Available);
-        let in_flight = count(|state| matches!(state, State::InFlight(_)));
-        assert_eq!(self.bench.counts(), [available, in_flight, expected.len() - available - in_flight]);
-        assert_eq!(self.memory.used(), self.bench.queue.stored_bytes());
-        if !self.naive.fifo {
-            assert_eq!(self.memory.used() == 0, expected.is_empty());
-        }
-    }
-
-    /// However it got here: when all is gone, so are its bytes.
-    fn end(mut self) {
-        self.bench.pass(1_000_000);
-        assert_eq!(self.bench.counts(), [0; 3]);
-        assert_eq!(self.memory.used(), 0);
-    }
-}
-
-fn state(visibility: Visibility) -> State {
-    match visibility {
-        Visibility::Visible | Visibility::GroupLockedBy { .. } => State::Available,
-        Visibility::DelayedUntil(until) => State::Delayed(until),
-        Visibility::InFlightUntil(until) => State::InFlight(until),
-    }
+fn config() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(asked.unwrap_or(CASES))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config())]
 
     #[test]
-    fn standard_queue_does_what_the_model_does(steps in prop::collection::vec(step(), 1..80)) {
-        let mut pair = Pair::new(false);
-        for step in &steps {
-            pair.apply(step);
-            pair.check();
-        }
-        pair.end();
-    }
-
-    #[test]
-    fn fifo_queue_does_what_the_model_does(steps in prop::collection::vec(step(), 1..80)) {
-        let mut pair = Pair::new(true);
-        for step in &steps {
-            pair.apply(step);
-            pair.check();
-        }
-        pair.end();
+    fn queues_do_what_the_model_does(shape in shape(), steps in prop::collection::vec(step(), 1..120)) {
+        Pair::new(shape).run(&steps);
     }
 }

@@ -1,10 +1,9 @@
 //! A queue as one would write it down without a thought for speed: lists, and scans over them.
 
-use super::Timestamp;
-use std::time::Duration;
+use super::noise::Noise;
+use super::*;
 
-const WINDOW: Duration = Duration::from_mins(5);
-pub(super) const GROUPS: u8 = 4;
+const FIVE_MINUTES: Duration = Duration::from_mins(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
@@ -15,41 +14,71 @@ pub(super) enum State {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
+    pub(super) id: Uuid,
     pub(super) ticket: u64,
     pub(super) group: u8,
     pub(super) state: State,
     pub(super) receives: u32,
+    receives_elsewhere: u32,
+    has_source: bool,
     born: Timestamp,
     received: Timestamp,
     turn: u64,
+    /// Came back to its place.
+    came_back: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+struct Attempt {
+    id: u8,
+    made: Timestamp,
+    until: Timestamp,
+    given: Vec<(u64, u32)>,
+}
+
+#[derive(Debug)]
 pub(super) struct Naive {
-    pub(super) fifo: bool,
-    retention: Duration,
+    pub(super) shape: Shape,
+    pub(super) retention: Duration,
     delay: Duration,
     /// How often a message is delivered at most.
-    most: u32,
-    /// Oldest first.
+    most: Option<u32>,
+    /// By ticket.
     pub(super) messages: Vec<Message>,
-    sent: u64,
+    tickets: u64,
     turns: u64,
     ready: Vec<u8>,
-    known: Vec<(Timestamp, u8, u64)>,
+    known: Vec<(Timestamp, Option<u8>, u8, Uuid)>,
+    attempts: Vec<Attempt>,
+    noise: Noise,
 }
 
 impl Naive {
-    pub(super) fn new(fifo: bool, retention: Duration, most: u32) -> Self {
-        Self { fifo, retention, most, ..Self::default() }
+    pub(super) fn new(shape: Shape, most: Option<u32>) -> Self {
+        Self {
+            shape,
+            retention: Duration::from_secs(100),
+            delay: Duration::ZERO,
+            most,
+            messages: Vec::new(),
+            tickets: 0,
+            turns: 0,
+            ready: Vec::new(),
+            known: Vec::new(),
+            attempts: Vec::new(),
+            noise: Noise::default(),
+        }
     }
 
     pub(super) fn settle(&mut self, now: Timestamp) {
-        while let Some(old) = self.messages.iter().position(|message| message.born + self.retention <= now) {
-            self.remove(old);
+        while let Some(old) = (0..self.messages.len())
+            .filter(|at| self.messages[*at].born + self.retention <= now)
+            .min_by_key(|at| (self.messages[*at].born, !self.messages[*at].came_back, *at))
+        {
+            self.remove(now, old);
         }
         while let Some(at) = self.first_due(now) {
-            self.set(at, State::Available);
+            self.set(now, at, State::Available);
         }
     }
 
@@ -58,78 +87,157 @@ impl Naive {
             State::Delayed(until) | State::InFlight(until) if until <= now => Some((until, message.ticket)),
             _ => None,
         };
-        let (_, at) =
-            self.messages.iter().enumerate().filter_map(|(at, message)| Some((due(message)?, at))).min()?;
-        Some(at)
+        let dues = self.messages.iter().enumerate().filter_map(|(at, message)| Some((due(message)?, at)));
+        dues.min().map(|(_, at)| at)
     }
 
-    /// The ticket of the message, perhaps that of an earlier one.
-    pub(super) fn send(&mut self, now: Timestamp, group: u8, content: u8, delay: Duration) -> u64 {
+    /// The message that this repeats, if any.
+    pub(super) fn original(&mut self, now: Timestamp, group: u8, content: u8) -> Option<Uuid> {
         self.settle(now);
-        self.known.retain(|(sent, ..)| now < *sent + WINDOW);
-        if let Some((.., ticket)) = self.known.iter().find(|known| self.fifo && known.1 == content) {
-            return *ticket;
-        }
-        let ticket = self.sent;
-        self.sent += 1;
-        self.known.push((now, content, ticket));
-        let delay = if self.fifo { self.delay } else { delay };
+        self.known.retain(|(sent, ..)| now < *sent + FIVE_MINUTES);
+        let scope = self.shape.by_group.then_some(group);
+        let known = self.known.iter().find(|known| (known.1, known.2) == (scope, content))?;
+        self.shape.fifo.then_some(known.3)
+    }
+
+    pub(super) fn send(&mut self, now: Timestamp, id: Uuid, group: u8, content: u8, delay: Duration) {
+        self.known.push((now, self.shape.by_group.then_some(group), content, id));
+        let delay = if self.shape.fifo { self.delay } else { delay };
         let state = if delay.is_zero() { State::Available } else { State::Delayed(now + delay) };
-        self.turns += 1;
-        let turn = self.turns;
-        self.messages.push(Message { ticket, group, state, receives: 0, born: now, received: now, turn });
-        self.refresh();
-        ticket
+        self.put(Message { state, ..new(now, id, group) }, now);
     }
 
-    /// Tickets of the messages delivered, and of the dead letters.
-    pub(super) fn receive(&mut self, now: Timestamp, at_most: usize, timeout: Duration) -> [Vec<u64>; 2] {
+    pub(super) fn accept_dead_letter(&mut self, now: Timestamp, letter: Message) {
         self.settle(now);
+        let born = if self.shape.fifo { now } else { letter.born };
+        let receives_elsewhere = letter.receives;
+        self.put(Message { born, receives_elsewhere, has_source: true, ..letter }, now);
+    }
+
+    pub(super) fn accept_moving(&mut self, now: Timestamp, id: Uuid, message: Message) {
+        self.settle(now);
+        self.put(new(now, id, message.group), now);
+    }
+
+    /// Becomes the last.
+    fn put(&mut self, message: Message, now: Timestamp) {
+        let (ticket, turn) = (self.tickets, self.turns);
+        self.tickets += 1;
+        self.turns += 1;
+        self.noise.sends(now, message.group);
+        self.messages.push(Message { ticket, turn, received: now, came_back: false, ..message });
+        self.refresh(message.group);
+    }
+
+    pub(super) fn take_back(&mut self, now: Timestamp, message: Message) {
+        self.settle(now);
+        self.noise.sends(now, message.group);
+        let at = self.messages.partition_point(|other| other.ticket < message.ticket);
+        self.messages.insert(at, Message { received: now, came_back: true, ..message });
+        self.refresh(message.group);
+    }
+
+    pub(super) fn take_for_move(&mut self, now: Timestamp, anywhere: bool) -> Option<Message> {
+        self.settle(now);
+        let next = self.next(now)?;
+        let at = self.find(next)?;
+        (anywhere || self.messages[at].has_source).then(|| self.remove(now, at))
+    }
+
+    /// Messages delivered, and dead letters.
+    pub(super) fn receive(&mut self, now: Timestamp, request: &Ask) -> [Vec<Message>; 2] {
+        self.settle(now);
+        let until = now + Duration::from_secs(request.timeout);
+        if let Some(given) = request.attempt.and_then(|id| self.replay(now, id, until)) {
+            self.settle(now);
+            return [given, Vec::new()];
+        }
         let [mut taken, mut dead] = [Vec::new(), Vec::new()];
-        while taken.len() < at_most {
-            let batch = self.next();
-            if batch.is_empty() {
+        let mut follower = None;
+        while taken.len() < request.at_most && self.has_room() {
+            let Some(at) = follower.take().or_else(|| self.next(now)).and_then(|next| self.find(next)) else {
                 break;
+            };
+            follower = self.follower(at);
+            let here = self.messages[at].receives - self.messages[at].receives_elsewhere;
+            if self.most.is_some_and(|most| here >= most) {
+                dead.push(self.remove(now, at));
+                continue;
             }
-            for ticket in batch {
-                let Some(at) = self.find(ticket).filter(|_| taken.len() < at_most) else { break };
-                if self.messages[at].receives >= self.most {
-                    dead.push(ticket);
-                    self.remove(at);
-                    continue;
-                }
-                self.messages[at].receives += 1;
-                self.messages[at].received = now;
-                self.set(at, State::InFlight(now + timeout));
-                taken.push(ticket);
-            }
+            self.messages[at].receives += 1;
+            self.messages[at].received = now;
+            self.set(now, at, State::InFlight(until));
+            taken.push(self.messages[at]);
+        }
+        if let (Some(id), false) = (request.attempt.filter(|_| self.shape.fifo), taken.is_empty()) {
+            self.attempts.retain(|attempt| attempt.id != id);
+            let given = taken.iter().map(|message| (message.ticket, message.receives)).collect();
+            self.attempts.push(Attempt { id, made: now, until, given });
         }
         self.settle(now);
         [taken, dead]
     }
 
-    /// What comes next: one message, or on a FIFO queue all that the next group can give.
-    fn next(&self) -> Vec<u64> {
-        let available = |message: &&Message| message.state == State::Available;
-        if !self.fifo {
-            let first = self.messages.iter().filter(available).min_by_key(|message| message.turn);
-            return first.map(|message| message.ticket).into_iter().collect();
-        }
-        let Some(group) = self.ready.first() else { return Vec::new() };
-        let members = self.messages.iter().filter(|message| message.group == *group);
-        members.take_while(available).map(|message| message.ticket).collect()
+    fn has_room(&self) -> bool {
+        let in_flight = |message: &&Message| matches!(message.state, State::InFlight(_));
+        self.messages.iter().filter(in_flight).count() < self.shape.max_in_flight
     }
 
-    /// A group is ready when its first message is available; one that becomes so comes last.
-    fn refresh(&mut self) {
+    fn replay(&mut self, now: Timestamp, id: u8, until: Timestamp) -> Option<Vec<Message>> {
+        self.attempts.retain(|attempt| now < attempt.made + FIVE_MINUTES);
+        let attempt = self.attempts.iter_mut().find(|attempt| attempt.id == id)?;
+        let unchanged = State::InFlight(attempt.until);
+        let find = |(ticket, receives): &(u64, u32)| {
+            let is_it = |message: &Message| {
+                (message.ticket, message.receives, message.state) == (*ticket, *receives, unchanged)
+            };
+            self.messages.iter().position(is_it)
+        };
+        let places: Vec<usize> = attempt.given.iter().map(find).collect::<Option<_>>()?;
+        attempt.until = until;
+        for at in &places {
+            self.messages[*at].received = now;
+            self.set(now, *at, State::InFlight(until));
+        }
+        Some(places.iter().map(|at| self.messages[*at]).collect())
+    }
+
+    /// The message that comes next.
+    fn next(&mut self, now: Timestamp) -> Option<u64> {
+        if !self.shape.fifo {
+            return self.noise.next(now, &self.messages);
+        }
+        let group = self.ready.first()?;
+        self.messages.iter().find(|message| message.group == *group).map(|message| message.ticket)
+    }
+
+    /// The message that comes after one of the same group.
+    fn follower(&self, at: usize) -> Option<u64> {
+        let mut behind = self.messages[at + 1..].iter().filter(|_| self.shape.fifo);
+        let next = behind.find(|message| message.group == self.messages[at].group)?;
+        self.can_give(next).then_some(next.ticket)
+    }
+
+    fn can_give(&self, message: &Message) -> bool {
+        let mut in_order = self.messages.iter().filter(|message| !message.came_back);
+        let within = message.came_back
+            || in_order.position(|other| other.ticket == message.ticket) < Some(self.shape.window);
+        message.state == State::Available && within
+    }
+
+    /// A group is ready when its first message can be given; one that becomes so comes last.
+    fn refresh(&mut self, changed: u8) {
         let is_ready = |group: u8| {
             let first = self.messages.iter().find(|message| message.group == group);
-            first.is_some_and(|message| message.state == State::Available)
+            first.is_some_and(|message| self.can_give(message))
         };
         let mut ready = self.ready.clone();
         ready.retain(|group| is_ready(*group));
-        let new: Vec<u8> = (0..GROUPS).filter(|group| is_ready(*group) && !ready.contains(group)).collect();
-        ready.extend(new);
+        for group in std::iter::once(changed).chain(0..GROUPS) {
+            if is_ready(group) && !ready.contains(&group) {
+                ready.push(group);
+            }
+        }
         self.ready = ready;
     }
 
@@ -139,62 +247,107 @@ impl Naive {
         let message = self.messages[at];
         let latest = message.receives == receive;
         let in_flight = matches!(message.state, State::InFlight(_));
-        if latest && (in_flight || !self.fifo) {
-            self.remove(at);
+        if latest && (in_flight || !self.shape.fifo) {
+            self.remove(now, at);
             return true;
         }
-        !self.fifo
+        !self.shape.fifo
     }
 
     pub(super) fn hide(&mut self, now: Timestamp, ticket: u64, receive: u32, timeout: Duration) -> bool {
         self.settle(now);
         let Some(at) = self.find(ticket) else { return false };
         let message = self.messages[at];
-        if self.fifo && !(message.receives == receive && matches!(message.state, State::InFlight(_))) {
+        if self.shape.fifo && !(message.receives == receive && matches!(message.state, State::InFlight(_))) {
             return true;
         }
         if !timeout.is_zero() && now.saturating_since(message.received) + timeout > Duration::from_hours(12) {
             return false;
         }
         let hidden = State::InFlight(now + timeout);
-        self.set(at, if timeout.is_zero() { State::Available } else { hidden });
+        self.set(now, at, if timeout.is_zero() { State::Available } else { hidden });
         true
     }
 
     pub(super) fn set_delay(&mut self, now: Timestamp, delay: Duration) {
         self.settle(now);
         let changed = std::mem::replace(&mut self.delay, delay) != delay;
-        let affected = if changed && self.fifo { self.messages.len() } else { 0 };
+        let affected = if changed && self.shape.fifo { self.messages.len() } else { 0 };
         for at in (0..affected).rev() {
             let until = self.messages[at].born + delay;
             if self.messages[at].receives == 0 {
-                self.set(at, if until > now { State::Delayed(until) } else { State::Available });
+                self.set(now, at, if until > now { State::Delayed(until) } else { State::Available });
             }
         }
+    }
+
+    pub(super) fn set_retention(&mut self, now: Timestamp, retention: Duration) {
+        self.settle(now);
+        self.retention = retention;
+        self.settle(now);
     }
 
     pub(super) fn purge(&mut self) {
         self.messages.clear();
         self.ready.clear();
         self.known.clear();
+        self.attempts.clear();
+        self.noise = Noise::default();
     }
 
     fn find(&self, ticket: u64) -> Option<usize> {
         self.messages.iter().position(|message| message.ticket == ticket)
     }
 
-    fn remove(&mut self, at: usize) {
-        self.messages.remove(at);
-        self.refresh();
+    fn remove(&mut self, now: Timestamp, at: usize) -> Message {
+        let message = self.messages.remove(at);
+        self.noise.changes(now, &message, None, &self.messages);
+        self.refresh(message.group);
+        message
     }
 
-    fn set(&mut self, at: usize, state: State) {
+    fn set(&mut self, now: Timestamp, at: usize, state: State) {
+        let old = self.messages[at];
         let message = &mut self.messages[at];
         if state == State::Available && message.state != state {
-            self.turns += 1;
             message.turn = self.turns;
+            self.turns += 1;
         }
         message.state = state;
-        self.refresh();
+        let group = message.group;
+        if old.state != state {
+            self.noise.changes(now, &old, Some(state), &self.messages);
+        }
+        self.refresh(group);
+    }
+}
+
+impl Message {
+    /// How long it has been in flight, if it is.
+    pub(super) fn spent(&self, now: Timestamp) -> Option<Duration> {
+        match self.state {
+            State::InFlight(until) => Some(until.min(now).saturating_since(self.received)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn turn(&self) -> u64 {
+        self.turn
+    }
+}
+
+fn new(now: Timestamp, id: Uuid, group: u8) -> Message {
+    Message {
+        id,
+        ticket: 0,
+        group,
+        state: State::Available,
+        receives: 0,
+        receives_elsewhere: 0,
+        has_source: false,
+        born: now,
+        received: now,
+        turn: 0,
+        came_back: false,
     }
 }

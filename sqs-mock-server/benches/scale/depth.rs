@@ -1,0 +1,117 @@
+//! By messages in one queue, and by groups of one FIFO queue.
+
+use std::time::Duration;
+
+use crate::wire::{Rig, micros, receive, send, thousands};
+
+const BODY: usize = 100;
+/// Groups of FIFO queues in the first table.
+const GROUPS: usize = 1000;
+/// Messages whose visibility is changed again and again.
+const HELD: usize = 500;
+
+pub(crate) fn by_messages(quick: bool) {
+    let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 100_000, 1_000_000] };
+    println!(
+        "| messages | queue | send | receive + delete | change visibility | a request that asks no queue |"
+    );
+    println!("|--:|---|--:|--:|--:|--:|");
+    for size in sizes {
+        for name in ["orders", "orders.fifo"] {
+            let kind = if name.ends_with(".fifo") { "FIFO, 1,000 groups" } else { "standard" };
+            println!("| {} | {kind} | {} |", thousands(*size), Deep::new(name, *size, GROUPS).measure());
+        }
+    }
+    println!();
+}
+
+pub(crate) fn by_groups(quick: bool) {
+    let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000] };
+    println!(
+        "| FIFO groups | messages | send | receive + delete | change visibility | a request that asks no queue |"
+    );
+    println!("|--:|--:|--:|--:|--:|--:|");
+    for groups in groups {
+        let messages = 100_000.max(*groups);
+        let cells = Deep::new("orders.fifo", messages, *groups).measure();
+        println!("| {} | {} | {cells} |", thousands(*groups), thousands(messages));
+    }
+    println!();
+}
+
+/// A queue with many messages.
+pub(crate) struct Deep {
+    pub(crate) rig: Rig,
+    pub(crate) url: String,
+    fifo: bool,
+    groups: usize,
+    sent: usize,
+}
+
+impl Deep {
+    pub(crate) fn new(name: &str, size: usize, groups: usize) -> Self {
+        eprintln!("  {} messages in {name}", thousands(size));
+        let rig = Rig::new();
+        let url = rig.queue(name);
+        let mut deep = Self { rig, url, fifo: name.ends_with(".fifo"), groups, sent: 0 };
+        while deep.sent < size {
+            let entries: Vec<_> =
+                (0..10).map(|n| format!(r#"{{"Id":"{n}",{}}}"#, deep.message(deep.sent + n))).collect();
+            let input = format!(r#"{{"QueueUrl":"{}","Entries":[{}]}}"#, deep.url, entries.join(","));
+            deep.rig.call("SendMessageBatch", &input);
+            deep.sent += 10;
+        }
+        deep
+    }
+
+    /// Members of a message.
+    fn message(&self, number: usize) -> String {
+        let body = format!(r#""MessageBody":"{number:0BODY$}""#);
+        if !self.fifo {
+            return body;
+        }
+        let group = number % self.groups;
+        format!(r#"{body},"MessageGroupId":"group-{group}","MessageDeduplicationId":"message-{number}""#)
+    }
+
+    fn measure(mut self) -> String {
+        let floor = self.rig.floor();
+        let cells = [self.send(), self.receive_and_delete(), self.change_visibility(), floor];
+        cells.map(|time| format!("{} µs", micros(time))).join(" | ")
+    }
+
+    fn send(&mut self) -> Duration {
+        let first = self.sent;
+        let time = self.rig.time(|number| {
+            let number = first + usize::try_from(number).unwrap_or(0);
+            let input = format!(r#"{{"QueueUrl":"{}",{}}}"#, self.url, self.message(number));
+            send(self.rig.server.transport(), "SendMessage", input)
+        });
+        self.sent = first + 1_000_000;
+        time
+    }
+
+    fn receive_and_delete(&self) -> Duration {
+        self.rig.time(|_| async {
+            let input = format!(r#"{{"QueueUrl":"{}"}}"#, self.url);
+            let handle = receive(self.rig.server.transport(), input).await;
+            let input = format!(r#"{{"QueueUrl":"{}","ReceiptHandle":"{handle}"}}"#, self.url);
+            send(self.rig.server.transport(), "DeleteMessage", input).await
+        })
+    }
+
+    fn change_visibility(&self) -> Duration {
+        let input = format!(r#"{{"QueueUrl":"{}"}}"#, self.url);
+        let one = || receive(self.rig.server.transport(), input.clone());
+        let handles: Vec<_> = (0..HELD).map(|_| self.rig.runtime.block_on(one())).collect();
+        self.rig.time(|number| {
+            let handle = &handles[usize::try_from(number).unwrap_or(0) % HELD];
+            let timeout = 1000 + number;
+            let input = format!(
+                r#"{{"QueueUrl":"{}","ReceiptHandle":"{handle}","VisibilityTimeout":{timeout}}}"#,
+                self.url
+            );
+            send(self.rig.server.transport(), "ChangeMessageVisibility", input)
+        })
+    }
+}

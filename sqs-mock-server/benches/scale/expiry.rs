@@ -1,0 +1,53 @@
+//! The one request that finds a great many messages too old, and those that purge or delete a full queue.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::depth::Deep;
+use crate::wire::thousands;
+
+const FOUR_DAYS: Duration = Duration::from_hours(4 * 24);
+
+pub(crate) fn at_once(quick: bool) {
+    let size = if quick { 10_000 } else { 1_000_000 };
+    println!(
+        "| {} messages | all too old | all but one too old | purge | delete the queue |",
+        thousands(size)
+    );
+    println!("|---|--:|--:|--:|--:|");
+    for name in ["orders", "orders.fifo"] {
+        let cells = [
+            timed(name, size, |deep| deep.rig.server.clock().advance(FOUR_DAYS), "GetQueueAttributes"),
+            timed(name, size, one_is_young, "GetQueueAttributes"),
+            timed(name, size, |_| {}, "PurgeQueue"),
+            timed(name, size, |_| {}, "DeleteQueue"),
+        ];
+        let kind = if name.ends_with(".fifo") { "FIFO, 1,000 groups" } else { "standard" };
+        println!(
+            "| {kind} | {} |",
+            cells.map(|time| format!("{:.2} ms", time.as_secs_f64() * 1e3)).join(" | ")
+        );
+    }
+    println!();
+}
+
+fn one_is_young(deep: &Deep) {
+    deep.rig.server.clock().advance(FOUR_DAYS / 2);
+    let ids = r#""MessageGroupId":"young","MessageDeduplicationId":"young""#;
+    let ids = if deep.url.ends_with(".fifo") { format!(",{ids}") } else { String::new() };
+    let input = format!(r#"{{"QueueUrl":"{}","MessageBody":"young"{ids}}}"#, deep.url);
+    deep.rig.call("SendMessage", &input);
+    deep.rig.server.clock().advance(FOUR_DAYS / 2);
+}
+
+/// How long a request takes at a full queue after something has happened.
+fn timed(name: &str, size: usize, happen: impl FnOnce(&Deep), action: &str) -> Duration {
+    let deep = Deep::new(name, size, 1000);
+    happen(&deep);
+    let names = if action == "GetQueueAttributes" { r#","AttributeNames":["All"]"# } else { "" };
+    let input = format!(r#"{{"QueueUrl":"{}"{names}}}"#, deep.url);
+    let start = Instant::now();
+    deep.rig.call(action, &input);
+    start.elapsed()
+}

@@ -1,0 +1,69 @@
+//! Long polls that are parked at one queue, of which a message wakes one.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::wire::{Rig, micros, send, thousands};
+
+const MESSAGES: u32 = 500;
+
+pub(crate) fn woken(_quick: bool) {
+    println!("| parked long polls | from send to delivery | tasks that ran for one message |");
+    println!("|--:|--:|--:|");
+    for parked in [1, 100, 1_000] {
+        eprintln!("  {} long polls", thousands(parked));
+        let rig = Rig::new();
+        let url = rig.queue("orders");
+        let (time, polls) = rig.runtime.block_on(one_by_one(&rig, &url, parked));
+        println!("| {} | {} µs | {:.2} |", thousands(parked), micros(time), polls);
+    }
+    println!();
+}
+
+/// Sends messages one by one; each ends one long poll, which another takes the place of.
+async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let mut pollers = JoinSet::new();
+    let park = |pollers: &mut JoinSet<()>| {
+        let input = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
+        let (transport, polls) = (rig.server.transport(), Arc::clone(&polls));
+        pollers.spawn(counted(polls, async move { drop(send(transport, "ReceiveMessage", input).await) }));
+    };
+    for _ in 0..parked {
+        park(&mut pollers);
+    }
+    let (mut times, mut woken) = (Vec::new(), 0);
+    for _ in 0..MESSAGES {
+        for _ in 0..5 {
+            tokio::task::yield_now().await;
+        }
+        polls.store(0, Ordering::Relaxed);
+        let start = Instant::now();
+        let input = format!(r#"{{"QueueUrl":"{url}","MessageBody":"x"}}"#);
+        send(rig.server.transport(), "SendMessage", input).await;
+        pollers.join_next().await;
+        times.push(start.elapsed());
+        tokio::task::yield_now().await;
+        woken += polls.load(Ordering::Relaxed);
+        park(&mut pollers);
+    }
+    times.sort_unstable();
+    let woken = u32::try_from(woken).unwrap_or(u32::MAX);
+    (times[times.len() / 2], f64::from(woken) / f64::from(MESSAGES))
+}
+
+/// Counts how often a future runs.
+async fn counted<F: Future>(polls: Arc<AtomicUsize>, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        future.as_mut().poll(context)
+    })
+    .await
+}

@@ -1,0 +1,106 @@
+//! A server and requests to it, without a socket.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+use sqs_client::transport::Transport as _;
+use sqs_mock_server::{InProcess, MockSqs};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
+
+/// How often each operation is measured. The median counts, and rounds are shorter than a time slice, since others
+/// use the machine too.
+const ROUNDS: u32 = 101;
+/// Requests in a round.
+const REQUESTS: u32 = 100;
+
+/// A server on one thread.
+pub(crate) struct Rig {
+    pub(crate) runtime: Runtime,
+    pub(crate) server: MockSqs,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        // A clock that stands keeps deduplication ids in memory however long this takes.
+        let server = MockSqs::builder().seed(1).clock_frozen().in_process().expect("valid settings");
+        Self { runtime, server }
+    }
+
+    pub(crate) fn call(&self, action: &str, input: &str) -> Value {
+        self.runtime.block_on(call(self.server.transport(), action, input.to_owned()))
+    }
+
+    /// Creates a queue and gives its URL.
+    pub(crate) fn queue(&self, name: &str) -> String {
+        let fifo = if name.ends_with(".fifo") { r#""FifoQueue":"true","# } else { "" };
+        let attributes = format!(r#"{{{fifo}"VisibilityTimeout":"1000"}}"#);
+        self.call("CreateQueue", &format!(r#"{{"QueueName":"{name}","Attributes":{attributes}}}"#));
+        self.server.queue_url(name)
+    }
+
+    /// What a request takes, by the median of many rounds. Each request gets a number of its own.
+    pub(crate) fn time<F: Future>(&self, mut request: impl FnMut(u32) -> F) -> Duration {
+        let mut rounds: Vec<_> = (0..ROUNDS)
+            .map(|round| {
+                let start = Instant::now();
+                self.runtime.block_on(async {
+                    for number in 0..REQUESTS {
+                        request(round * REQUESTS + number).await;
+                    }
+                });
+                start.elapsed() / REQUESTS
+            })
+            .collect();
+        rounds.sort_unstable();
+        rounds[rounds.len() / 2]
+    }
+
+    /// What a request takes that asks nothing of a queue.
+    pub(crate) fn floor(&self) -> Duration {
+        let input = r#"{"QueueNamePrefix":"none"}"#;
+        self.time(|_| send(self.server.transport(), "ListQueues", input.to_owned()))
+    }
+}
+
+/// Sends a request and gives the body of the answer.
+pub(crate) async fn send(transport: InProcess, action: &str, input: String) -> Bytes {
+    let request = http::Request::post("http://sqs.test/")
+        .header("content-type", "application/x-amz-json-1.0")
+        .header("x-amz-target", format!("AmazonSQS.{action}"))
+        .body(Bytes::from(input))
+        .expect("a request");
+    let answer = transport.send(request).await.expect("a server");
+    let status = answer.status();
+    let body = answer.into_body();
+    assert!(status.is_success(), "{action}: {}", String::from_utf8_lossy(&body));
+    body
+}
+
+pub(crate) async fn call(transport: InProcess, action: &str, input: String) -> Value {
+    let body = send(transport, action, input).await;
+    serde_json::from_slice(&body).unwrap_or_default()
+}
+
+/// Receives a message and gives its handle.
+pub(crate) async fn receive(transport: InProcess, input: String) -> String {
+    let answer = send(transport, "ReceiveMessage", input).await;
+    let answer = std::str::from_utf8(&answer).unwrap_or_default();
+    let (_, rest) = answer.split_once(r#""ReceiptHandle":""#).expect("a message");
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+/// Microseconds with one digit behind the point.
+pub(crate) fn micros(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64() * 1e6)
+}
+
+/// 1000000 is 1,000,000.
+pub(crate) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
