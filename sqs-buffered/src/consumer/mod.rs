@@ -1,0 +1,2 @@
+mod back_off;
+mod groups;

@@ -1,0 +1,2 @@
+mod credits;
+mod pause;
