@@ -27,6 +27,16 @@ impl BatchLimits {
         self.bytes = bytes.clamp(1, MAX_BATCH_BYTES);
         self
     }
+
+    /// How many entries a batch may have.
+    pub fn max_entries(&self) -> usize {
+        self.entries
+    }
+
+    /// How many bytes a batch may have.
+    pub fn max_bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 /// A batch that is being filled.

@@ -1,9 +1,29 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod batch;
+mod channel;
+mod client;
 mod consumer;
+mod entry;
+mod error;
+mod kind;
+mod lane;
 mod lease;
 mod random;
 mod receive;
+mod request;
+mod settings;
+mod stats;
+mod ticket;
+mod worker;
 
 pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};
+pub use client::{BufferedClient, Builder, EnqueueError};
+pub use entry::Entry;
+pub use error::{SendError, SendErrorKind};
+pub use kind::SendReceipt;
+pub use lane::{AfterFailure, FifoOrdering, Linger};
+pub use settings::DedupId;
+pub use stats::Stats;
+pub use ticket::Ticket;

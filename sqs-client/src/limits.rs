@@ -94,9 +94,9 @@ pub const DELETE_COOLDOWN_SECONDS: u64 = 60;
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
 pub const MAX_MOVE_TASKS: usize = 100;
 
-/// Tags on one queue.
+/// Tags on one queue that AWS recommends at most; more are no error.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html>
-pub const MAX_TAGS: usize = 50;
+pub const RECOMMENDED_TAGS: usize = 50;
 /// Characters of a tag key.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-tags.html>
 pub const MAX_TAG_KEY_CHARS: usize = 128;
@@ -115,6 +115,9 @@ pub const MAX_POLICY_STATEMENTS: usize = 20;
 /// Principals in one policy.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 pub const MAX_POLICY_PRINCIPALS: usize = 50;
+/// Conditions in one policy.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
+pub const MAX_POLICY_CONDITIONS: usize = 10;
 /// Bytes of one policy.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 pub const MAX_POLICY_BYTES: usize = 8_192;

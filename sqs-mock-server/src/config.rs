@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::validate::permission::is_account;
 
-use crate::http::{Keys, Limits, is_region};
+use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
 
 /// Account of callers who do not choose one.
 pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
@@ -21,6 +21,8 @@ pub(crate) struct Config {
     pub(crate) account: String,
     pub(crate) region: String,
     pub(crate) public_url: Option<String>,
+    pub(crate) queue_url_style: QueueUrlStyle,
+    pub(crate) auto_create_queues: bool,
     pub(crate) relaxed_timing: bool,
     pub(crate) seed: Option<u64>,
     pub(crate) clock_start: Option<SystemTime>,
@@ -37,6 +39,8 @@ impl Default for Config {
             account: DEFAULT_ACCOUNT.to_owned(),
             region: DEFAULT_REGION.to_owned(),
             public_url: None,
+            queue_url_style: QueueUrlStyle::default(),
+            auto_create_queues: false,
             relaxed_timing: false,
             seed: None,
             clock_start: None,

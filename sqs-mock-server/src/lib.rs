@@ -9,7 +9,7 @@ mod mock;
 mod ops;
 mod seed;
 
-pub use crate::http::{InProcess, Limits};
+pub use crate::http::{InProcess, Limits, QueueUrlStyle};
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView};
 
 /// What [`QueueView`] shows.

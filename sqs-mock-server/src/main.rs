@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
-use sqs_mock_server::{Limits, MockSqs};
+use sqs_mock_server::{Limits, MockSqs, QueueUrlStyle};
 use tracing_subscriber::EnvFilter;
 
 const EXAMPLES: &str = "\
@@ -39,12 +39,18 @@ struct Arguments {
     /// Account of callers whose access key is not a 12-digit account.
     #[arg(long, env = "SQS_MOCK_ACCOUNT", default_value = "000000000000")]
     account: String,
-    /// Region of callers that do not sign.
+    /// Region of callers that do not sign and whose host names none.
     #[arg(long, env = "SQS_MOCK_REGION", default_value = "us-east-1")]
     region: String,
     /// Base of all queue URLs, for servers behind a proxy; by default the host that the caller used.
     #[arg(long, env = "SQS_MOCK_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
+    /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host>.
+    #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_enum, default_value_t = Style::Path)]
+    queue_url_style: Style,
+    /// Makes queues when they are first named, with default attributes; FIFO queues when the name ends in .fifo.
+    #[arg(long, env = "SQS_MOCK_AUTO_CREATE")]
+    auto_create: bool,
     /// Lets queues be created again right after deletion and purged as often as you like.
     #[arg(long, env = "SQS_MOCK_RELAXED_TIMING")]
     relaxed_timing: bool,
@@ -79,6 +85,27 @@ struct Arguments {
     log: EnvFilter,
 }
 
+/// How queue URLs name the region.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Style {
+    /// <host>/<account>/<name>
+    Path,
+    /// sqs.<region>.<host>/<account>/<name>
+    Subdomain,
+    /// <region>.queue.<host>/<account>/<name>
+    Legacy,
+}
+
+impl From<Style> for QueueUrlStyle {
+    fn from(style: Style) -> Self {
+        match style {
+            Style::Path => Self::Path,
+            Style::Subdomain => Self::Subdomain,
+            Style::Legacy => Self::Legacy,
+        }
+    }
+}
+
 /// How callers prove who they are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Auth {
@@ -108,11 +135,15 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let Arguments { host, port, account, region, public_url, relaxed_timing, seed, .. } = arguments;
-    let Arguments { auth, keys, max_connections, log, .. } = arguments;
+    let Arguments { auth, keys, max_connections, log, queue_url_style, auto_create, .. } = arguments;
     tracing_subscriber::fmt().with_env_filter(log).with_writer(io::stderr).init();
     let mut limits = Limits::default();
     limits.max_connections = max_connections;
     let mut builder = MockSqs::builder().port(port).account(account).region(&region).limits(limits);
+    builder = builder.queue_url_style(queue_url_style.into());
+    if auto_create {
+        builder = builder.auto_create_queues();
+    }
     if relaxed_timing {
         builder = builder.relaxed_timing();
     }

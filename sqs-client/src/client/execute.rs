@@ -9,7 +9,7 @@ use super::Client;
 /// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
 pub trait Execute: Clone + Send + Sync + 'static {
     /// Why an operation fails.
-    type Error: From<Error> + Send;
+    type Error: OperationError;
 
     /// Runs one operation.
     ///
@@ -19,6 +19,28 @@ pub trait Execute: Clone + Send + Sync + 'static {
         &self,
         input: O::Input,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+}
+
+/// What layers over a client have to know of the errors of the client below, whichever that is.
+pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync + 'static {
+    /// The error of the plain client, when it is one.
+    fn client_error(&self) -> Option<&Error>;
+
+    /// Whether the same call may succeed later.
+    fn is_retryable(&self) -> bool {
+        self.client_error().is_some_and(Error::is_retryable)
+    }
+
+    /// Whether the service may have acted on the request although no answer says so.
+    fn is_outcome_unknown(&self) -> bool {
+        self.client_error().is_some_and(Error::is_outcome_unknown)
+    }
+}
+
+impl OperationError for Error {
+    fn client_error(&self) -> Option<&Error> {
+        Some(self)
+    }
 }
 
 impl Execute for Client {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 
-pub use execute::Execute;
+pub use execute::{Execute, OperationError};
 pub use paginator::{Paginator, PaginatorItems};
 pub use queue::Queue;
 

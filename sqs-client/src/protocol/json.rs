@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::objects::Objects;
 use super::{DecodeError, EncodeError};
 use crate::operation::{Action, Input, Operation};
 use crate::service_error::{ErrorCode, ServiceError};
@@ -92,11 +93,17 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
     if has_too_many_parts(body) {
         return Err(DecodeError::new(format!("the body has more than {MAX_PARTS} members and elements")));
     }
-    // A struct of serde can also be read from a JSON array, which no service takes.
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err(DecodeError::new("the body is not a JSON object"));
     }
-    serde_json::from_slice(body).or_else(|error| without_nulls(body).ok_or(DecodeError::new(error)))
+    from_slice(body).or_else(|error| without_nulls(body).ok_or(DecodeError::new(error)))
+}
+
+fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let shape = T::deserialize(Objects(&mut deserializer))?;
+    deserializer.end()?;
+    Ok(shape)
 }
 
 /// Parses again with the members left out that are `null`, which services written in Go send for empty lists.
@@ -118,7 +125,7 @@ fn without_nulls<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
     }
     let mut value = serde_json::from_slice(body).ok()?;
     strip(&mut value);
-    serde_json::from_value(value).ok()
+    T::deserialize(Objects(value)).ok()
 }
 
 #[derive(Serialize)]

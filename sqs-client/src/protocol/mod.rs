@@ -16,6 +16,7 @@ mod detect;
 mod error;
 mod json;
 mod names;
+mod objects;
 mod query;
 mod query_json;
 mod read;

@@ -2,15 +2,18 @@
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
 
+mod proof;
+
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
 use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
-use http::header::{AUTHORIZATION, HeaderMap};
+use http::header::HeaderMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
+use self::proof::{Proof, SIGNATURE, incomplete};
 use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN};
 use crate::hex::of_sha256;
 
@@ -63,7 +66,8 @@ impl<S: std::hash::BuildHasher> KeyLookup for std::collections::HashMap<String, 
 pub enum Refusal {
     /// It is not signed.
     Unsigned,
-    /// The `Authorization` header, or what it needs, is missing or malformed; the text says what.
+    /// Something in the `Authorization` header or in the parameters of a signed URL is missing or malformed; the text
+    /// says what.
     Incomplete(String),
     /// The scope names another service or day.
     WrongScope(String),
@@ -73,6 +77,15 @@ pub enum Refusal {
     Skewed {
         /// `x-amz-date`.
         signed: String,
+        /// The server's time in the same form.
+        now: String,
+    },
+    /// The URL was signed for a time that is over.
+    Expired {
+        /// `X-Amz-Date`.
+        signed: String,
+        /// `X-Amz-Expires`.
+        seconds: u64,
         /// The server's time in the same form.
         now: String,
     },
@@ -89,6 +102,9 @@ impl fmt::Display for Refusal {
             Self::Skewed { signed, now } => {
                 write!(f, "Signature not yet current or expired: {signed} is more than 5 min. from {now}")
             }
+            Self::Expired { signed, seconds, now } => {
+                write!(f, "Signature expired: {seconds} s from {signed} on were over at {now}")
+            }
             Self::Mismatch => f.write_str(
                 "The request signature we calculated does not match the signature you provided. Check your AWS \
                  Secret Access Key and signing method.",
@@ -99,94 +115,30 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Verifies the signature in the `Authorization` header at the time `now`.
+/// Verifies the signature at the time `now`: the one in the `Authorization` header or else the one in the URL.
+///
+/// A signature in a URL holds for the seconds that `X-Amz-Expires` gives, 1 to 604,800, and for 900 without it. What is
+/// not in the URL, such as a form in the body, is covered by it as by one in the header.
 ///
 /// # Errors
 /// See [`Refusal`].
 pub fn verify(request: Verifiable<'_>, keys: &impl KeyLookup, now: SystemTime) -> Result<Claim, Refusal> {
-    let header = request.headers.get(AUTHORIZATION).ok_or(Refusal::Unsigned)?;
-    let header = header.to_str().map_err(|_| incomplete("The Authorization header is not text."))?;
-    let authorization = Authorization::parse(header)?;
-    let stamp = text(request.headers, X_AMZ_DATE.as_str());
-    let stamp = stamp
-        .ok_or_else(|| incomplete("Authorization header requires existence of a 'X-Amz-Date' header."))?;
-    let time =
-        parse_timestamp(stamp).ok_or_else(|| incomplete("Date must be in ISO-8601 'basic format'."))?;
-    authorization.check_scope(stamp)?;
-    let secret = keys.secret(authorization.access_key_id).ok_or(Refusal::UnknownKey)?;
-    let distance = time.duration_since(now).or_else(|_| now.duration_since(time)).unwrap_or_default();
-    if distance > WINDOW {
-        let now = super::timestamp(now).unwrap_or_default();
-        return Err(Refusal::Skewed { signed: stamp.to_owned(), now });
-    }
-    let canonical = canonical_request(request, authorization.signed_headers)?;
-    let scope = authorization.scope;
+    let proof = Proof::of(request)?;
+    let secret = keys.secret(&proof.access_key_id).ok_or(Refusal::UnknownKey)?;
+    proof.holds(now)?;
+    let canonical = canonical_request(request, &proof.signed_headers)?;
+    let Proof { stamp, scope, .. } = &proof;
     let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", of_sha256(&Sha256::digest(canonical)));
-    let key = generate_signing_key(secret, time, authorization.region, SERVICE);
-    if calculate_signature(key, to_sign.as_bytes()) != authorization.signature {
+    let key = generate_signing_key(secret, proof.signed, &proof.region, SERVICE);
+    if calculate_signature(key, to_sign.as_bytes()) != proof.signature {
         return Err(Refusal::Mismatch);
     }
-    Ok(Claim {
-        access_key_id: authorization.access_key_id.to_owned(),
-        region: authorization.region.to_owned(),
-        session_token: text(request.headers, X_AMZ_SECURITY_TOKEN.as_str()).map(str::to_owned),
-    })
-}
-
-fn incomplete(text: impl Into<String>) -> Refusal {
-    Refusal::Incomplete(text.into())
+    let Proof { access_key_id, region, session_token, .. } = proof;
+    Ok(Claim { access_key_id, region, session_token })
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
-}
-
-/// The parts of `AWS4-HMAC-SHA256 Credential=<key>/<scope>, SignedHeaders=.., Signature=..`.
-#[derive(Clone, Copy)]
-struct Authorization<'a> {
-    access_key_id: &'a str,
-    /// `<day>/<region>/sqs/aws4_request`.
-    scope: &'a str,
-    day: &'a str,
-    region: &'a str,
-    service: &'a str,
-    signed_headers: &'a str,
-    signature: &'a str,
-}
-
-impl<'a> Authorization<'a> {
-    fn parse(header: &'a str) -> Result<Self, Refusal> {
-        let fields =
-            header.strip_prefix(ALGORITHM).ok_or_else(|| incomplete("Unsupported signature algorithm."))?;
-        let field = |name: &str| {
-            let found =
-                fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
-            found.ok_or_else(|| incomplete(format!("Authorization header requires '{name}' parameter.")))
-        };
-        let (credential, signed_headers, signature) =
-            (field("Credential")?, field("SignedHeaders")?, field("Signature")?);
-        let bad_credential = || incomplete(format!("Credential must have 5 elements, not {credential:?}."));
-        let (access_key_id, scope) = credential.split_once('/').ok_or_else(bad_credential)?;
-        let [day, region, service, "aws4_request"] = scope.split('/').collect::<Vec<_>>()[..] else {
-            return Err(bad_credential());
-        };
-        Ok(Self { access_key_id, scope, day, region, service, signed_headers, signature })
-    }
-
-    fn check_scope(&self, stamp: &str) -> Result<(), Refusal> {
-        if self.service != SERVICE {
-            let text = format!("Credential should be scoped to correct service: '{SERVICE}'.");
-            return Err(Refusal::WrongScope(text));
-        }
-        if !stamp.starts_with(self.day) || self.day.len() != 8 {
-            let text = format!(
-                "Date in Credential scope does not match YYYYMMDD from ISO-8601: {} and {stamp}.",
-                self.day
-            );
-            return Err(Refusal::WrongScope(text));
-        }
-        Ok(())
-    }
 }
 
 fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<String, Refusal> {
@@ -218,7 +170,7 @@ fn fold(value: &str) -> String {
     value.split(' ').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Parameters by name and value, each encoded anew.
+/// Parameters by name and value, each encoded anew, without the signature itself.
 fn canonical_query(query: &str) -> String {
     let encode = |text: &str| {
         let decoded = percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -227,6 +179,7 @@ fn canonical_query(query: &str) -> String {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let mut pairs: Vec<(String, String)> = pairs
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .filter(|(name, _)| *name != SIGNATURE)
         .map(|(name, value)| (encode(name), encode(value)))
         .collect();
     pairs.sort_unstable();

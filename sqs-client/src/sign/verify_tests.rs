@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
 
 use aws_credential_types::Credentials;
-use http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 
 use super::*;
 use crate::sign::{Signable, Signer};
@@ -123,4 +123,84 @@ fn garbage_is_refused_without_harm() {
         headers.insert(AUTHORIZATION, HeaderValue::from_str(header).expect("text"));
         assert!(check(&headers, "/", BODY, now()).is_err(), "{header:?}");
     }
+}
+
+/// A URL as the signer of AWS presigns it, good for five minutes.
+fn presigned(body: &[u8], token: Option<&str>) -> String {
+    use aws_sigv4::http_request::{SignableBody, SignableRequest, SignatureLocation, SigningSettings, sign};
+    let mut settings = SigningSettings::default();
+    settings.signature_location = SignatureLocation::QueryParams;
+    settings.expires_in = Some(Duration::from_secs(300));
+    let identity = Credentials::new("AKID", "secret", token.map(Into::into), None, "test").into();
+    let params = aws_sigv4::sign::v4::SigningParams::builder()
+        .identity(&identity)
+        .region("eu-west-1")
+        .name("sqs")
+        .time(now())
+        .settings(settings)
+        .build()
+        .expect("all is there");
+    let mut request = http::Request::builder().method("POST").uri(URL).body(()).expect("a request");
+    let signable =
+        SignableRequest::new("POST", URL, std::iter::empty(), SignableBody::Bytes(body)).expect("a URL");
+    sign(signable, &params.into()).expect("signs").into_parts().0.apply_to_request_http1x(&mut request);
+    request.uri().query().expect("it is signed").to_owned()
+}
+
+const URL: &str =
+    "https://sqs.eu-west-1.amazonaws.com/000000000000/q?Action=SendMessage&MessageBody=a%20b%2Bc";
+
+fn check_url(query: &str, body: &[u8], at: SystemTime) -> Result<Claim, Refusal> {
+    let mut headers = HeaderMap::new();
+    headers.insert(HOST, HeaderValue::from_static(HOST_NAME));
+    verify(
+        Verifiable { method: "POST", path: "/000000000000/q", query, headers: &headers, body },
+        &keys(),
+        at,
+    )
+}
+
+#[test]
+fn url_that_aws_presigns_is_accepted_until_it_expires() {
+    for token in [None, Some("to/ken+==")] {
+        let query = presigned(b"", token);
+        let claim = check_url(&query, b"", now()).expect("valid");
+        assert_eq!((claim.access_key_id.as_str(), claim.region.as_str()), ("AKID", "eu-west-1"));
+        assert_eq!(claim.session_token.as_deref(), token);
+        assert!(check_url(&query, b"", now() + Duration::from_secs(300)).is_ok());
+        let late = check_url(&query, b"", now() + Duration::from_secs(301));
+        assert!(matches!(late, Err(Refusal::Expired { seconds: 300, .. })), "{late:?}");
+        let early = check_url(&query, b"", now() - Duration::from_secs(301));
+        assert!(matches!(early, Err(Refusal::Skewed { .. })), "{early:?}");
+    }
+}
+
+#[test]
+fn url_is_signed_with_all_that_is_in_it_and_with_the_body() {
+    let query = presigned(b"MessageGroupId=g", None);
+    assert!(check_url(&query, b"MessageGroupId=g", now()).is_ok());
+    assert_eq!(check_url(&query, b"MessageGroupId=h", now()), Err(Refusal::Mismatch));
+    for (from, to) in [("SendMessage", "PurgeQueue"), ("X-Amz-Expires=300", "X-Amz-Expires=301")] {
+        let changed = query.replace(from, to);
+        assert_eq!(check_url(&changed, b"MessageGroupId=g", now()), Err(Refusal::Mismatch), "{from}");
+    }
+    let more = format!("{query}&DelaySeconds=1");
+    assert_eq!(check_url(&more, b"MessageGroupId=g", now()), Err(Refusal::Mismatch));
+}
+
+#[test]
+fn url_without_one_of_the_parameters_is_incomplete() {
+    let query = presigned(b"", None);
+    for name in
+        ["X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-SignedHeaders", "X-Amz-Signature"]
+    {
+        let less: Vec<_> = query.split('&').filter(|pair| !pair.starts_with(name)).collect();
+        let refusal = check_url(&less.join("&"), b"", now()).expect_err(name);
+        assert!(matches!(&refusal, Refusal::Incomplete(text) if text.contains(name)), "{name}: {refusal:?}");
+    }
+    for bad in ["0", "604801", "-1", "x", ""] {
+        let query = query.replace("X-Amz-Expires=300", &format!("X-Amz-Expires={bad}"));
+        assert!(matches!(check_url(&query, b"", now()), Err(Refusal::Incomplete(_))), "{bad}");
+    }
+    assert_eq!(check_url("Action=ListQueues", b"", now()), Err(Refusal::Unsigned));
 }

@@ -153,3 +153,17 @@ fn an_answer_with_nothing_to_say_is_empty() {
         assert_eq!(output, ListQueuesOutput::default());
     }
 }
+
+#[test]
+fn shapes_are_not_read_from_json_lists() {
+    let read = |body: &str| Protocol::AwsJson.decode_request::<SendMessageBatchInput>(body.as_bytes());
+    assert!(read(r#"{"Entries":[{"Id":"a","MessageBody":"x"}]}"#).is_ok());
+    for body in [
+        r#"["url",[]]"#,
+        r#"{"Entries":[["a","x"]]}"#,
+        r#"{"Entries":[["a","x"]],"QueueUrl":null}"#,
+        r#"{"Entries":[{"Id":"a","MessageBody":"x","MessageAttributes":{"n":["v",null,null,null,"String"]}}]}"#,
+    ] {
+        assert!(read(body).is_err(), "{body}");
+    }
+}

@@ -29,6 +29,7 @@ mod groups;
 mod handle;
 mod message;
 mod order;
+mod policy_quotas;
 mod refusal;
 mod slab;
 mod standard;

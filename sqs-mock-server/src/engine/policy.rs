@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::service_error::ServiceError;
 
 use super::QueueArn;
+use super::policy_quotas::{self, check_number};
 use super::refusal::{invalid_attribute, invalid_parameter};
 
 /// An access policy: a JSON object, kept as it was written.
@@ -19,17 +20,17 @@ impl Policy {
     /// Reads the document.
     ///
     /// # Errors
-    /// `InvalidAttributeValue` when it is not a JSON object or is too long.
+    /// `InvalidAttributeValue` when it is not a JSON object, `OverLimit` when it holds too much.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
-        let legal = text.len() <= limits::MAX_POLICY_BYTES
-            && serde_json::from_str::<Map<String, Value>>(text).is_ok();
-        legal.then(|| Self(text.into())).ok_or_else(|| invalid_attribute("Policy"))
+        let document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
+        policy_quotas::check(&document, text.len())?;
+        Ok(Self(text.into()))
     }
 
     /// A policy with one statement more: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
     ///
     /// # Errors
-    /// `OverLimit` for too many actions or statements, `InvalidParameterValue` for a label that exists.
+    /// `OverLimit` when it would hold too much, `InvalidParameterValue` for a label that exists.
     pub(crate) fn with_permission(
         policy: Option<&Self>,
         queue: &QueueArn,
@@ -37,13 +38,13 @@ impl Policy {
         accounts: &[String],
         actions: &[String],
     ) -> Result<Self, ServiceError> {
+        // Before the label, as the service looks at the input first.
         check_number("Actions", actions.len(), limits::MAX_POLICY_ACTIONS)?;
         let mut document = policy.map_or_else(|| empty_document(queue), Self::document);
         let mut statements = take_statements(&mut document);
         if statements.iter().any(|statement| has_label(statement, label)) {
             return Err(invalid_parameter(label, "Label", "Already exists."));
         }
-        check_number("Statements", statements.len() + 1, limits::MAX_POLICY_STATEMENTS)?;
         statements.push(json!({
             "Sid": label,
             "Effect": "Allow",
@@ -52,7 +53,9 @@ impl Policy {
             "Resource": queue.to_string(),
         }));
         document.insert("Statement".to_owned(), statements.into());
-        Ok(Self::from(document))
+        let text = Value::Object(document.clone()).to_string();
+        policy_quotas::check(&document, text.len())?;
+        Ok(Self(text.into()))
     }
 
     /// A policy without the statement of a label; `None` when no other statement is left.
@@ -124,14 +127,6 @@ fn one_or_list(items: &[String], name: impl Fn(&String) -> String) -> Value {
         [item] => name(item).into(),
         items => items.iter().map(name).collect(),
     }
-}
-
-fn check_number(what: &str, found: usize, allowed: usize) -> Result<(), ServiceError> {
-    if found <= allowed {
-        return Ok(());
-    }
-    let text = format!("{found} {what} were found, maximum allowed is {allowed}.");
-    Err(ServiceError::new(ErrorCode::OverLimit, text))
 }
 
 #[cfg(test)]

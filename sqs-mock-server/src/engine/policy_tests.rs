@@ -1,3 +1,5 @@
+use sqs_client::service_error::ErrorCode;
+
 use super::*;
 
 fn queue() -> QueueArn {
@@ -87,9 +89,17 @@ fn document_is_shown_as_it_was_written() {
 }
 
 #[test]
-fn what_is_no_object_or_too_long_is_refused() {
-    let long = format!(r#"{{"Id":"{}"}}"#, "x".repeat(8_192));
-    for text in ["", "x", "[]", "1", &long] {
+fn what_is_no_object_is_refused() {
+    for text in ["", "x", "[]", "1"] {
         assert_eq!(Policy::parse(text).unwrap_err().code, ErrorCode::InvalidAttributeValue);
     }
+}
+
+#[test]
+fn too_long_policy_is_over_the_limit() {
+    let long = |length: usize| format!(r#"{{"Id":"{}"}}"#, "x".repeat(length - 9));
+    assert!(Policy::parse(&long(8_192)).is_ok());
+    assert_eq!(Policy::parse(&long(8_193)).unwrap_err().code, ErrorCode::OverLimit);
+    let policy = Policy::parse(&long(8_100)).unwrap();
+    assert_eq!(with(Some(&policy), "l", &["1"], &["*"]).unwrap_err().code, ErrorCode::OverLimit);
 }

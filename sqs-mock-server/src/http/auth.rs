@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use http::request::Parts;
 use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::sign::{KeyLookup, Refusal, Verifiable, verify};
+use sqs_client::sign::{Claim, KeyLookup, Refusal, Verifiable, verify};
 
 /// Pairs of access key and secret.
 #[derive(Clone, Default, Eq, PartialEq)]
@@ -38,14 +38,14 @@ impl KeyLookup for Keys {
     }
 }
 
-/// Refuses a request that is not signed with one of the keys at about this time.
+/// Who signed a request. One that is not signed with one of the keys, or for another time, is refused.
 pub(super) fn check(
     keys: &Keys,
     head: &Parts,
     body: &[u8],
     now: SystemTime,
     region: &str,
-) -> Result<(), ServiceError> {
+) -> Result<Claim, ServiceError> {
     let request = Verifiable {
         method: head.method.as_str(),
         path: head.uri.path(),
@@ -53,7 +53,7 @@ pub(super) fn check(
         headers: &head.headers,
         body,
     };
-    verify(request, keys, now).map(drop).map_err(|refusal| answer(&refusal, region))
+    verify(request, keys, now).map_err(|refusal| answer(&refusal, region))
 }
 
 /// As AWS answers.

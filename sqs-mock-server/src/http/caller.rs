@@ -2,12 +2,13 @@
 
 use http::header::{AUTHORIZATION, HOST};
 use http::request::Parts;
+use sqs_client::sign::Claim;
 use sqs_client::validate::permission::is_account;
 
 /// Longest region name that is taken from a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
 
-/// What a request says about its caller. Nothing is verified here: a claim selects a world, it opens no door.
+/// Who calls: as the request says, which opens no door but only selects a world, or as its signature proves.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Caller<'a> {
     /// The access key, when it is 12 digits: that is how callers choose their account.
@@ -22,6 +23,12 @@ impl<'a> Caller<'a> {
         let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let credential = header.and_then(|header| header.split_once("Credential="));
         credential.map(|(_, rest)| Self::from_credential(rest)).unwrap_or_default()
+    }
+
+    /// Takes what a signature proves.
+    pub(super) fn of_claim(claim: &'a Claim) -> Self {
+        let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
+        Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
     }
 
     /// Reads `<key>/<date>/<region>/sqs/aws4_request`, up to the comma that ends it.

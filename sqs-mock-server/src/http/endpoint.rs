@@ -7,6 +7,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use sqs_client::protocol::{Detected, Protocol};
 use sqs_client::service_error::ServiceError;
+use sqs_client::sign::Claim;
 
 use super::Limits;
 use super::admin;
@@ -15,6 +16,7 @@ use super::body::BodyError;
 use super::call::{Call, NoCall, form_text};
 use super::caller::{self, Caller};
 use super::dispatch::{Dispatched, dispatch};
+use super::queue_url::{QueueUrlStyle, Styled};
 use super::reply::Reply;
 use super::respond::{self, Style};
 use crate::clock;
@@ -26,12 +28,14 @@ use crate::ops::{Context, Service};
 pub(crate) struct Names {
     /// Account of callers whose access key is not one.
     pub(crate) account: String,
-    /// Region of callers that do not sign.
+    /// Region of callers that do not sign, and whose host names none.
     pub(crate) region: String,
     /// Base of all queue URLs; without it, the host that the caller used.
     pub(crate) public_url: Option<String>,
-    /// Base of queue URLs for callers that name no host.
-    pub(crate) own_url: String,
+    /// How queue URLs name the region, without that base.
+    pub(crate) queue_url_style: QueueUrlStyle,
+    /// Host in queue URLs for callers that name none.
+    pub(crate) own_host: String,
     /// Who may call; anyone when absent.
     pub(crate) keys: Option<Keys>,
 }
@@ -71,11 +75,15 @@ impl Endpoint {
             Err(NoCall::Refused(error)) => return respond::refuse(style, &error, &request_id).into(),
         };
         let action = call.action();
-        let mut context = self.context(&head, &call);
-        if let Err(error) = self.admit(&head, &body, &context) {
-            tracing::debug!(%action, %error, "not admitted");
-            return respond::refuse(style, &error, &request_id).into();
-        }
+        let claim = match self.admit(&head, &body) {
+            Ok(claim) => claim,
+            Err(error) => {
+                tracing::debug!(%action, %error, "not admitted");
+                return respond::refuse(style, &error, &request_id).into();
+            }
+        };
+        let caller = claim.as_ref().map_or_else(|| claimed(&head, &call), Caller::of_claim);
+        let mut context = self.context(&head, &call, caller);
         let dispatched = dispatch(&self.service, &mut context, call, style.answer, &request_id).await;
         let (answer, ending) = match dispatched {
             Dispatched::Answered(answer, ending) => (answer, ending),
@@ -98,11 +106,10 @@ impl Endpoint {
 
     /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
     /// theirs, wherever the clock of the queues stands.
-    fn admit(&self, head: &Parts, body: &[u8], context: &Context) -> Result<(), ServiceError> {
-        match &self.names.keys {
-            Some(keys) => auth::check(keys, head, body, clock::time_of_the_system(), &context.region),
-            None => Ok(()),
-        }
+    fn admit(&self, head: &Parts, body: &[u8]) -> Result<Option<Claim>, ServiceError> {
+        let Some(keys) = &self.names.keys else { return Ok(None) };
+        let region = Caller::of(head).region.unwrap_or(&self.names.region);
+        auth::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
     }
 
     /// Answers a request whose body could not be read.
@@ -148,19 +155,18 @@ impl Endpoint {
         self.service.is_shut_down()
     }
 
-    fn context(&self, head: &Parts, call: &Call<'_>) -> Context {
-        let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
-        let caller = signed_url.unwrap_or_else(|| Caller::of(head));
-        let base_url = match (&self.names.public_url, caller::host(head)) {
-            (Some(url), _) => url.clone(),
-            (None, Some(host)) => format!("http://{host}"),
-            (None, None) => self.names.own_url.clone(),
+    fn context(&self, head: &Parts, call: &Call<'_>, caller: Caller<'_>) -> Context {
+        let host = caller::host(head).unwrap_or(&self.names.own_host);
+        let region = caller.region.or_else(|| Some(Styled::of(host)?.region)).unwrap_or(&self.names.region);
+        let base_url = match &self.names.public_url {
+            Some(url) => url.clone(),
+            None => self.names.queue_url_style.base(host, region),
         };
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         let wsdl = call.protocol() == Protocol::Query;
         Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
-            region: caller.region.unwrap_or(&self.names.region).to_owned(),
+            region: region.to_owned(),
             base_url,
             wsdl,
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
@@ -168,4 +174,10 @@ impl Endpoint {
             failing: Vec::new(),
         }
     }
+}
+
+/// What a request says about its caller that nobody verifies.
+fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
+    let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
+    signed_url.unwrap_or_else(|| Caller::of(head))
 }

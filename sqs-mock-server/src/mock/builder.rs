@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::{IN_PROCESS_URL, MockSqs};
 use crate::config::Config;
-use crate::http::{Limits, Server};
+use crate::http::{Limits, QueueUrlStyle, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Region of callers that do not sign; `us-east-1` by default.
+    /// Region of callers that do not sign and whose host names none; `us-east-1` by default.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.config.region = region.into();
         self
@@ -47,6 +47,22 @@ impl MockSqsBuilder {
     /// used, so that the URLs work from inside and outside of containers.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.config.public_url = Some(url.into());
+        self
+    }
+
+    /// How queue URLs name the region: by default not at all. With [`public_url`](Self::public_url) it does not matter.
+    pub fn queue_url_style(mut self, style: QueueUrlStyle) -> Self {
+        self.config.queue_url_style = style;
+        self
+    }
+
+    /// Makes queues when they are first asked for, with the attributes that queues have by default, and as FIFO queues
+    /// when their name ends in `.fifo`. By default whoever names an unknown queue is refused, as by AWS.
+    ///
+    /// Every operation that takes a queue URL does it, and `GetQueueUrl`; only `DeleteQueue` does not. Names that no
+    /// queue can have are refused as ever, and so are those of queues deleted less than 60 seconds ago.
+    pub fn auto_create_queues(mut self) -> Self {
+        self.config.auto_create_queues = true;
         self
     }
 

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::QueueArn;
 use crate::faults::Faults;
-use crate::http::{Endpoint, InProcess, Keys, Names, Server};
+use crate::http::{Endpoint, InProcess, Keys, Names, QueueUrlStyle, Server};
 use crate::ops::Service;
 
 pub use builder::MockSqsBuilder;
@@ -49,6 +49,7 @@ pub struct MockSqs {
     account: String,
     region: String,
     credentials: Credentials,
+    queue_url_style: QueueUrlStyle,
     server: Option<Server>,
 }
 
@@ -82,7 +83,8 @@ impl MockSqs {
 
     /// URL that a queue of this name has in the server's own account, whether it exists or not.
     pub fn queue_url(&self, name: &str) -> String {
-        format!("{}/{}/{name}", self.url, self.account)
+        let base = self.queue_url_style.base(host_of(&self.url), &self.region);
+        format!("{base}/{}/{name}", self.account)
     }
 
     /// A client of this server. It uses no socket; what it sends is encoded and signed all the same.
@@ -132,7 +134,7 @@ impl MockSqs {
     }
 
     fn assemble(config: &Config, url: String) -> Self {
-        let Config { account, region, public_url, keys, .. } = config.clone();
+        let Config { account, region, public_url, queue_url_style, keys, .. } = config.clone();
         let service = Arc::new(Service::new(config));
         let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
         let credentials = Credentials::new(key.0, key.1, None, None, "mock");
@@ -140,12 +142,18 @@ impl MockSqs {
             account: account.clone(),
             region: region.clone(),
             public_url,
-            own_url: url.clone(),
+            queue_url_style,
+            own_host: host_of(&url).to_owned(),
             keys,
         };
         let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names));
-        Self { service, endpoint, url, account, region, credentials, server: None }
+        Self { service, endpoint, url, account, region, credentials, queue_url_style, server: None }
     }
+}
+
+/// The host of a URL without a path.
+fn host_of(url: &str) -> &str {
+    url.strip_prefix("http://").unwrap_or(url)
 }
 
 impl Drop for MockSqs {

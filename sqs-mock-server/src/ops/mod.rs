@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`service`] | worlds, clock, shutdown; finds queues |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
+//! | [`auto_create`] | queues that come into being when they are named |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
 //! | [`tags`], [`permission`] | the families of these names |
@@ -15,6 +16,7 @@
 
 mod address;
 mod attributes;
+mod auto_create;
 mod batch;
 mod list;
 mod message;

@@ -1,4 +1,7 @@
 //! Move tasks: started, listed, cancelled.
+//!
+//! No permission reaches these actions across accounts: the queues and tasks of another account or region do not exist
+//! for the caller. So the tasks of a caller are all in one place, the one that the source in a task handle names.
 
 use std::sync::Arc;
 
@@ -29,13 +32,13 @@ impl Serve for StartMessageMoveTask {
     ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
         input.validate()?;
         let shared = &service.shared;
-        let (source, queue) = find(shared, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
         if !realm.world.read().is_dead_letter_queue(&source.name) {
             return Err(refusal::refused("Source queue must be configured as a Dead Letter Queue."));
         }
         let destination =
-            input.destination_arn().map(|arn| find(shared, "DestinationArn", arn)).transpose()?;
+            input.destination_arn().map(|arn| find(shared, context, "DestinationArn", arn)).transpose()?;
         if let Some((arn, _)) = &destination {
             check_destination(&source, arn)?;
         }
@@ -67,11 +70,12 @@ fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), Se
 impl Serve for ListMessageMoveTasks {
     async fn serve(
         service: &Service,
-        _: &Context,
+        context: &Context,
         input: ListMessageMoveTasksInput,
     ) -> Result<ListMessageMoveTasksOutput, ServiceError> {
         input.validate()?;
-        let (source, _) = find(&service.shared, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let (source, _) =
+            find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
         let realm = service.shared.realm(&source.region, &source.account);
         let list = |realm: Arc<Realm>| -> Vec<_> {
@@ -104,8 +108,15 @@ impl Serve for CancelMessageMoveTask {
     }
 }
 
-fn find(shared: &Shared, parameter: &str, arn: &str) -> Result<(QueueArn, Arc<SharedQueue>), ServiceError> {
-    let found = arn.parse().ok().and_then(|arn: QueueArn| shared.find_arn(&arn).map(|queue| (arn, queue)));
+fn find(
+    shared: &Shared,
+    context: &Context,
+    parameter: &str,
+    arn: &str,
+) -> Result<(QueueArn, Arc<SharedQueue>), ServiceError> {
+    let arn = arn.parse().ok();
+    let own = arn.filter(|arn: &QueueArn| *arn.region == *context.region && *arn.account == *context.account);
+    let found = own.and_then(|arn| shared.find_arn(&arn).map(|queue| (arn, queue)));
     found.ok_or_else(|| {
         let message = format!("The resource that you specified for the {parameter} parameter doesn't exist.");
         ServiceError::new(ErrorCode::ResourceNotFoundException, message)

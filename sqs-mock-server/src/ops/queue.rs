@@ -40,7 +40,7 @@ impl Serve for CreateQueue {
 }
 
 /// Makes a queue, unless somebody else has just done so.
-fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), ServiceError> {
+pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), ServiceError> {
     if let Some(policy) = &new.attributes.redrive {
         check_redrive(shared, &new.arn, policy)?;
     }
@@ -87,7 +87,7 @@ impl Serve for DeleteQueue {
         context: &Context,
         mut input: DeleteQueueInput,
     ) -> Result<DeleteQueueOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.existing_queue(context, &mut input.queue_url)?;
         let arn = queue.arn();
         let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
         let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
@@ -118,7 +118,7 @@ impl Serve for GetQueueUrl {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
-        service.shared.find(&context.region, account, name).ok_or_else(|| context.no_such_queue())?;
+        service.found_or_created(context, account, name).ok_or_else(|| context.no_such_queue())?;
         Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
     }
 }

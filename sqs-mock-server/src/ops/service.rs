@@ -20,6 +20,8 @@ use crate::seed::{Seed, uuid};
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
+    /// Whether an unknown queue comes into being when it is named.
+    pub(super) auto_create: bool,
 }
 
 /// What operations and background tasks share.
@@ -55,7 +57,9 @@ impl Service {
             clock.freeze();
         }
         let settings = Settings { relaxed_timing: config.relaxed_timing, ..Settings::default() };
-        Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings)
+        let mut service = Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings);
+        service.auto_create = config.auto_create_queues;
+        service
     }
 
     /// A service of these parts.
@@ -69,7 +73,7 @@ impl Service {
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), auto_create: false }
     }
 
     /// The clock that all queues live by.
@@ -115,20 +119,35 @@ impl Service {
         self.shared.find_arn(queue)?.unless_deleted(|queue| queue.counts(now))
     }
 
-    /// The queue that a request names by URL or, in the Query protocol, by its path.
+    /// The queue that a request names by URL or, in the Query protocol, by its path. One that does not exist is made
+    /// when queues are to be.
     pub(super) fn queue(
         &self,
         context: &Context,
         queue_url: &mut Option<String>,
     ) -> Result<Arc<SharedQueue>, ServiceError> {
-        if queue_url.as_deref().is_none_or(str::is_empty) {
-            queue_url.clone_from(&context.queue_path);
-        }
-        let address = queue_url.as_deref().map(|url| Address::parse(url, context));
-        let found =
-            address.and_then(|address| self.shared.find(&context.region, address.account, address.name));
+        let found = address(context, queue_url)
+            .and_then(|Address { account, name }| self.found_or_created(context, account, name));
         found.ok_or_else(|| context.no_such_queue())
     }
+
+    /// As [`queue`](Self::queue), for who wants no new one.
+    pub(super) fn existing_queue(
+        &self,
+        context: &Context,
+        queue_url: &mut Option<String>,
+    ) -> Result<Arc<SharedQueue>, ServiceError> {
+        let found = address(context, queue_url)
+            .and_then(|Address { account, name }| self.shared.find(&context.region, account, name));
+        found.ok_or_else(|| context.no_such_queue())
+    }
+}
+
+fn address<'a>(context: &'a Context, queue_url: &'a mut Option<String>) -> Option<Address<'a>> {
+    if queue_url.as_deref().is_none_or(str::is_empty) {
+        queue_url.clone_from(&context.queue_path);
+    }
+    queue_url.as_deref().map(|url| Address::parse(url, context))
 }
 
 impl Drop for Service {

@@ -86,6 +86,16 @@ fn environment_sets_what_flags_do_not() {
 }
 
 #[test]
+fn queues_are_created_on_demand_and_named_in_the_style_asked_for() {
+    let arguments = ["--port", "0", "--auto-create", "--queue-url-style", "subdomain"];
+    let mut server = Running::start(binary().args(arguments));
+    let endpoint = server.endpoint();
+    let request = "GET /?Action=GetQueueUrl&QueueName=q HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answer = ask(&endpoint, request);
+    assert!(answer.contains("<QueueUrl>http://sqs.us-east-1.x/000000000000/q</QueueUrl>"), "{answer}");
+}
+
+#[test]
 fn signatures_are_asked_for_on_request() {
     let mut server =
         Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));

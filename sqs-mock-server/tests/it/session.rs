@@ -9,7 +9,7 @@ use sqs_client::operation::{
 };
 use sqs_client::protocol::Protocol;
 use sqs_client::types::QueueAttributeName;
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use crate::wire::Wire;
 
@@ -24,7 +24,11 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) async fn start(protocol: Protocol) -> Self {
-        let server = MockSqs::start().await;
+        Self::with(MockSqs::builder(), protocol).await
+    }
+
+    pub(crate) async fn with(builder: MockSqsBuilder, protocol: Protocol) -> Self {
+        let server = builder.start().await.expect("a loopback port can be had");
         let wire = Wire::connect(&server).await;
         Self { server, wire, protocol }
     }

@@ -1,10 +1,11 @@
 //! Callers that must sign.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use aws_sdk_sqs::error::ProvideErrorMetadata as _;
 use sqs_client::config::Credentials;
 use sqs_client::protocol::Protocol;
+use sqs_client::sign::{Signable, Signer};
 use sqs_client::{Client, Error};
 use sqs_mock_server::MockSqs;
 
@@ -88,4 +89,57 @@ async fn no_keys_at_all_are_a_mistake() {
     let none: [(&str, &str); 0] = [];
     let error = MockSqs::builder().require_signatures(none).start().await.unwrap_err();
     assert!(error.to_string().contains("key"), "{error}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "callers sign by the time of the system")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// The signature of an empty GET, which the SDK of AWS puts into the URL.
+fn presigned(server: &MockSqs, secret: &str, query: &str) -> String {
+    use aws_sigv4::http_request::{SignableBody, SignableRequest, SignatureLocation, SigningSettings, sign};
+    let url = format!("{}/?{query}", server.endpoint_url());
+    let mut settings = SigningSettings::default();
+    settings.signature_location = SignatureLocation::QueryParams;
+    settings.expires_in = Some(Duration::from_secs(60));
+    let identity = Credentials::new("123456789012", secret, None, None, "test").into();
+    let params =
+        aws_sigv4::sign::v4::SigningParams::builder().identity(&identity).region("eu-west-1").name("sqs");
+    let params = params.time(now()).settings(settings).build().unwrap();
+    let mut request = http::Request::builder().uri(&url).body(()).unwrap();
+    let signable = SignableRequest::new("GET", &url, std::iter::empty(), SignableBody::Bytes(b"")).unwrap();
+    sign(signable, &params.into()).unwrap().into_parts().0.apply_to_request_http1x(&mut request);
+    request.uri().path_and_query().unwrap().to_string()
+}
+
+#[tokio::test]
+async fn presigned_url_is_admitted_as_its_signer() {
+    let server = strict().await;
+    let mut wire = crate::wire::Wire::connect(&server).await;
+    let url = presigned(&server, "other", "Action=CreateQueue&QueueName=q");
+    let created = wire.get(&url).await;
+    assert!(created.text().contains("/123456789012/q</QueueUrl>"), "{}", created.text());
+    let wrong = presigned(&server, "guess", "Action=ListQueues");
+    wire.get(&wrong).await.refused_in_xml(403, "SignatureDoesNotMatch");
+    let cut: Vec<_> = url.split('&').filter(|pair| !pair.starts_with("X-Amz-Date")).collect();
+    wire.get(&cut.join("&")).await.refused_in_xml(400, "IncompleteSignature");
+}
+
+#[tokio::test]
+async fn signature_decides_the_account_and_not_what_else_is_claimed() {
+    let server = strict().await;
+    let body =
+        "Action=CreateQueue&QueueName=q&X-Amz-Credential=123456789012/20260102/eu-west-1/sqs/aws4_request";
+    let host = server.endpoint_url().trim_start_matches("http://");
+    let mut headers = http::HeaderMap::new();
+    headers.insert("content-type", "application/x-www-form-urlencoded".parse().unwrap());
+    let credentials = Credentials::new("AKID", "secret", None, None, "test");
+    let signable = Signable { host, path: "/", body: body.as_bytes() };
+    Signer::default().sign(signable, &mut headers, &credentials, "us-east-1", now()).unwrap();
+    let headers: Vec<_> =
+        headers.iter().map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap())).collect();
+    let mut wire = crate::wire::Wire::connect(&server).await;
+    let created = wire.exchange("POST /", &headers.concat(), body.as_bytes()).await;
+    assert!(created.text().contains("/000000000000/q</QueueUrl>"), "{}", created.text());
 }

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use sqs_client::limits::MAX_TAGS;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
 use super::Queue;
+
+/// Tags that one queue can have here, so that nobody fills the memory with them.
+const MAX_TAGS: usize = 1_000;
 
 /// The tags of a queue.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -22,7 +24,7 @@ impl Tags {
         Ok(new)
     }
 
-    /// AWS recommends at most 50; here it is a bound, so that nobody fills the memory with tags.
+    /// AWS recommends at most 50 and takes more; where it stops is not known.
     fn add(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
         let count = self.0.len() + tags.keys().filter(|key| !self.0.contains_key(*key)).count();
         if count > MAX_TAGS {
@@ -43,7 +45,7 @@ impl Queue {
     /// Adds tags, all or none; values of those that exist are replaced.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for more than 50 on one queue.
+    /// `InvalidParameterValue` for more than 1,000 on one queue.
     pub(crate) fn tag(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
         self.tags.add(tags)
     }

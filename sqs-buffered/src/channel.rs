@@ -1,0 +1,185 @@
+//! A lane as its callers share it: the state behind a lock, and a worker while there is work.
+//!
+//! ```text
+//! caller -> admit: lock, push, unlock, wake ----> worker (one task a lane, while there is work)
+//! ticket <- told, after the lock was let go <---- poll, dispatch, complete, told
+//! ```
+//! Nobody holds the lock while waiting for anything, nor while tickets are told. The worker ends when the lane has been idle
+//! for a while, or with its runtime; then everything that has not ended is told that it was aborted. The next entry starts
+//! a new worker, on the runtime of its caller.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sqs_client::client::Execute;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, OnceCell, oneshot};
+use tokio::time::Instant;
+use tracing::Span;
+
+use crate::admission::{Admission, Permit};
+use crate::error::SendErrorKind;
+use crate::kind::Kind;
+use crate::lane::{Key, Lane, Pending, Rules, Settled};
+use crate::stats::Counters;
+use crate::ticket::{Ticket, Waiters};
+use crate::worker::Worker;
+
+/// How long a worker without work stays.
+pub(crate) const IDLE: Duration = Duration::from_secs(10);
+
+/// The lane of one queue and one operation.
+#[derive(Debug)]
+pub(crate) struct Channel<K: Kind> {
+    pub(crate) queue_url: Arc<str>,
+    state: Mutex<State<K>>,
+    /// The worker waits here.
+    pub(crate) changed: Notify,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) counters: Arc<Counters>,
+    /// Whether the queue makes deduplication ids of the content, once it was asked.
+    pub(crate) makes_ids: OnceCell<bool>,
+}
+
+#[derive(Debug)]
+struct State<K: Kind> {
+    lane: Lane<Item<K>, K::Receipt>,
+    has_worker: bool,
+}
+
+/// An entry inside a lane.
+#[derive(Debug)]
+pub(crate) struct Item<K: Kind> {
+    pub(crate) entry: K::Entry,
+    waiters: Waiters<K::Receipt>,
+    /// The span of the caller.
+    pub(crate) span: Span,
+    permit: Permit,
+}
+
+/// An entry that was let in.
+#[derive(Debug)]
+pub(crate) struct Arrival<K: Kind> {
+    pub(crate) entry: K::Entry,
+    pub(crate) key: Option<Key>,
+    pub(crate) bytes: usize,
+    pub(crate) permit: Permit,
+    pub(crate) timeout: Duration,
+}
+
+impl<K: Kind> Channel<K> {
+    pub(crate) fn new(
+        queue_url: &str,
+        rules: Rules,
+        admission: Arc<Admission>,
+        counters: Arc<Counters>,
+    ) -> Self {
+        Self {
+            queue_url: queue_url.into(),
+            state: Mutex::new(State { lane: Lane::new(rules), has_worker: false }),
+            changed: Notify::new(),
+            admission,
+            counters,
+            makes_ids: OnceCell::new(),
+        }
+    }
+
+    /// Takes an entry, or gives it back with the reason. `merge` may put it into one of the same key that waits.
+    pub(crate) fn admit<H: Execute>(
+        self: &Arc<Self>,
+        handle: &H,
+        arrival: Arrival<K>,
+        merge: impl FnOnce(&mut K::Entry, K::Entry),
+    ) -> Result<Ticket<K::Receipt>, (K::Entry, SendErrorKind)> {
+        let Ok(runtime) = Handle::try_current() else {
+            return Err((arrival.entry, SendErrorKind::NoRuntime));
+        };
+        let Arrival { entry, key, bytes, permit, timeout } = arrival;
+        let (waiters, ticket) = Waiters::one();
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        if state.lane.is_closing() {
+            return Err((entry, SendErrorKind::Closed));
+        }
+        self.counters.admitted();
+        if let Some(waiting) = key.as_ref().and_then(|key| state.lane.waiting(key)).filter(|_| K::MERGES) {
+            merge(&mut waiting.entry, entry);
+            waiting.waiters.join(waiters);
+            return Ok(ticket);
+        }
+        let now = Instant::now();
+        let item = Item { entry, waiters, span: Span::current(), permit };
+        state.lane.push(Pending::new(item, key, bytes, now, now + timeout));
+        let starts = !std::mem::replace(&mut state.has_worker, true);
+        drop(guard);
+        if starts {
+            runtime.spawn(Worker::new(Arc::clone(self), handle.clone()).run());
+        } else {
+            self.changed.notify_one();
+        }
+        Ok(ticket)
+    }
+
+    /// Does something with the lane, and tells those whose entries have ended by it.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Lane<Item<K>, K::Receipt>) -> T) -> T {
+        let (result, settled) = {
+            let mut state = self.state.lock();
+            (act(&mut state.lane), state.lane.take_settled())
+        };
+        self.tell(settled);
+        result
+    }
+
+    /// Ends the entries of a key that are not in flight.
+    pub(crate) fn supersede(&self, key: &Key) {
+        self.with(|lane| lane.supersede(key));
+    }
+
+    /// See [`Lane::flush`].
+    pub(crate) fn flush(&self) -> Option<oneshot::Receiver<()>> {
+        let heard = self.with(Lane::flush);
+        self.changed.notify_one();
+        heard
+    }
+
+    /// Takes no more entries, and sends what is there without waiting for more.
+    pub(crate) fn close(&self) {
+        self.with(Lane::close);
+        self.changed.notify_one();
+    }
+
+    /// Ends everything.
+    pub(crate) fn abort(&self) {
+        self.with(Lane::abort);
+        self.changed.notify_one();
+    }
+
+    /// Lets the worker go if there is no work.
+    pub(crate) fn dismiss(&self) -> bool {
+        let mut state = self.state.lock();
+        let is_idle = state.lane.is_idle();
+        state.has_worker = !is_idle;
+        is_idle
+    }
+
+    /// What a worker leaves behind that did not end by itself.
+    pub(crate) fn bury(&self) {
+        let settled = {
+            let mut state = self.state.lock();
+            state.has_worker = false;
+            state.lane.abort();
+            state.lane.take_settled()
+        };
+        self.tell(settled);
+    }
+
+    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) {
+        for Settled { item, result } in settled {
+            self.counters.settled(result.as_ref().err().map(crate::SendError::kind));
+            let Item { waiters, permit, .. } = item;
+            drop(permit);
+            waiters.tell(result);
+        }
+    }
+}

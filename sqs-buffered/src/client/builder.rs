@@ -1,0 +1,111 @@
+//! Settings of a client that is to be made.
+
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+
+use super::BufferedClient;
+use crate::batch::BatchLimits;
+use crate::lane::{AfterFailure, FifoOrdering, Linger};
+use crate::settings::{DedupId, Settings};
+
+/// Settings of a [`BufferedClient`] that is to be made.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder<H> {
+    handle: H,
+    settings: Settings,
+}
+
+impl<H: Execute> Builder<H> {
+    pub(super) fn new(handle: H) -> Self {
+        Self { handle, settings: Settings::default() }
+    }
+
+    /// How much a batch may hold; ten entries and 1 MiB by default.
+    pub fn batch_limits(mut self, limits: BatchLimits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// How long a batch that is not full waits for more; adaptive, at most 20 ms, by default.
+    pub fn linger(mut self, linger: Linger) -> Self {
+        self.settings.linger = linger;
+        self
+    }
+
+    /// Batches in flight at a time for each queue and operation, at least 1; 5 by default.
+    pub fn max_in_flight(mut self, batches: usize) -> Self {
+        self.settings.in_flight = batches.max(1);
+        self
+    }
+
+    /// How strictly the messages of a group are kept in order on FIFO queues.
+    pub fn fifo_ordering(mut self, ordering: FifoOrdering) -> Self {
+        self.settings.ordering = ordering;
+        self
+    }
+
+    /// What becomes of the messages of a group when one before them fails for good.
+    pub fn after_failure(mut self, policy: AfterFailure) -> Self {
+        self.settings.after_failure = policy;
+        self
+    }
+
+    /// What FIFO messages without a deduplication id get.
+    pub fn dedup_id(mut self, policy: DedupId) -> Self {
+        self.settings.dedup_id = policy;
+        self
+    }
+
+    /// How many requests an entry may be in, at least 1; 4 by default. The client below may repeat each of them.
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.settings.retry.attempts = attempts.max(1);
+        self
+    }
+
+    /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`. 50 ms and 5 s by default.
+    pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
+        self.settings.retry.first_pause = first;
+        self.settings.retry.max_pause = max.max(first);
+        self
+    }
+
+    /// How long an entry may take from its admission on until it is given up; 120 s by default, and at most 280 s on FIFO
+    /// queues, where it must stay below the five minutes of deduplication. A request under way is waited for.
+    pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.delivery_timeout = timeout;
+        self
+    }
+
+    /// How long [`enqueue`](BufferedClient::enqueue) waits for room; 60 s by default.
+    pub fn admission_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.admission_timeout = timeout;
+        self
+    }
+
+    /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1. 10,000
+    /// and 32 MiB by default.
+    pub fn capacity(mut self, entries: usize, bytes: usize) -> Self {
+        self.settings.max_entries = entries.max(1);
+        self.settings.max_bytes = bytes.max(1);
+        self
+    }
+
+    /// The largest message that is taken, in bytes; 1 MiB by default. For services and queues that take less.
+    pub fn max_message_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_message_bytes = bytes;
+        self
+    }
+
+    /// How long [`close`](BufferedClient::close) waits before it aborts what is left; 30 s by default.
+    pub fn close_grace(mut self, grace: Duration) -> Self {
+        self.settings.close_grace = grace;
+        self
+    }
+
+    /// Makes the client. It starts no task before there is something to send.
+    pub fn build(self) -> BufferedClient<H> {
+        BufferedClient::assemble(self.handle, self.settings)
+    }
+}

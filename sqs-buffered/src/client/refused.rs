@@ -1,0 +1,65 @@
+//! Why an entry was not taken.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use crate::entry::Entry;
+use crate::error::{SendError, SendErrorKind};
+
+/// An entry that was not taken, and why. Nothing was sent.
+#[derive(Clone)]
+pub struct EnqueueError<E = Entry> {
+    entry: Box<E>,
+    error: SendError,
+}
+
+impl<E> EnqueueError<E> {
+    pub(super) fn new(entry: E, error: SendError) -> Self {
+        Self { entry: Box::new(entry), error }
+    }
+
+    pub(super) fn of_kind(entry: E, kind: SendErrorKind) -> Self {
+        Self::new(entry, SendError::new(kind))
+    }
+
+    /// Why: `Full`, `TooLarge`, `Invalid`, `Closed` or `NoRuntime`.
+    pub fn kind(&self) -> SendErrorKind {
+        self.error.kind()
+    }
+
+    /// What is wrong with the entry, when that is the reason.
+    pub fn message(&self) -> Option<&str> {
+        self.error.message()
+    }
+
+    /// Whether there was no room for it.
+    pub fn is_full(&self) -> bool {
+        self.kind() == SendErrorKind::Full
+    }
+
+    /// The entry.
+    pub fn into_entry(self) -> E {
+        *self.entry
+    }
+}
+
+impl<E> fmt::Display for EnqueueError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not taken: {}", self.error)
+    }
+}
+
+/// The sentence of `Display`; the entry does not show.
+impl<E> fmt::Debug for EnqueueError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<E> StdError for EnqueueError<E> {}
+
+impl<E> From<EnqueueError<E>> for SendError {
+    fn from(refused: EnqueueError<E>) -> Self {
+        refused.error
+    }
+}

@@ -1,0 +1,135 @@
+//! Sends.
+
+use std::sync::Arc;
+
+use sqs_client::client::Execute;
+use sqs_client::validate::{Draft, QueueRules};
+
+use super::{BufferedClient, EnqueueError};
+use crate::admission::Permit;
+use crate::channel::{Arrival, Channel};
+use crate::entry::Entry;
+use crate::error::{SendError, SendErrorKind};
+use crate::kind::{Outgoing, Send, SendReceipt};
+use crate::random;
+use crate::settings::DedupId;
+use crate::ticket::Ticket;
+
+impl<H: Execute> BufferedClient<H> {
+    /// Sends a message in a batch with others, and waits until the service has accepted it.
+    ///
+    /// # Errors
+    /// The message was not taken or not accepted; [`SendError::kind`] says which and why.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, the message may have been sent or not.
+    pub async fn send(
+        &self,
+        queue_url: impl Into<String>,
+        body: impl Into<String>,
+    ) -> Result<SendReceipt, SendError> {
+        self.send_entry(Entry::new(queue_url, body)).await
+    }
+
+    /// As [`send`](Self::send), for messages with more than a body.
+    ///
+    /// # Errors
+    /// As of `send`.
+    ///
+    /// # Cancel safety
+    /// As of `send`.
+    pub async fn send_entry(&self, entry: impl Into<Entry>) -> Result<SendReceipt, SendError> {
+        self.enqueue(entry).await?.await
+    }
+
+    /// Takes a message, waiting for room where there is none. Admission is first come, first served. The ticket tells what
+    /// becomes of the message; it need not be awaited.
+    ///
+    /// # Errors
+    /// It was not taken, and comes back: no room in time (`Full`), `TooLarge`, `Invalid`, `Closed`, `NoRuntime`.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, the message is never sent, and takes no room.
+    pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let entry = self.checked(entry.into())?;
+        let bytes = entry.size();
+        match self.enter(bytes).await {
+            Ok(permit) => self.admit(entry, bytes, permit),
+            Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
+        }
+    }
+
+    /// Takes a message if there is room now.
+    ///
+    /// # Errors
+    /// As of [`enqueue`](Self::enqueue).
+    pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let entry = self.checked(entry.into())?;
+        let bytes = entry.size();
+        match self.shared.admission.try_enter(bytes) {
+            Some(permit) => self.admit(entry, bytes, permit),
+            None => Err(EnqueueError::of_kind(entry, self.full_or_closed())),
+        }
+    }
+
+    /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
+    fn checked(&self, entry: Entry) -> Result<Entry, EnqueueError> {
+        let settings = &self.shared.settings;
+        if entry.size() > settings.max_message_bytes.min(settings.limits.max_bytes()) {
+            return Err(EnqueueError::of_kind(entry, SendErrorKind::TooLarge));
+        }
+        if let Err(refusal) = check(&entry, settings.max_message_bytes) {
+            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
+            return Err(EnqueueError::new(entry, error));
+        }
+        Ok(entry)
+    }
+
+    fn admit(&self, entry: Entry, bytes: usize, permit: Permit) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let Entry { queue_url, mut message } = entry;
+        let settings = &self.shared.settings;
+        let is_fifo = is_fifo(&queue_url);
+        let Some(channel) = self.sends(&queue_url) else {
+            return Err(EnqueueError::of_kind(Entry { queue_url, message }, SendErrorKind::Closed));
+        };
+        let gets_id = is_fifo && message.message_deduplication_id.is_none();
+        if gets_id && settings.dedup_id != DedupId::Passthrough {
+            message.message_deduplication_id = Some(random::uuid());
+        }
+        let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
+        let arrival = Arrival {
+            key,
+            bytes,
+            permit,
+            timeout: settings.delivery_timeout(is_fifo),
+            entry: Outgoing { message, has_spare_id: gets_id && settings.dedup_id == DedupId::Auto },
+        };
+        channel.admit(&self.shared.handle, arrival, |_, _| {}).map_err(|(outgoing, kind)| {
+            let mut message = outgoing.message;
+            message.message_deduplication_id.take_if(|_| gets_id);
+            EnqueueError::of_kind(Entry { queue_url, message }, kind)
+        })
+    }
+
+    fn sends(&self, queue_url: &str) -> Option<Arc<Channel<Send>>> {
+        self.shared.lanes.sends.get(queue_url, || self.channel(queue_url, self.shared.settings.of_sends()))
+    }
+}
+
+fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::service_error::ServiceError> {
+    sqs_client::validate::queue::url(Some(&entry.queue_url))?;
+    let draft = Draft::from(&entry.message);
+    if entry.message.message_body.is_empty() {
+        sqs_client::validate::message::body("")?;
+    }
+    // Whether the queue makes ids of the content is not known; what it says otherwise concerns this batch alone.
+    draft.validate_for(&QueueRules {
+        fifo: is_fifo(&entry.queue_url),
+        content_based_deduplication: true,
+        maximum_message_size: max_bytes,
+    })
+}
+
+fn is_fifo(queue_url: &str) -> bool {
+    queue_url.ends_with(".fifo")
+}

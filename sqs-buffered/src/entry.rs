@@ -1,0 +1,103 @@
+//! A message that is to be sent.
+
+use sqs_client::checksum::message_size;
+use sqs_client::operation::send_message::SendMessageInput;
+use sqs_client::types::{
+    MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
+    SendMessageBatchRequestEntry,
+};
+
+/// A message and the queue that it goes to.
+///
+/// ```
+/// use sqs_buffered::Entry;
+///
+/// let entry = Entry::new("https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo", "one coffee")
+///     .message_group_id("table 7")
+///     .message_deduplication_id("order 42");
+/// assert_eq!(entry.size(), 10);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Entry {
+    pub(crate) queue_url: String,
+    pub(crate) message: SendMessageBatchRequestEntry,
+}
+
+impl Entry {
+    /// A message with this body for the queue with this URL.
+    pub fn new(queue_url: impl Into<String>, body: impl Into<String>) -> Self {
+        let mut message = SendMessageBatchRequestEntry::default();
+        message.message_body = body.into();
+        Self { queue_url: queue_url.into(), message }
+    }
+
+    /// A message that was made for a batch. Its id is not used: the position in the batch is the id.
+    pub fn from_batch_entry(queue_url: impl Into<String>, message: SendMessageBatchRequestEntry) -> Self {
+        Self { queue_url: queue_url.into(), message }
+    }
+
+    /// The group that it belongs to: required on FIFO queues, the tenant on standard queues.
+    pub fn message_group_id(mut self, id: impl Into<String>) -> Self {
+        self.message.message_group_id = Some(id.into());
+        self
+    }
+
+    /// What tells it from other messages on a FIFO queue; see
+    /// [`DedupId`](crate::DedupId) for messages without.
+    pub fn message_deduplication_id(mut self, id: impl Into<String>) -> Self {
+        self.message.message_deduplication_id = Some(id.into());
+        self
+    }
+
+    /// Seconds for which nobody receives it, 0 to 900. Standard queues only.
+    pub fn delay_seconds(mut self, seconds: i32) -> Self {
+        self.message.delay_seconds = Some(seconds);
+        self
+    }
+
+    /// Adds an attribute.
+    pub fn message_attributes(mut self, name: impl Into<String>, value: MessageAttributeValue) -> Self {
+        self.message.message_attributes.get_or_insert_default().insert(name.into(), value);
+        self
+    }
+
+    /// Adds a system attribute.
+    pub fn message_system_attributes(
+        mut self,
+        name: MessageSystemAttributeNameForSends,
+        value: MessageSystemAttributeValue,
+    ) -> Self {
+        self.message.message_system_attributes.get_or_insert_default().insert(name, value);
+        self
+    }
+
+    /// The URL of the queue.
+    pub fn queue_url(&self) -> &str {
+        &self.queue_url
+    }
+
+    /// The message, with an id that means nothing.
+    pub fn message(&self) -> &SendMessageBatchRequestEntry {
+        &self.message
+    }
+
+    /// Its size in bytes as the service counts it: the body, and names, types and values of the attributes.
+    pub fn size(&self) -> usize {
+        message_size(&self.message.message_body, self.message.message_attributes.as_ref())
+    }
+}
+
+/// A single send, as `client.send_message()` builds it. Without a queue URL it is refused when it is enqueued.
+impl From<SendMessageInput> for Entry {
+    fn from(input: SendMessageInput) -> Self {
+        let mut message = SendMessageBatchRequestEntry::default();
+        message.message_body = input.message_body.unwrap_or_default();
+        message.delay_seconds = input.delay_seconds;
+        message.message_attributes = input.message_attributes;
+        message.message_system_attributes = input.message_system_attributes;
+        message.message_deduplication_id = input.message_deduplication_id;
+        message.message_group_id = input.message_group_id;
+        Self { queue_url: input.queue_url.unwrap_or_default(), message }
+    }
+}

@@ -1,0 +1,40 @@
+//! Deletes.
+
+use sqs_client::operation::delete_message_batch::{
+    DeleteMessageBatch, DeleteMessageBatchInput, DeleteMessageBatchOutput,
+};
+use sqs_client::types::DeleteMessageBatchRequestEntry;
+
+use super::{Kind, Results, id};
+use crate::lane::Key;
+
+#[derive(Debug)]
+pub(crate) struct Delete;
+
+impl Kind for Delete {
+    /// The receipt handle.
+    type Entry = Key;
+    type Receipt = ();
+    type Operation = DeleteMessageBatch;
+
+    fn input<'e>(
+        queue_url: &str,
+        entries: impl Iterator<Item = &'e Key>,
+    ) -> (DeleteMessageBatchInput, Vec<usize>) {
+        let mut input = DeleteMessageBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = entries.enumerate().map(|(place, handle)| {
+            let mut entry = DeleteMessageBatchRequestEntry::default();
+            entry.id = id(place);
+            handle.as_ref().clone_into(&mut entry.receipt_handle);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        (input, Vec::new())
+    }
+
+    fn results(output: DeleteMessageBatchOutput) -> Results<()> {
+        let successful = output.successful.into_iter().map(|entry| (entry.id, ()));
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}

@@ -1,0 +1,100 @@
+//! Sends.
+
+use sqs_client::operation::send_message_batch::{self, SendMessageBatchInput, SendMessageBatchOutput};
+use sqs_client::types::SendMessageBatchRequestEntry;
+
+use super::{Kind, Results, id};
+use crate::lane::Receipt;
+
+#[derive(Debug)]
+pub(crate) struct Send;
+
+/// A message on its way.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) message: SendMessageBatchRequestEntry,
+    /// Whether its deduplication id is only for queues that make none of the content.
+    pub(crate) has_spare_id: bool,
+}
+
+/// What the service said of an accepted message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SendReceipt {
+    /// The id of the message.
+    pub message_id: String,
+    /// Its place in a FIFO queue: 20 digits.
+    pub sequence_number: Option<String>,
+    /// MD5 of the body as the service has it, 32 hexadecimal digits.
+    pub md5_of_message_body: String,
+    /// MD5 of the attributes as the service has them, when it has any.
+    pub md5_of_message_attributes: Option<String>,
+    /// Whether the message may be in the (standard) queue twice: an answer was lost, and it was sent again. On FIFO queues
+    /// its deduplication id keeps it from that.
+    pub maybe_duplicate: bool,
+}
+
+impl Receipt for SendReceipt {
+    fn sequence_number(&self) -> Option<u128> {
+        self.sequence_number.as_ref()?.parse().ok()
+    }
+
+    fn message_id(&self) -> Option<&str> {
+        Some(&self.message_id)
+    }
+
+    fn maybe_duplicate(&mut self) {
+        self.maybe_duplicate = true;
+    }
+}
+
+impl Kind for Send {
+    type Entry = Outgoing;
+    type Receipt = SendReceipt;
+    type Operation = send_message_batch::SendMessageBatch;
+
+    const OPERATION_TYPE: &'static str = "send";
+    const MERGES: bool = false;
+
+    fn input<'e>(
+        queue_url: &str,
+        entries: impl Iterator<Item = &'e Outgoing>,
+    ) -> (SendMessageBatchInput, Vec<usize>) {
+        let mut input = SendMessageBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let mut spare_ids = Vec::new();
+        let numbered = entries.enumerate().map(|(place, outgoing)| {
+            if outgoing.has_spare_id {
+                spare_ids.push(place);
+            }
+            let mut entry = outgoing.message.clone();
+            entry.id = id(place);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        (input, spare_ids)
+    }
+
+    fn without_ids(input: &mut SendMessageBatchInput, places: &[usize]) {
+        let entries = input.entries.as_deref_mut().unwrap_or_default();
+        for place in places {
+            if let Some(entry) = entries.get_mut(*place) {
+                entry.message_deduplication_id = None;
+            }
+        }
+    }
+
+    fn results(output: SendMessageBatchOutput) -> Results<SendReceipt> {
+        let successful = output.successful.into_iter().map(|entry| {
+            let receipt = SendReceipt {
+                message_id: entry.message_id,
+                sequence_number: entry.sequence_number,
+                md5_of_message_body: entry.md5_of_message_body,
+                md5_of_message_attributes: entry.md5_of_message_attributes,
+                maybe_duplicate: false,
+            };
+            (entry.id, receipt)
+        });
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}

@@ -1,0 +1,48 @@
+//! Changes of visibility.
+
+use sqs_client::operation::change_message_visibility_batch::{
+    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
+};
+use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
+
+use super::{Kind, Results, id};
+use crate::lane::Key;
+
+#[derive(Debug)]
+pub(crate) struct Visibility;
+
+/// How long a message stays hidden from now on.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) handle: Key,
+    /// 0 to 43,200.
+    pub(crate) seconds: i32,
+}
+
+impl Kind for Visibility {
+    type Entry = Change;
+    type Receipt = ();
+    type Operation = ChangeMessageVisibilityBatch;
+
+    fn input<'e>(
+        queue_url: &str,
+        entries: impl Iterator<Item = &'e Change>,
+    ) -> (ChangeMessageVisibilityBatchInput, Vec<usize>) {
+        let mut input = ChangeMessageVisibilityBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = entries.enumerate().map(|(place, change)| {
+            let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
+            entry.id = id(place);
+            change.handle.as_ref().clone_into(&mut entry.receipt_handle);
+            entry.visibility_timeout = Some(change.seconds);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        (input, Vec::new())
+    }
+
+    fn results(output: ChangeMessageVisibilityBatchOutput) -> Results<()> {
+        let successful = output.successful.into_iter().map(|entry| (entry.id, ()));
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}

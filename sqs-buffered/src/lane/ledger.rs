@@ -1,0 +1,75 @@
+//! Which entries a flush waits for.
+
+use std::collections::VecDeque;
+
+use tokio::sync::oneshot;
+
+/// Counts what was admitted and is not settled, by the flushes in between.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// The number of the first of `open`.
+    first: u64,
+    /// Unsettled entries admitted since the flush before; the last is current.
+    open: VecDeque<usize>,
+    waiting: Vec<(u64, oneshot::Sender<()>)>,
+}
+
+impl Ledger {
+    /// Counts an admitted entry, and says by which number it is settled.
+    pub(super) fn admit(&mut self) -> u64 {
+        if self.open.is_empty() {
+            self.open.push_back(0);
+        }
+        if let Some(current) = self.open.back_mut() {
+            *current += 1;
+        }
+        self.current()
+    }
+
+    /// Counts a settled entry out.
+    pub(super) fn settle(&mut self, epoch: u64) {
+        let index = epoch.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
+        if let Some(count) = index.and_then(|index| self.open.get_mut(index)) {
+            *count = count.saturating_sub(1);
+        }
+        while self.open.len() > 1 && self.open.front() == Some(&0) {
+            self.open.pop_front();
+            self.first += 1;
+        }
+        let done = if self.is_settled() { u64::MAX } else { self.first };
+        for (_, waiter) in self.waiting.extract_if(.., |(epoch, _)| *epoch < done) {
+            // Whoever does not wait any more does not mind.
+            let _ = waiter.send(());
+        }
+    }
+
+    /// Whether nothing is unsettled.
+    pub(super) fn is_settled(&self) -> bool {
+        self.open.iter().all(|count| *count == 0)
+    }
+
+    /// Whether something is unsettled that a flush waits for, or waited for when it was given up.
+    pub(super) fn is_flushing(&self) -> bool {
+        self.open.len() > 1
+    }
+
+    /// A receiver that hears when all that was admitted so far is settled; `None` when it is.
+    pub(super) fn flush(&mut self) -> Option<oneshot::Receiver<()>> {
+        if self.is_settled() {
+            return None;
+        }
+        let (waiter, heard) = oneshot::channel();
+        let admitted_since = self.open.back() != Some(&0);
+        let last = if admitted_since { self.current() } else { self.current().saturating_sub(1) };
+        self.waiting.push((last, waiter));
+        if admitted_since {
+            self.open.push_back(0);
+        }
+        Some(heard)
+    }
+
+    fn current(&self) -> u64 {
+        let later = u64::try_from(self.open.len().saturating_sub(1)).unwrap_or(u64::MAX);
+        self.first + later
+    }
+}

@@ -1,0 +1,217 @@
+//! One lane: what goes to one queue by one operation. Pure: time and randomness are parameters, nothing waits.
+//!
+//! ```text
+//! push -> backlog (order, runs, pauses) -> open batch (fits, linger) -> poll: Dispatch -> in flight -> complete
+//!            ^                                                                                          |
+//!            +---- retries, in front --------------------------------- settle: accepted | again | lost -+--> settled
+//! ```
+//! What is settled comes back as [`Settled`], each admitted entry exactly once.
+
+mod answer;
+mod backlog;
+mod ledger;
+mod open;
+mod pending;
+mod rules;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::error::{SendError, SendErrorKind};
+
+pub(crate) use answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
+pub(crate) use pending::{Key, Pending};
+pub use rules::{AfterFailure, FifoOrdering, Linger};
+pub(crate) use rules::{RetryRules, Rules};
+
+use backlog::Backlog;
+use ledger::Ledger;
+use open::Open;
+
+/// An entry that has ended, and how.
+#[derive(Debug)]
+pub(crate) struct Settled<T, R> {
+    pub(crate) item: T,
+    pub(crate) result: Result<R, SendError>,
+}
+
+/// What to do next.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// Send the batch of this number, whose entries [`Lane::batch`] shows; then ask again.
+    Dispatch(u64),
+    /// Nothing, until then or until something happens.
+    Wait(Option<Instant>),
+}
+
+/// The state of a lane.
+#[derive(Debug)]
+pub(crate) struct Lane<T, R> {
+    rules: Rules,
+    backlog: Backlog<T>,
+    open: Open<T>,
+    in_flight: Vec<Flight<T>>,
+    ledger: Ledger,
+    next_batch: u64,
+    /// Something came back, so that what is there goes.
+    nudged: bool,
+    is_closing: bool,
+    /// Before this, no waiting entry has passed its deadline.
+    no_deadline_before: Option<Instant>,
+    settled: Vec<Settled<T, R>>,
+}
+
+/// A batch in flight.
+#[derive(Debug)]
+struct Flight<T> {
+    number: u64,
+    entries: Vec<Pending<T>>,
+}
+
+impl<T, R: Receipt> Lane<T, R> {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            backlog: Backlog::new(),
+            open: Open::new(),
+            in_flight: Vec::new(),
+            ledger: Ledger::default(),
+            next_batch: 0,
+            nudged: false,
+            is_closing: false,
+            no_deadline_before: None,
+            settled: Vec::new(),
+        }
+    }
+
+    /// Takes an admitted entry.
+    pub(crate) fn push(&mut self, mut entry: Pending<T>) {
+        entry.epoch = self.ledger.admit();
+        self.no_deadline_before =
+            Some(self.no_deadline_before.map_or(entry.deadline, |at| at.min(entry.deadline)));
+        self.backlog.push(entry);
+    }
+
+    /// The last entry of a key that is not in flight, for an entry that says the same or better.
+    pub(crate) fn waiting(&mut self, key: &Key) -> Option<&mut T> {
+        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key));
+        last.map(|entry| &mut entry.item)
+    }
+
+    /// Ends the entries of a key that are not in flight.
+    pub(crate) fn supersede(&mut self, key: &Key) {
+        let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
+        let opened = self.open.take_all(of_key);
+        let was_open = !opened.is_empty();
+        let waiting = self.backlog.take_run(key);
+        for entry in opened.into_iter().chain(waiting) {
+            self.lose(entry, SendErrorKind::Superseded);
+        }
+        if was_open {
+            self.backlog.release(key, Vec::new(), None);
+        }
+    }
+
+    /// What to do now. `starving`: somebody waits for the capacity that waiting entries take.
+    pub(crate) fn poll(&mut self, now: Instant, starving: bool) -> Step {
+        self.expire(now);
+        self.backlog.wake(now);
+        self.fill();
+        let Some(since) = self.open.since() else {
+            self.nudged = false;
+            return Step::Wait(self.backlog.next_wake());
+        };
+        if self.in_flight.len() >= self.rules.in_flight.max(1) {
+            return Step::Wait(self.no_deadline_before);
+        }
+        let is_pressing = self.nudged || starving || self.is_closing || self.ledger.is_flushing();
+        let linger_ends = match self.rules.linger {
+            Linger::Adaptive { .. } if self.in_flight.is_empty() => now,
+            Linger::Adaptive { max } => since + max,
+            Linger::Fixed(linger) => since + linger,
+        };
+        if is_pressing || self.is_full() || linger_ends <= now {
+            return self.dispatch();
+        }
+        Step::Wait(self.backlog.next_wake().map_or(Some(linger_ends), |at| Some(at.min(linger_ends))))
+    }
+
+    /// The entries of a batch in flight.
+    pub(crate) fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
+        self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
+    }
+
+    /// What has ended since the last time.
+    pub(crate) fn take_settled(&mut self) -> Vec<Settled<T, R>> {
+        std::mem::take(&mut self.settled)
+    }
+
+    /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
+    /// `None` says that it has.
+    pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.ledger.flush()
+    }
+
+    /// From now on nothing waits for full batches.
+    pub(crate) fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// Ends everything that has not ended.
+    pub(crate) fn abort(&mut self) {
+        let waiting = self.open.close().into_iter().chain(self.backlog.take_all(|_| true));
+        let waiting: Vec<_> = waiting.collect();
+        let flights = std::mem::take(&mut self.in_flight).into_iter();
+        for mut entry in flights.flat_map(|flight| flight.entries) {
+            entry.maybe_sent = true;
+            self.lose(entry, SendErrorKind::Aborted);
+        }
+        for entry in waiting {
+            self.lose(entry, SendErrorKind::Aborted);
+        }
+    }
+
+    /// Whether everything has ended.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ledger.is_settled()
+    }
+
+    /// Whether nothing more will come.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+
+    /// Moves entries into the open batch as long as they fit, in order.
+    fn fill(&mut self) {
+        while let Some(room) = self.open.room(self.rules.limits) {
+            if self.backlog.next_bytes().is_none_or(|bytes| bytes > room) {
+                return;
+            }
+            let Some(entry) = self.backlog.next() else { return };
+            let run = entry.key.clone().filter(|_| self.rules.ordering == FifoOrdering::Grouped);
+            self.open.push(entry);
+            let Some(key) = run else { continue };
+            while let Some(room) = self.open.room(self.rules.limits) {
+                let Some(follower) = self.backlog.follower(&key, room) else { break };
+                self.open.push(follower);
+            }
+        }
+    }
+
+    /// Whether the entry that is next, if there is one, has to go into another batch.
+    fn is_full(&mut self) -> bool {
+        let Some(room) = self.open.room(self.rules.limits) else { return true };
+        room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)
+    }
+
+    fn dispatch(&mut self) -> Step {
+        self.nudged = false;
+        let number = self.next_batch;
+        self.next_batch += 1;
+        self.in_flight.push(Flight { number, entries: self.open.close() });
+        Step::Dispatch(number)
+    }
+}

@@ -1,0 +1,39 @@
+//! One admitted entry on its way.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+/// What entries are ordered by: the group of a FIFO message, or a receipt handle. No two batches in flight hold
+/// entries of the same key.
+pub(crate) type Key = Arc<str>;
+
+/// An admitted entry.
+#[derive(Debug)]
+pub(crate) struct Pending<T> {
+    /// The entry, with those who wait for it.
+    pub(crate) item: T,
+    pub(crate) key: Option<Key>,
+    /// Its size as the service counts it.
+    pub(crate) bytes: usize,
+    /// When it was admitted.
+    pub(crate) admitted: Instant,
+    /// When it is given up, unless it is in flight then.
+    pub(crate) deadline: Instant,
+    /// Requests that it was in and that count.
+    pub(crate) attempts: u32,
+    /// Whether the service may have it although no answer says so.
+    pub(crate) maybe_sent: bool,
+    /// The lowest sequence number of accepted entries of its key that were admitted after it.
+    pub(crate) overtaken_at: Option<u128>,
+    /// Which flush has to wait for it; the ledger knows.
+    pub(super) epoch: u64,
+}
+
+impl<T> Pending<T> {
+    /// An entry that was admitted now.
+    pub(crate) fn new(item: T, key: Option<Key>, bytes: usize, admitted: Instant, deadline: Instant) -> Self {
+        let (attempts, maybe_sent, overtaken_at, epoch) = (0, false, None, 0);
+        Self { item, key, bytes, admitted, deadline, attempts, maybe_sent, overtaken_at, epoch }
+    }
+}

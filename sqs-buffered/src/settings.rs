@@ -1,0 +1,92 @@
+//! What can be set of a client.
+
+use std::time::Duration;
+
+use sqs_client::limits::MAX_BATCH_BYTES;
+
+use crate::batch::BatchLimits;
+use crate::lane::{AfterFailure, FifoOrdering, Linger, RetryRules, Rules};
+
+/// The longest delivery timeout on FIFO queues: a message that is sent again after five minutes is a new one.
+const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
+
+/// What FIFO messages without a deduplication id get at their admission.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum DedupId {
+    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked once, before the first message
+    /// without an id; where it may not be asked, messages go as they are.
+    #[default]
+    Auto,
+    /// Nothing.
+    Passthrough,
+    /// A UUID, which switches deduplication by content off.
+    GenerateUuid,
+}
+
+/// All settings, with their defaults.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) limits: BatchLimits,
+    pub(crate) linger: Linger,
+    pub(crate) in_flight: usize,
+    pub(crate) ordering: FifoOrdering,
+    pub(crate) after_failure: AfterFailure,
+    pub(crate) dedup_id: DedupId,
+    pub(crate) retry: RetryRules,
+    pub(crate) delivery_timeout: Duration,
+    pub(crate) admission_timeout: Duration,
+    pub(crate) max_message_bytes: usize,
+    pub(crate) max_entries: usize,
+    pub(crate) max_bytes: usize,
+    pub(crate) close_grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            limits: BatchLimits::default(),
+            linger: Linger::default(),
+            in_flight: 5,
+            ordering: FifoOrdering::default(),
+            after_failure: AfterFailure::default(),
+            dedup_id: DedupId::default(),
+            retry: RetryRules {
+                attempts: 4,
+                first_pause: Duration::from_millis(50),
+                max_pause: Duration::from_secs(5),
+            },
+            delivery_timeout: Duration::from_mins(2),
+            admission_timeout: Duration::from_mins(1),
+            max_message_bytes: MAX_BATCH_BYTES,
+            max_entries: 10_000,
+            max_bytes: 32 << 20,
+            close_grace: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Settings {
+    /// Of a lane of sends.
+    pub(crate) fn of_sends(&self) -> Rules {
+        Rules {
+            limits: self.limits,
+            linger: self.linger,
+            in_flight: self.in_flight,
+            ordering: self.ordering,
+            after_failure: self.after_failure,
+            retry: self.retry,
+        }
+    }
+
+    /// Of a lane of deletes or changes of visibility. Each receipt handle is a run of its own, whose entries stay in order
+    /// and do not depend on each other.
+    pub(crate) fn of_acknowledgements(&self) -> Rules {
+        Rules { ordering: FifoOrdering::Strict, after_failure: AfterFailure::Continue, ..self.of_sends() }
+    }
+
+    /// How long an entry may take.
+    pub(crate) fn delivery_timeout(&self, fifo: bool) -> Duration {
+        if fifo { self.delivery_timeout.min(MAX_FIFO_DELIVERY) } else { self.delivery_timeout }
+    }
+}

@@ -1,0 +1,56 @@
+//! A promise that an admitted entry will end.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::sync::oneshot;
+
+use crate::error::{SendError, SendErrorKind};
+
+/// Resolves when the entry that it was given for has ended: accepted, or failed for good. It always resolves.
+///
+/// # Cancel safety
+/// Dropping it does not take the entry back. Awaiting it by reference can be given up and taken up again.
+#[derive(Debug)]
+#[must_use = "a ticket tells whether the entry was accepted"]
+pub struct Ticket<R> {
+    end: oneshot::Receiver<Result<R, SendError>>,
+}
+
+impl<R> Future for Ticket<R> {
+    type Output = Result<R, SendError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let end = Pin::new(&mut self.end).poll(cx);
+        end.map(|end| end.unwrap_or_else(|_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true))))
+    }
+}
+
+/// Those who wait for one entry: one, or several where entries became one.
+#[derive(Debug)]
+pub(crate) struct Waiters<R> {
+    first: oneshot::Sender<Result<R, SendError>>,
+    more: Vec<oneshot::Sender<Result<R, SendError>>>,
+}
+
+impl<R: Clone> Waiters<R> {
+    /// One who waits.
+    pub(crate) fn one() -> (Self, Ticket<R>) {
+        let (first, end) = oneshot::channel();
+        (Self { first, more: Vec::new() }, Ticket { end })
+    }
+
+    /// Those of another entry wait for this one too.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.more.push(other.first);
+        self.more.extend(other.more);
+    }
+
+    /// Tells all. Those who have gone do not mind.
+    pub(crate) fn tell(self, result: Result<R, SendError>) {
+        for waiter in self.more {
+            let _ = waiter.send(result.clone());
+        }
+        let _ = self.first.send(result);
+    }
+}

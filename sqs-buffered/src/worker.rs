@@ -1,0 +1,121 @@
+//! The task of a lane, and nothing else: it sends what is due and takes in what comes back.
+//!
+//! ```text
+//! poll --Dispatch--> request, a task of its own --answer--> complete --> poll
+//!  | Wait: for a change, an answer, or the time
+//! ```
+
+use std::sync::Arc;
+
+use sqs_client::client::Execute;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tracing::Instrument as _;
+
+use crate::channel::{Channel, IDLE};
+use crate::error::{SendError, SendErrorKind};
+use crate::kind::Kind;
+use crate::lane::{Answer, Failure, Lane, Step};
+use crate::random;
+use crate::request::Request;
+
+/// Works for one lane.
+pub(crate) struct Worker<K: Kind, H> {
+    will: Will<K>,
+    handle: H,
+    requests: JoinSet<Answer<K::Receipt>>,
+    /// Which task carries which batch.
+    carried: Vec<(Id, u64)>,
+}
+
+/// Ends what a worker leaves behind, whatever ended it.
+struct Will<K: Kind> {
+    channel: Arc<Channel<K>>,
+    is_void: bool,
+}
+
+impl<K: Kind> Drop for Will<K> {
+    fn drop(&mut self) {
+        if !self.is_void {
+            self.channel.bury();
+        }
+    }
+}
+
+impl<K: Kind, H: Execute> Worker<K, H> {
+    pub(crate) fn new(channel: Arc<Channel<K>>, handle: H) -> Self {
+        let will = Will { channel, is_void: false };
+        Self { will, handle, requests: JoinSet::new(), carried: Vec::new() }
+    }
+
+    pub(crate) async fn run(mut self) {
+        loop {
+            // Those who were told just now may have something for the same batch.
+            tokio::task::yield_now().await;
+            let wait = self.send_what_is_due();
+            if wait.is_none() && self.channel().with(|lane| lane.is_closing()) && self.is_dismissed() {
+                return;
+            }
+            let until = wait.unwrap_or_else(|| Instant::now() + IDLE);
+            tokio::select! {
+                biased;
+                Some(done) = self.requests.join_next_with_id() => self.take_in(done),
+                () = self.will.channel.changed.notified() => {}
+                () = sleep_until(until) => if wait.is_none() && self.is_dismissed() {
+                    return;
+                },
+            }
+        }
+    }
+
+    fn channel(&self) -> &Arc<Channel<K>> {
+        &self.will.channel
+    }
+
+    fn is_dismissed(&mut self) -> bool {
+        self.will.is_void = self.channel().dismiss();
+        self.will.is_void
+    }
+
+    /// Sends what is due, and says until when there is nothing to do.
+    fn send_what_is_due(&mut self) -> Option<Instant> {
+        let channel = Arc::clone(self.channel());
+        if channel.with(|lane| lane.is_idle()) {
+            // What is still on its way was given up.
+            self.requests.abort_all();
+        }
+        loop {
+            let starving = channel.admission.is_starving();
+            let now = Instant::now();
+            let step = channel.with(|lane| match lane.poll(now, starving) {
+                Step::Dispatch(number) => Ok((number, Request::of(&channel, lane, number, now))),
+                Step::Wait(until) => Err(until),
+            });
+            let (number, request) = match step {
+                Ok(due) => due,
+                Err(until) => return until,
+            };
+            let span = request.span();
+            let carrier = self.requests.spawn(request.send(self.handle.clone()).instrument(span));
+            self.carried.push((carrier.id(), number));
+        }
+    }
+
+    fn take_in(&mut self, done: Result<(Id, Answer<K::Receipt>), JoinError>) {
+        let (id, answer) = match done {
+            Ok((id, answer)) => (id, answer),
+            Err(error) => (error.id(), Answer::Failed(broken(error))),
+        };
+        let Some(index) = self.carried.iter().position(|(carrier, _)| *carrier == id) else { return };
+        let (_, number) = self.carried.swap_remove(index);
+        self.channel()
+            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit));
+    }
+}
+
+/// A request that panicked: nobody knows what came of it.
+fn broken(error: JoinError) -> Failure {
+    tracing::error!(%error, "a request of a batch broke");
+    let error = SendError::new(SendErrorKind::Request).caused_by(error);
+    Failure { error, is_retryable: true, is_outcome_unknown: true }
+}

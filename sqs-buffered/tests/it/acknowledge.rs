@@ -1,0 +1,103 @@
+//! Deletes and changes of visibility.
+
+use std::time::Duration;
+
+use sqs_buffered::{Linger, SendErrorKind};
+use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::Rig;
+
+async fn handles(rig: &Rig, count: usize) -> Vec<String> {
+    for number in 0..count {
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(number.to_string());
+        send.set_message_group_id(rig.url.ends_with(".fifo").then(|| number.to_string()))
+            .send()
+            .await
+            .unwrap();
+    }
+    rig.receive().await.into_iter().map(|message| message.receipt_handle.unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletes_share_requests() {
+    let rig = Rig::standard().await;
+    let handles = handles(&rig, 40).await;
+    let (buffered, requests) = (rig.buffered(), rig.count(Action::DeleteMessageBatch));
+    let mut tickets = Vec::new();
+    for handle in handles {
+        tickets.push(buffered.enqueue_delete(&rig.url, handle).await.unwrap());
+    }
+    for ticket in tickets {
+        ticket.await.unwrap();
+    }
+    assert!(rig.bodies().is_empty());
+    assert!(requests.hits() <= 5, "{}", requests.hits());
+}
+
+/// I14.
+#[tokio::test(start_paused = true)]
+async fn one_handle_twice_is_one_entry_with_two_tickets() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let first = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
+    let second = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
+    first.await.unwrap();
+    second.await.unwrap();
+    assert_eq!(buffered.stats().batched_entries, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn last_change_of_visibility_counts() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let first = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
+    let second = buffered.enqueue_visibility(&rig.url, &handle, 0).await.unwrap();
+    first.await.unwrap();
+    second.await.unwrap();
+    assert_eq!((buffered.stats().batched_entries, rig.receive().await.len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_drops_a_change_that_waits() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let (buffered, changes) = (
+        rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build(),
+        rig.count(Action::ChangeMessageVisibilityBatch),
+    );
+    let change = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
+    buffered.delete(&rig.url, &handle).await.unwrap();
+    assert_eq!(change.await.unwrap_err().kind(), SendErrorKind::Superseded);
+    assert_eq!((changes.hits(), rig.bodies().len()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_is_repeated_when_its_answer_is_lost() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    rig.server.faults().inject(Fault::reset_after().times(2));
+    rig.buffered().delete(&rig.url, &handle).await.unwrap();
+    assert!(rig.bodies().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_handle_is_a_lost_lease() {
+    let attributes =
+        [(QueueAttributeName::FifoQueue, "true"), (QueueAttributeName::ContentBasedDeduplication, "true")];
+    let rig = Rig::of("q.fifo", 1, &attributes).await;
+    let handle = handles(&rig, 1).await.remove(0);
+    rig.server.clock().advance(Duration::from_secs(31));
+    let error = rig.buffered().delete(&rig.url, &handle).await.unwrap_err();
+    assert!(error.is_lease_lost(), "{error}");
+    rig.receive().await;
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered = rig.buffered();
+    buffered.delete(&rig.url, &handle).await.unwrap();
+    let error = buffered.change_visibility(&rig.url, &handle, 60).await.unwrap_err();
+    assert!(error.is_lease_lost(), "{error}");
+}

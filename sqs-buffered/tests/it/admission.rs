@@ -1,0 +1,89 @@
+//! Room, and waiting for it.
+
+use std::time::Duration;
+
+use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
+
+use crate::rig::Rig;
+
+/// I5.
+#[tokio::test(start_paused = true)]
+async fn entries_and_bytes_stay_within_the_capacity() {
+    for (entries, bytes) in [(25, usize::MAX), (1000, 2500)] {
+        let rig = Rig::standard().await;
+        rig.server.faults().inject(Fault::latency(Duration::from_millis(50)));
+        let buffered = rig.builder().capacity(entries, bytes.min(1 << 20)).build();
+        let senders: Vec<_> = (0..200)
+            .map(|_| {
+                let (buffered, url) = (buffered.clone(), rig.url.clone());
+                tokio::spawn(async move { buffered.send(url, "x".repeat(100)).await })
+            })
+            .collect();
+        while senders.iter().any(|sender| !sender.is_finished()) {
+            let stats = buffered.stats();
+            assert!(stats.entries <= entries && stats.bytes <= bytes, "{stats:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let stats = buffered.stats();
+        assert_eq!((stats.succeeded, stats.entries, stats.bytes), (200, 0, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
+    let rig = Rig::standard().await;
+    let buffered = rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build();
+    let start = Instant::now();
+    for number in 0..9 {
+        drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn full_hands_the_entry_back() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
+    let buffered = rig.builder().capacity(1, 1 << 20).admission_timeout(Duration::from_secs(5)).build();
+    let ticket = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap();
+    let refused = buffered.try_enqueue(Entry::new(&rig.url, "2")).unwrap_err();
+    assert!(refused.is_full());
+    let start = Instant::now();
+    let refused = buffered.enqueue(refused.into_entry()).await.unwrap_err();
+    assert_eq!((refused.is_full(), start.elapsed()), (true, Duration::from_secs(5)));
+    assert_eq!(refused.into_entry().message().message_body(), "2");
+    ticket.await.unwrap();
+    assert_eq!(buffered.stats().entries, 0);
+}
+
+/// I5 and D1.10.
+#[tokio::test(start_paused = true)]
+async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::latency(Duration::from_millis(100)));
+    let buffered = rig.builder().capacity(2, 1 << 20).build();
+    for body in ["1", "2"] {
+        drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
+    }
+    for patience in 0..50 {
+        let never = buffered.send(&rig.url, "never");
+        assert!(tokio::time::timeout(Duration::from_micros(patience), never).await.is_err());
+    }
+    buffered.flush().await;
+    assert_eq!(rig.bodies(), ["1", "2"]);
+    let stats = buffered.stats();
+    assert_eq!((stats.admitted, stats.entries, stats.bytes), (2, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_ends_the_wait_for_room() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(1)));
+    let buffered = rig.builder().capacity(1, 1 << 20).build();
+    let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    let (second, ()) = tokio::join!(buffered.enqueue(Entry::new(&rig.url, "2")), buffered.close());
+    assert_eq!(second.unwrap_err().kind(), SendErrorKind::Closed);
+    first.await.unwrap();
+}

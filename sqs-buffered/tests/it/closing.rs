@@ -1,0 +1,112 @@
+//! Flush, close, drop, and runtimes that end.
+
+use std::time::Duration;
+
+use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
+
+use crate::rig::Rig;
+
+const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
+
+/// I9.
+#[tokio::test(start_paused = true)]
+async fn flush_returns_when_all_that_was_admitted_has_ended() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::throttle().times(2));
+    let buffered = rig.builder().linger(LONG).build();
+    for number in 0..25 {
+        drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
+    }
+    buffered.flush().await;
+    assert_eq!((rig.bodies().len(), buffered.stats().entries), (25, 0));
+    buffered.flush().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_sends_what_was_admitted_and_takes_no_more() {
+    let rig = Rig::standard().await;
+    let buffered = rig.builder().linger(LONG).build();
+    let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
+    buffered.close().await;
+    ticket.await.unwrap();
+    buffered.close().await;
+    assert_eq!(buffered.send(&rig.url, "more").await.unwrap_err().kind(), SendErrorKind::Closed);
+    assert_eq!(buffered.try_enqueue(Entry::new(&rig.url, "more")).unwrap_err().kind(), SendErrorKind::Closed);
+    let refused = buffered.enqueue_delete(&rig.url, "handle").await.unwrap_err();
+    assert_eq!((refused.kind(), refused.into_entry()), (SendErrorKind::Closed, "handle".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_aborts_what_its_grace_does_not_suffice_for() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
+    let buffered = rig.builder().max_in_flight(1).close_grace(Duration::from_secs(3)).build();
+    let flying = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let waiting = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
+    let start = Instant::now();
+    buffered.close().await;
+    assert_eq!(start.elapsed(), Duration::from_secs(3));
+    let (flying, waiting) = (flying.await.unwrap_err(), waiting.await.unwrap_err());
+    assert_eq!((flying.kind(), flying.is_maybe_sent()), (SendErrorKind::Aborted, true));
+    assert_eq!((waiting.kind(), waiting.is_maybe_sent()), (SendErrorKind::Aborted, false));
+    assert_eq!(buffered.stats().entries, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_last_client_sends_in_the_background() {
+    let rig = Rig::standard().await;
+    let buffered = rig.builder().linger(LONG).build();
+    let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
+    drop(buffered);
+    ticket.await.unwrap();
+    assert_eq!(rig.bodies(), ["tea"]);
+}
+
+#[test]
+fn runtime_that_ends_resolves_every_ticket() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime();
+    let (rig, buffered, ticket) = first.block_on(async {
+        let rig = Rig::standard().await;
+        let buffered = rig.builder().linger(LONG).build();
+        let ticket = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+        tokio::task::yield_now().await;
+        (rig, buffered, ticket)
+    });
+    drop(first);
+    runtime().block_on(async {
+        assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
+        let ticket = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
+        buffered.flush().await;
+        ticket.await.unwrap();
+    });
+    assert_eq!(rig.bodies(), ["2"], "a new worker works on the new runtime");
+}
+
+#[test]
+fn without_a_runtime_nothing_is_taken() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (rig, buffered) = runtime.block_on(async {
+        let rig = Rig::standard().await;
+        let buffered = rig.buffered();
+        (rig, buffered)
+    });
+    let refused = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap_err();
+    assert_eq!(refused.kind(), SendErrorKind::NoRuntime);
+    assert_eq!(buffered.stats().entries, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_worker_leaves_and_another_comes() {
+    let rig = Rig::standard().await;
+    let buffered = rig.buffered();
+    let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    buffered.send(&rig.url, "1").await.unwrap();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(tokio::runtime::Handle::current().metrics().num_alive_tasks(), before);
+    buffered.send(&rig.url, "2").await.unwrap();
+    assert_eq!(rig.bodies(), ["1", "2"]);
+}

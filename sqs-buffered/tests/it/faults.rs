@@ -1,0 +1,119 @@
+//! What goes wrong on the way.
+
+use std::time::Duration;
+
+use sqs_buffered::SendErrorKind;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
+
+use crate::rig::Rig;
+
+#[tokio::test(start_paused = true)]
+async fn passing_failures_are_tried_again() {
+    let passing = [
+        Fault::throttle(),
+        Fault::error(ErrorCode::InternalFailure),
+        Fault::status(503, "busy"),
+        Fault::reset_before(),
+        Fault::fail_entries(ErrorCode::InternalFailure),
+        Fault::fail_entries(ErrorCode::RequestThrottled),
+        Fault::fail_entries(ErrorCode::InvalidMessageContents).sender_fault(false),
+    ];
+    for fault in passing {
+        let rig = Rig::standard().await;
+        rig.server.faults().inject(fault.clone().times(3));
+        let receipt = rig.buffered().send(&rig.url, "tea").await.unwrap();
+        assert_eq!(rig.bodies(), ["tea"], "{fault:?}");
+        drop(receipt);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_answers_make_duplicates_that_the_receipt_tells_of() {
+    for fault in [Fault::reset_after(), Fault::truncate(), Fault::omit_entries()] {
+        let rig = Rig::standard().await;
+        rig.server.faults().inject(fault.clone().times(1));
+        let receipt = rig.buffered().send(&rig.url, "tea").await.unwrap();
+        assert!(receipt.maybe_duplicate, "{fault:?}");
+        assert_eq!(rig.bodies(), ["tea", "tea"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lasting_failures_end_with_the_reason() {
+    let table = [
+        (Fault::fail_entries(ErrorCode::InvalidMessageContents), SendErrorKind::Rejected, 1, false),
+        (Fault::fail_entries(ErrorCode::InternalFailure), SendErrorKind::Rejected, 4, false),
+        (Fault::error(ErrorCode::KmsDisabled), SendErrorKind::Request, 1, false),
+        (Fault::throttle(), SendErrorKind::Request, 4, false),
+        (Fault::reset_after(), SendErrorKind::Request, 4, true),
+        (Fault::omit_entries(), SendErrorKind::Unaccounted, 4, true),
+        (Fault::error(ErrorCode::BatchRequestTooLong), SendErrorKind::TooLarge, 1, false),
+    ];
+    for (fault, kind, attempts, maybe_sent) in table {
+        let rig = Rig::standard().await;
+        let struck = rig.server.faults().inject(fault.clone());
+        let error = rig.buffered().send(&rig.url, "tea").await.unwrap_err();
+        assert_eq!(
+            (error.kind(), struck.hits(), error.is_maybe_sent()),
+            (kind, attempts, maybe_sent),
+            "{fault:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_entry_that_failed_fails() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("bad"));
+    let buffered = rig.buffered();
+    let (good, bad) = tokio::join!(buffered.send(&rig.url, "good"), buffered.send(&rig.url, "bad"));
+    assert!(good.is_ok());
+    let error = bad.unwrap_err();
+    assert_eq!(
+        (error.code(), error.message()),
+        (Some("InvalidMessageContents"), Some("This failure was injected."))
+    );
+}
+
+/// D1.8.
+#[tokio::test(start_paused = true)]
+async fn wrong_checksum_is_told_and_not_sent_again() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::corrupt());
+    let error = rig.buffered().send(&rig.url, "tea").await.unwrap_err();
+    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::ChecksumMismatch, true));
+    assert_eq!((error.message_id().is_some(), rig.bodies().len()), (true, 1));
+}
+
+/// D1.6.
+#[tokio::test(start_paused = true)]
+async fn batch_that_is_too_long_goes_in_halves() {
+    let rig = Rig::standard().await;
+    let too_long = Fault::error(ErrorCode::BatchRequestTooLong).when(|request| {
+        request.entries.iter().filter_map(|entry| entry.body).map(str::len).sum::<usize>() > 300
+    });
+    rig.server.faults().inject(too_long.on(Action::SendMessageBatch));
+    let buffered = rig.builder().max_attempts(1).build();
+    let sends = (0..10).map(|_| {
+        let (buffered, url) = (buffered.clone(), rig.url.clone());
+        tokio::spawn(async move { buffered.send(url, "x".repeat(100)).await })
+    });
+    for send in sends.collect::<Vec<_>>() {
+        send.await.unwrap().unwrap();
+    }
+    assert_eq!(rig.bodies().len(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivery_timeout_ends_what_cannot_be_done() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::throttle());
+    let buffered = rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_secs(20)).build();
+    let start = Instant::now();
+    let error = buffered.send(&rig.url, "tea").await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (SendErrorKind::Timeout, Some("RequestThrottled")));
+    assert!((Duration::from_secs(10)..=Duration::from_secs(20)).contains(&start.elapsed()));
+}

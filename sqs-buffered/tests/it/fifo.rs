@@ -1,0 +1,161 @@
+//! FIFO queues: order whatever fails, and one copy of each message.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use sqs_buffered::{AfterFailure, DedupId, Entry, FifoOrdering, SendErrorKind};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::Rig;
+
+fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
+    Entry::new(url, body).message_group_id(group)
+}
+
+/// A server that fails in every way, seldom enough for four attempts to do.
+fn misfortune(rig: &Rig, share: f64) {
+    let all = [
+        Fault::throttle(),
+        Fault::error(ErrorCode::InternalFailure),
+        Fault::reset_before(),
+        Fault::reset_after(),
+        Fault::truncate(),
+        Fault::fail_entries(ErrorCode::InternalFailure),
+        Fault::omit_entries(),
+        Fault::fail_entries(ErrorCode::InvalidMessageContents),
+        Fault::latency_between(Duration::ZERO, Duration::from_millis(300)),
+    ];
+    for fault in all {
+        rig.server.faults().inject(fault.on(Action::SendMessageBatch).probability(share));
+    }
+}
+
+/// I7 and I8, over the whole way.
+async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
+    const GROUPS: usize = 7;
+    let rig = Rig::of("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
+    misfortune(&rig, 0.04);
+    let buffered = rig.builder().fifo_ordering(ordering).after_failure(after).build();
+    let mut tickets = Vec::new();
+    for number in 0..300_usize {
+        let group = (number % GROUPS).to_string();
+        tickets.push((number, buffered.enqueue(entry(&rig.url, &group, number.to_string())).await.unwrap()));
+    }
+    let mut accepted = Vec::new();
+    for (number, ticket) in tickets {
+        match ticket.await {
+            Ok(_) => accepted.push(number),
+            Err(error) => {
+                let is_gap = matches!(error.kind(), SendErrorKind::OrderGap | SendErrorKind::OutOfOrder);
+                assert!(ordering == FifoOrdering::Grouped || !is_gap, "seed {seed}: {error}");
+            }
+        }
+    }
+    let stored: Vec<usize> = rig.bodies().iter().map(|body| body.parse().unwrap()).collect();
+    let places: HashMap<_, _> = stored.iter().enumerate().map(|(place, number)| (*number, place)).collect();
+    assert_eq!(places.len(), stored.len(), "seed {seed}: a message is stored twice");
+    for group in 0..GROUPS {
+        let of_group = accepted.iter().filter(|number| *number % GROUPS == group);
+        let places: Vec<_> = of_group.map(|number| places[number]).collect();
+        assert!(places.is_sorted(), "seed {seed}: group {group}: {places:?}");
+    }
+    assert!(accepted.len() > 50, "seed {seed}: {}", accepted.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn accepted_messages_of_a_group_are_in_order_whatever_fails() {
+    for seed in 0..40 {
+        for ordering in [FifoOrdering::Strict, FifoOrdering::Grouped] {
+            for after in [AfterFailure::FailGroup, AfterFailure::Continue] {
+                order_is_kept(seed, ordering, after).await;
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_groups_fill_a_batch_and_one_group_does_not() {
+    for (groups, ordering, requests) in
+        [(10, FifoOrdering::Strict, 10), (1, FifoOrdering::Strict, 100), (1, FifoOrdering::Grouped, 11)]
+    {
+        let rig = Rig::fifo().await;
+        let sent = rig.count(Action::SendMessageBatch);
+        let buffered = rig.builder().fifo_ordering(ordering).dedup_id(DedupId::GenerateUuid).build();
+        let mut tickets = Vec::new();
+        for number in 0..100_usize {
+            let group = (number % groups).to_string();
+            tickets.push(buffered.enqueue(entry(&rig.url, &group, number.to_string())).await.unwrap());
+        }
+        for ticket in tickets {
+            ticket.await.unwrap();
+        }
+        assert!(sent.hits() <= requests, "{groups} groups, {ordering:?}: {}", sent.hits());
+        assert!(rig.bodies().iter().map(|body| body.parse::<usize>().unwrap()).is_sorted() || groups > 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn failure_ends_those_of_its_group_that_wait_and_no_others() {
+    for (after, kept) in
+        [(AfterFailure::FailGroup, vec!["b2", "b3"]), (AfterFailure::Continue, vec!["a2", "b2", "b3"])]
+    {
+        let rig = Rig::fifo().await;
+        rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("1"));
+        let buffered = rig.builder().after_failure(after).dedup_id(DedupId::GenerateUuid).build();
+        let mut tickets = Vec::new();
+        for body in ["a1", "a2", "b2", "b3"] {
+            tickets.push(buffered.enqueue(entry(&rig.url, &body[..1], body)).await.unwrap());
+        }
+        let mut kinds = Vec::new();
+        for ticket in tickets {
+            kinds.push(ticket.await.err().map(|error| error.kind()));
+        }
+        let second = (after == AfterFailure::FailGroup).then_some(SendErrorKind::PrecedingFailed);
+        assert_eq!(kinds, [Some(SendErrorKind::Rejected), second, None, None]);
+        let mut stored = rig.bodies();
+        stored.sort();
+        assert_eq!(stored, kept);
+        buffered.send_entry(entry(&rig.url, "a", "a4")).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_answer_and_retry_store_one_copy() {
+    for by_content in ["true", "false"] {
+        let attributes = [
+            (QueueAttributeName::FifoQueue, "true"),
+            (QueueAttributeName::ContentBasedDeduplication, by_content),
+        ];
+        let rig = Rig::of("q.fifo", 1, &attributes).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(2));
+        rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+        assert_eq!(rig.bodies(), ["tea"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_is_asked_once_whether_it_makes_ids_of_the_content() {
+    for (by_content, stored) in [("true", 1), ("false", 2)] {
+        let attributes = [
+            (QueueAttributeName::FifoQueue, "true"),
+            (QueueAttributeName::ContentBasedDeduplication, by_content),
+        ];
+        let rig = Rig::of("q.fifo", 1, &attributes).await;
+        let (buffered, asked) = (rig.buffered(), rig.count(Action::GetQueueAttributes));
+        for _ in 0..2 {
+            buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+        }
+        assert_eq!((asked.hits(), rig.bodies().len()), (1, stored));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_that_does_not_say_gets_messages_as_they_are() {
+    let rig = Rig::fifo().await;
+    rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
+    let error = rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap_err();
+    assert!(error.message().unwrap().contains("ContentBasedDeduplication"), "{error}");
+}

@@ -1,0 +1,10 @@
+//! The buffered client on the embedded server, without a socket, under tokio's paused clock.
+
+mod acknowledge;
+mod admission;
+mod bad_use;
+mod closing;
+mod faults;
+mod fifo;
+mod rig;
+mod sending;

@@ -1,0 +1,69 @@
+//! A server with a queue, and buffered clients of it.
+
+use sqs_buffered::{BufferedClient, Builder};
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::MockSqs;
+
+/// A server and one queue.
+pub(crate) struct Rig {
+    pub(crate) server: MockSqs,
+    pub(crate) client: sqs_client::Client,
+    pub(crate) url: String,
+    name: &'static str,
+}
+
+impl Rig {
+    pub(crate) async fn standard() -> Self {
+        Self::of("q", 7, &[]).await
+    }
+
+    /// Without deduplication by content.
+    pub(crate) async fn fifo() -> Self {
+        Self::of("q.fifo", 7, &[(QueueAttributeName::FifoQueue, "true")]).await
+    }
+
+    /// The client below makes one attempt, so that each failure reaches the lanes.
+    pub(crate) async fn of(name: &'static str, seed: u64, attributes: &[(QueueAttributeName, &str)]) -> Self {
+        let server = MockSqs::builder().seed(seed).in_process().unwrap();
+        let config = server.client_config().retry_config(RetryConfig::disabled());
+        let client = sqs_client::Client::from_conf(config.build());
+        let attributes = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
+        let create = client.create_queue().queue_name(name).set_attributes(Some(attributes));
+        let url = create.send().await.unwrap().queue_url.unwrap();
+        Self { server, client, url, name }
+    }
+
+    pub(crate) fn buffered(&self) -> BufferedClient {
+        BufferedClient::new(self.client.clone())
+    }
+
+    pub(crate) fn builder(&self) -> Builder<sqs_client::Client> {
+        BufferedClient::builder(self.client.clone())
+    }
+
+    /// What is in the queue, in order.
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.server.queue(self.name).bodies()
+    }
+
+    /// Counts requests for an action from now on.
+    pub(crate) fn count(&self, action: Action) -> sqs_mock_server::faults::InjectedFault {
+        let nothing = sqs_mock_server::faults::Fault::latency(std::time::Duration::ZERO);
+        self.server.faults().inject(nothing.on(action))
+    }
+
+    /// Receives everything that is visible.
+    pub(crate) async fn receive(&self) -> Vec<sqs_client::types::Message> {
+        let mut all = Vec::new();
+        loop {
+            let receive = self.client.receive_message().queue_url(&self.url).max_number_of_messages(10);
+            let messages = receive.send().await.unwrap().messages.unwrap_or_default();
+            if messages.is_empty() {
+                return all;
+            }
+            all.extend(messages);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Queues that come into being when they are named, for servers that are told to make them.
+
+use std::sync::Arc;
+
+use sqs_client::types::QueueAttributeName;
+use sqs_client::validate;
+
+use super::queue::create;
+use super::shared::SharedQueue;
+use super::{Context, Service};
+use crate::engine::attributes::Requested;
+use crate::engine::queue::{NewQueue, Tags};
+use crate::engine::{Attributes, QueueArn, is_fifo_name};
+
+impl Service {
+    /// A queue of the caller's region. `None` when it does not exist and is not to be made, or cannot: its name is
+    /// none, or it was deleted less than 60 seconds ago.
+    pub(super) fn found_or_created(
+        &self,
+        context: &Context,
+        account: &str,
+        name: &str,
+    ) -> Option<Arc<SharedQueue>> {
+        let found = self.shared.find(&context.region, account, name);
+        if found.is_some() || !self.auto_create || validate::queue::name(name).is_err() {
+            return found;
+        }
+        let arn = QueueArn::new(&context.region, account, name);
+        let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
+        let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
+        let (settings, seed) = (self.shared.settings, self.shared.seed);
+        let new = NewQueue { arn, attributes, tags: Tags::default(), settings, seed };
+        // Compared with nothing: when somebody else has just made it, any of that name will do.
+        create(&self.shared, new, &Requested::new()).ok()?;
+        tracing::info!(name, account, region = %context.region, "created on demand");
+        self.shared.find(&context.region, account, name)
+    }
+}

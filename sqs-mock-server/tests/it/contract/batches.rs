@@ -1,0 +1,167 @@
+//! Section 5.4, and what 5.3 says about the sizes of batches.
+
+use serde_json::{Value, json};
+
+use super::code::{
+    BATCH_TOO_LONG, Code, EMPTY_BATCH, IDS_NOT_DISTINCT, INVALID_BATCH_ID, PARAMETER, TOO_MANY_ENTRIES,
+};
+use crate::session::{BOTH, Session};
+
+const ACTIONS: [&str; 3] = ["SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"];
+
+/// An entry that has the members of all three actions.
+fn entry(id: &str) -> Value {
+    json!({ "Id": id, "MessageBody": "x", "ReceiptHandle": "h", "VisibilityTimeout": 1 })
+}
+
+async fn start(protocol: sqs_client::protocol::Protocol) -> (Session, String) {
+    let mut s = Session::start(protocol).await;
+    let url = s.queue("q", json!({})).await;
+    (s, url)
+}
+
+async fn refused(s: &mut Session, entries: Value, code: Code, text: &str) {
+    let url = s.server.queue_url("q");
+    for action in ACTIONS {
+        let refusal = s.refused(action, &json!({ "QueueUrl": url, "Entries": entries })).await;
+        let text = text.replace("{Action}", action);
+        refusal.says(action, code, &text);
+    }
+}
+
+/// 5.4: "0 entries".
+#[tokio::test]
+async fn batch_without_entries_is_empty() {
+    for protocol in BOTH {
+        let (mut s, url) = start(protocol).await;
+        let text = "There should be at least one {Action}RequestEntry in the request.";
+        refused(&mut s, json!([]), EMPTY_BATCH, text).await;
+        s.refused("SendMessageBatch", &json!({ "QueueUrl": url })).await.is("absent", EMPTY_BATCH);
+    }
+}
+
+/// 5.4: "> 10".
+#[tokio::test]
+async fn batch_has_ten_entries_at_most() {
+    for protocol in BOTH {
+        let (mut s, _) = start(protocol).await;
+        let entries: Value = (0..11).map(|id| entry(&id.to_string())).collect();
+        let text = "Maximum number of entries per request are 10. You have sent 11.";
+        refused(&mut s, entries, TOO_MANY_ENTRIES, text).await;
+    }
+}
+
+/// 5.4: "id not `^[A-Za-z0-9_-]{1,80}$`".
+#[tokio::test]
+async fn ids_of_entries_have_80_letters_digits_hyphens_and_underscores() {
+    for protocol in BOTH {
+        let (mut s, url) = start(protocol).await;
+        let text = "A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at \
+                    most 80 letters long.";
+        for bad in ["", "a b", "a.b", "ü", &"x".repeat(81)] {
+            refused(&mut s, json!([entry("good"), entry(bad)]), INVALID_BATCH_ID, text).await;
+        }
+        let good = json!({ "QueueUrl": url, "Entries": [entry("aZ09_-"), entry(&"x".repeat(80))] });
+        assert_eq!(s.done("SendMessageBatch", &good).await["Successful"].as_array().unwrap().len(), 2);
+    }
+}
+
+/// 5.4: "repeated id", the first repeated one.
+#[tokio::test]
+async fn ids_of_entries_are_distinct() {
+    for protocol in BOTH {
+        let (mut s, _) = start(protocol).await;
+        let entries: Value = ["a", "b", "c", "b", "a"].map(entry).to_vec().into();
+        refused(&mut s, entries, IDS_NOT_DISTINCT, "Id b repeated.").await;
+    }
+}
+
+/// 5.3: "sum of entry sizes <= 1,048,576 whatever the queue's limit".
+#[tokio::test]
+async fn batch_has_1048576_bytes_at_most() {
+    for protocol in BOTH {
+        let (mut s, url) = start(protocol).await;
+        let sized = |id: &str, bytes: usize| {
+            let attributes = json!({ "a": { "DataType": "String", "StringValue": "bcd" } });
+            json!({ "Id": id, "MessageBody": "x".repeat(bytes - 10), "MessageAttributes": attributes })
+        };
+        let most = json!({ "QueueUrl": url, "Entries": [sized("a", 524_288), sized("b", 524_288)] });
+        assert_eq!(s.done("SendMessageBatch", &most).await.get("Failed"), None);
+        let more = json!({ "QueueUrl": url, "Entries": [sized("a", 524_288), sized("b", 524_289)] });
+        let text = "Batch requests cannot be longer than 1048576 bytes. You have sent 1048577 bytes.";
+        s.refused("SendMessageBatch", &more).await.says("one byte more", BATCH_TOO_LONG, text);
+        s.set(&url, json!({ "MaximumMessageSize": "1024" })).await;
+        let refusal = s.refused("SendMessageBatch", &more).await;
+        refusal.says("on a queue with a lower limit", BATCH_TOO_LONG, text);
+    }
+}
+
+/// 5.3: "An entry over the queue's own `MaximumMessageSize` is a Failed entry"; 5.4: "Per-entry failures".
+#[tokio::test]
+async fn entries_fail_one_by_one() {
+    for protocol in BOTH {
+        let (mut s, url) = start(protocol).await;
+        s.set(&url, json!({ "MaximumMessageSize": "1024" })).await;
+        let entries = json!([
+            { "Id": "long", "MessageBody": "x".repeat(1_025) },
+            { "Id": "good", "MessageBody": "x".repeat(1_024) },
+            { "Id": "control", "MessageBody": "\u{1}" },
+        ]);
+        let output = s.done("SendMessageBatch", &json!({ "QueueUrl": url, "Entries": entries })).await;
+        assert_eq!(output["Successful"].as_array().unwrap().len(), 1);
+        let failed = &output["Failed"];
+        let too_long = json!({
+            "Id": "long", "SenderFault": true, "Code": "InvalidParameterValue",
+            "Message": "One or more parameters cannot be validated. Reason: Message must be shorter than 1024 bytes.",
+        });
+        assert_eq!(failed[0], too_long);
+        let control = ["Id", "SenderFault", "Code"].map(|member| &failed[1][member]);
+        assert_eq!(control, [&json!("control"), &json!(true), &json!("InvalidMessageContents")]);
+
+        for action in ["DeleteMessageBatch", "ChangeMessageVisibilityBatch"] {
+            let output = s.done(action, &json!({ "QueueUrl": url, "Entries": [entry("a")] })).await;
+            let failed = &output["Failed"][0];
+            assert_eq!(
+                (&failed["Code"], &failed["SenderFault"]),
+                (&json!("ReceiptHandleIsInvalid"), &json!(true))
+            );
+        }
+    }
+}
+
+/// 5.4: "Order of checks".
+/// Not recorded: two faults at once. This is the order of one emulator: empty, count, then entry by entry the id,
+/// what a FIFO queue requires and a repeated id, then the total size.
+#[tokio::test]
+async fn faults_are_found_in_this_order() {
+    for protocol in BOTH {
+        let (mut s, _) = start(protocol).await;
+        let url = s.fifo("q.fifo", json!({})).await;
+        let fifo = |id: &str, body: &str| json!({ "Id": id, "MessageBody": body, "MessageGroupId": "g", "MessageDeduplicationId": "d" });
+        let huge = "x".repeat(1_048_577);
+        for (row, entries, code) in [
+            ("count before id", (0..11).map(|_| fifo("?", "x")).collect::<Value>(), TOO_MANY_ENTRIES),
+            ("id before what the queue requires", json!([entry("?")]), INVALID_BATCH_ID),
+            ("first entry before the second", json!([entry("a"), fifo("?", "x")]), PARAMETER),
+            ("what the queue requires before a repeated id", json!([fifo("a", "x"), entry("a")]), PARAMETER),
+            ("repeated id before size", json!([fifo("a", &huge), fifo("a", "x")]), IDS_NOT_DISTINCT),
+        ] {
+            let input = json!({ "QueueUrl": url, "Entries": entries });
+            s.refused("SendMessageBatch", &input).await.is(row, code);
+        }
+    }
+}
+
+/// 2: an absent `VisibilityTimeout` of an entry.
+/// Not recorded.
+#[tokio::test]
+async fn entry_without_a_visibility_timeout_fails() {
+    for protocol in BOTH {
+        let (mut s, url) = start(protocol).await;
+        s.put(&url, "x").await;
+        let entries = json!([{ "Id": "a", "ReceiptHandle": s.handle(&url).await }]);
+        let input = json!({ "QueueUrl": url, "Entries": entries });
+        let output = s.done("ChangeMessageVisibilityBatch", &input).await;
+        assert_eq!(output["Failed"][0]["Code"], "MissingParameter");
+    }
+}

@@ -1,0 +1,78 @@
+//! The contract with Amazon SQS, row by row, over real HTTP and in both protocols.
+//!
+//! What the tests ask and expect is written down here once more, apart from the crates under test: names in forms
+//! (`form`), elements of answers (`xml`), codes (`code`). `ask` sends the same JSON in either protocol, and `answers` holds
+//! every single answer against what all of them have in common.
+//!
+//! | Section | Where |
+//! |---|---|
+//! | 1 endpoints, queue URLs | `queue_urls`, `callers` beside this folder |
+//! | 2 actions, required members | [`actions`]; lists in [`lists`], members of lower case in [`json_wire`] |
+//! | 2.1 `ReceiveMessage` | [`receive`], [`received`] |
+//! | 2.2 `SendMessage` | [`send`] |
+//! | 2.3 `ListMessageMoveTasks` | [`move_tasks`] |
+//! | 2.4 attributes of queues | [`attributes`], [`attribute_changes`] |
+//! | 3.1, 3.2 AWS JSON: requests, answers | [`json_wire`] |
+//! | 3.3 AWS JSON: errors | [`json_errors`]; both tables of codes in `code` |
+//! | 4.1 Query: requests | [`query_wire`] |
+//! | 4.2 Query: answers | [`query_answers`] |
+//! | 4.3 GET, content negotiation | [`content_negotiation`]; every action in `accept` beside this folder |
+//! | 5.1 names, attributes by kind | [`names`] |
+//! | 5.1 tags, permissions | [`tags`], [`permissions`] |
+//! | 5.1 quotas of policies | [`policies`] |
+//! | 5.1 redrive policies | [`redrive_policies`] |
+//! | 5.2 create, delete, purge | [`timing`] |
+//! | 5.3 messages | [`messages`], [`message_attributes`]; sizes of batches in [`batches`] |
+//! | 5.4 batches | [`batches`] |
+//! | 5.5 receiving, visibility | [`visibility`] |
+//! | 5.6 receipt handles | [`receipt_handles`] |
+//! | 6 MD5, content ids | [`checksums`] |
+//! | 7.1 standard queues | [`standard`] |
+//! | 7.2 FIFO delivery | [`fifo`] |
+//! | 7.3 deduplication | [`deduplication`] |
+//! | 7.4 dead letters | [`dead_letters`] |
+//! | 7.5 move tasks | [`move_tasks`], [`move_task_refusals`] |
+//!
+//! A doc line that starts with `Not recorded:` says what about a test no recorded answer of AWS confirms: AWS documents
+//! it, an emulator claims it, or it is a decision of this server.
+//!
+//! Without a test here, because this server never answers so: `RequestThrottled`, `InvalidAddress`, `InvalidSecurity`,
+//! `InvalidIdFormat`, `MessageNotInflight`, the `KMS.` codes, the service-wide codes of 3.3, and the throughput quotas
+//! of 7.6. The caps of 120,000 messages in flight (7.1, 7.2) are
+//! tested with smaller ones in `src/ops/tests` and `src/engine/queue/tests`.
+
+mod actions;
+mod answers;
+mod ask;
+mod attribute_changes;
+mod attributes;
+mod batches;
+mod checksums;
+mod code;
+mod content_negotiation;
+mod dead_letters;
+mod deduplication;
+mod fifo;
+mod form;
+mod json_errors;
+mod json_wire;
+mod lists;
+mod message_attributes;
+mod messages;
+mod move_task_refusals;
+mod move_tasks;
+mod names;
+mod permissions;
+mod policies;
+mod query_answers;
+mod query_wire;
+mod receipt_handles;
+mod receive;
+mod received;
+mod redrive_policies;
+mod send;
+mod standard;
+mod tags;
+mod timing;
+mod visibility;
+mod xml;

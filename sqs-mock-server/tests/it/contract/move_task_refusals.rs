@@ -1,0 +1,145 @@
+//! Section 7.5: move tasks that cannot be started, listed or cancelled.
+
+use serde_json::json;
+use sqs_client::protocol::Protocol;
+
+use super::answers::output_of_json;
+use super::code::{NO_RESOURCE, OVER_LIMIT, PARAMETER};
+use super::move_tasks::{ARN, begin, newest, start};
+use crate::session::{BOTH, Session};
+use crate::wire::JSON;
+
+/// 2 and 7.5: ranges, unknown queues, queues of no dead letters.
+#[tokio::test]
+async fn tasks_that_cannot_start() {
+    for protocol in BOTH {
+        let (mut s, ..) = start(protocol, 0).await;
+        let dead = format!("{ARN}dead");
+        let text = "Source queue must be configured as a Dead Letter Queue.";
+        let input = json!({ "SourceArn": format!("{ARN}source") });
+        s.refused("StartMessageMoveTask", &input).await.says("no dead letters", PARAMETER, text);
+        let input = json!({ "SourceArn": format!("{ARN}none") });
+        let text = "The resource that you specified for the SourceArn parameter doesn't exist.";
+        for action in ["StartMessageMoveTask", "ListMessageMoveTasks"] {
+            s.refused(action, &input).await.says(action, NO_RESOURCE, text);
+        }
+        let input = json!({ "SourceArn": dead, "DestinationArn": format!("{ARN}none") });
+        s.refused("StartMessageMoveTask", &input).await.is("unknown destination", NO_RESOURCE);
+        for bad in [0, 501] {
+            let input = json!({ "SourceArn": dead, "MaxNumberOfMessagesPerSecond": bad });
+            s.refused("StartMessageMoveTask", &input).await.is("rate", PARAMETER);
+        }
+        for bad in [0, 11] {
+            let input = json!({ "SourceArn": dead, "MaxResults": bad });
+            s.refused("ListMessageMoveTasks", &input).await.is("MaxResults", PARAMETER);
+        }
+    }
+}
+
+/// 7.5: sources, destinations and tasks of others.
+/// Not recorded: that they do not exist for the caller is what AWS documents: no permission reaches across accounts.
+#[tokio::test]
+async fn tasks_and_queues_of_other_accounts_and_regions_do_not_exist() {
+    let (mut s, ..) = start(Protocol::AwsJson, 2).await;
+    let handle = begin(&mut s, json!({ "MaxNumberOfMessagesPerSecond": 1 })).await;
+    let source = json!({ "SourceArn": format!("{ARN}dead") });
+    for scope in ["123456789012/20260102/us-east-1", "AKID/20260102/eu-west-1"] {
+        let signed = format!(
+            "authorization: AWS4-HMAC-SHA256 Credential={scope}/sqs/aws4_request, SignedHeaders=host, Signature=0\r\n"
+        );
+        for (action, input) in [
+            ("StartMessageMoveTask", &source),
+            ("ListMessageMoveTasks", &source),
+            ("CancelMessageMoveTask", &json!({ "TaskHandle": handle })),
+        ] {
+            let headers = format!("{JSON}x-amz-target: AmazonSQS.{action}\r\n{signed}");
+            let answer = s.wire.exchange("POST /", &headers, input.to_string().as_bytes()).await;
+            output_of_json(action, &answer).unwrap_err().is(&format!("{scope} {action}"), NO_RESOURCE);
+        }
+    }
+    let abroad = json!({ "SourceArn": format!("{ARN}dead"), "DestinationArn": "arn:aws:sqs:eu-west-1:000000000000:q" });
+    s.refused("StartMessageMoveTask", &abroad).await.is("destination", NO_RESOURCE);
+    s.done("CancelMessageMoveTask", &json!({ "TaskHandle": handle })).await;
+}
+
+/// 7.5: destinations that do not fit.
+/// Not recorded.
+#[tokio::test]
+async fn destination_must_fit_the_source() {
+    for protocol in BOTH {
+        let (mut s, ..) = start(protocol, 0).await;
+        s.fifo("other.fifo", json!({})).await;
+        for name in ["dead", "other.fifo"] {
+            let input =
+                json!({ "SourceArn": format!("{ARN}dead"), "DestinationArn": format!("{ARN}{name}") });
+            s.refused("StartMessageMoveTask", &input).await.is(name, PARAMETER);
+        }
+    }
+}
+
+fn handle(id: &str, source: &str) -> String {
+    base64_simd::STANDARD.encode_to_string(json!({ "taskId": id, "sourceArn": source }).to_string())
+}
+
+/// 7.5: "Handle garbage"; "well-formed but unknown task".
+#[tokio::test]
+async fn handle_must_be_that_of_a_task() {
+    for protocol in BOTH {
+        let (mut s, ..) = start(protocol, 0).await;
+        let not_ours = base64_simd::STANDARD.encode_to_string("{}");
+        for bad in ["x", "e30", &not_ours, &handle("00000000-0000-4000-8000-000000000000", "no arn")] {
+            let text = "Value for parameter TaskHandle is invalid.";
+            s.refused("CancelMessageMoveTask", &json!({ "TaskHandle": bad }))
+                .await
+                .says(bad, PARAMETER, text);
+        }
+        for source in ["dead", "source", "none"] {
+            let unknown = handle("00000000-0000-4000-8000-000000000000", &format!("{ARN}{source}"));
+            let text = "Task does not exist.";
+            let input = json!({ "TaskHandle": unknown });
+            s.refused("CancelMessageMoveTask", &input).await.says(source, NO_RESOURCE, text);
+        }
+    }
+}
+
+/// 7.5: "Cancelling a finished task".
+/// Not recorded: claimed by emulators.
+#[tokio::test]
+async fn finished_task_cannot_be_cancelled() {
+    for protocol in BOTH {
+        let (mut s, ..) = start(protocol, 0).await;
+        let handle = begin(&mut s, json!({})).await;
+        newest(&mut s, "COMPLETED").await;
+        let text = "Only active tasks can be cancelled.";
+        let input = json!({ "TaskHandle": handle });
+        s.refused("CancelMessageMoveTask", &input).await.says("finished", PARAMETER, text);
+    }
+}
+
+/// 7.5: "<= 100 active per account".
+/// Not recorded: code and text.
+#[tokio::test]
+async fn account_has_100_active_tasks_at_most() {
+    let mut s = Session::frozen(Protocol::AwsJson).await;
+    s.queue("other", json!({})).await;
+    for number in 0..=100 {
+        let name = format!("dead{number}");
+        let dead = s.queue(&name, json!({})).await;
+        let policy = json!({ "deadLetterTargetArn": format!("{ARN}{name}"), "maxReceiveCount": 1 });
+        s.queue(&format!("source{number}"), json!({ "RedrivePolicy": policy.to_string() })).await;
+        for body in ["at once", "a second later"] {
+            s.put(&dead, body).await;
+        }
+        let input = json!({
+            "SourceArn": format!("{ARN}{name}"), "DestinationArn": format!("{ARN}other"),
+            "MaxNumberOfMessagesPerSecond": 1,
+        });
+        match s.ask("StartMessageMoveTask", &input).await {
+            Ok(_) => assert!(number < 100, "one too many was started"),
+            Err(refusal) => {
+                assert_eq!(number, 100, "{refusal:?}");
+                refusal.is("task 101", OVER_LIMIT);
+            }
+        }
+    }
+}
