@@ -79,7 +79,8 @@ impl<T: Item> Groups<T> {
     }
 
     /// Messages that have not started.
-    pub(crate) fn waiting(&self) -> usize {
+    #[cfg(test)]
+    fn waiting(&self) -> usize {
         self.waiting
     }
 

@@ -72,17 +72,19 @@ impl<T: Clone> Book<T> {
         Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0 }
     }
 
-    /// Opens the lease of a message that came with an answer of this moment.
-    pub(crate) fn open(&mut self, now: Instant, holder: T, chance: f64) -> Number {
+    /// Opens the lease of a message that came with an answer of this moment, for the holder that `of_number` makes.
+    pub(crate) fn open(&mut self, now: Instant, of_number: impl FnOnce(Number) -> T, chance: f64) -> T {
         let number = self.next;
+        let holder = of_number(number);
         self.next += 1;
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = Term { received: now, deadline, limit: self.schedule.limit(now) };
         let timer = Schedule::renew_at(now, granted, chance);
         self.timers.insert((timer, number));
-        self.leases.insert(number, Lease { holder, term, timer, stage: Stage::Held, wanted: None });
-        number
+        let lease = Lease { holder: holder.clone(), term, timer, stage: Stage::Held, wanted: None };
+        self.leases.insert(number, lease);
+        holder
     }
 
     /// When to look again.

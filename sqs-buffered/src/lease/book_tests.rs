@@ -8,6 +8,20 @@ fn book() -> Book<&'static str> {
     Book::new(Schedule::new(VISIBILITY, Duration::from_secs(3_600)))
 }
 
+/// Opens a lease whose holder is this text.
+fn open(book: &mut Book<&'static str>, now: Instant, holder: &'static str, chance: f64) -> Number {
+    let mut given = None;
+    book.open(
+        now,
+        |number| {
+            given = Some(number);
+            holder
+        },
+        chance,
+    );
+    given.expect("a number")
+}
+
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
@@ -15,7 +29,7 @@ fn secs(seconds: u64) -> Duration {
 #[test]
 fn lease_is_renewed_half_way_as_long_as_it_is_open() {
     let (mut book, start) = (book(), Instant::now());
-    let number = book.open(start, "m", 0.5);
+    let number = open(&mut book, start, "m", 0.5);
     assert_eq!(book.next_look(), Some(start + secs(15)));
     assert!(book.due(start + secs(14)).is_empty());
     assert_eq!(book.due(start + secs(15)), [Due::Renew(number, 30, "m")]);
@@ -29,7 +43,7 @@ fn lease_is_renewed_half_way_as_long_as_it_is_open() {
 #[test]
 fn lease_is_lost_when_refused_or_when_its_deadline_comes() {
     let (mut book, start) = (book(), Instant::now());
-    let (refused, silent) = (book.open(start, "refused", 0.5), book.open(start, "silent", 0.5));
+    let (refused, silent) = (open(&mut book, start, "refused", 0.5), open(&mut book, start, "silent", 0.5));
     assert_eq!(book.due(start + secs(15)).len(), 2);
     let asked = (start + secs(15), 30);
     assert_eq!(book.renewed(refused, asked, Renewed::Refused, start + secs(16), 0.5), Some("refused"));
@@ -41,7 +55,7 @@ fn lease_is_lost_when_refused_or_when_its_deadline_comes() {
 #[test]
 fn answer_that_comes_after_the_deadline_saves_nothing() {
     let (mut book, start) = (book(), Instant::now());
-    let number = book.open(start, "m", 0.5);
+    let number = open(&mut book, start, "m", 0.5);
     book.due(start + secs(15));
     assert_eq!(book.renewed(number, (start + secs(15), 30), Renewed::Done, start + secs(28), 0.5), Some("m"));
 }
@@ -49,7 +63,7 @@ fn answer_that_comes_after_the_deadline_saves_nothing() {
 #[test]
 fn failed_renewal_is_tried_again_before_the_deadline() {
     let (mut book, start) = (book(), Instant::now());
-    let number = book.open(start, "m", 0.5);
+    let number = open(&mut book, start, "m", 0.5);
     book.due(start + secs(15));
     book.renewed(number, (start + secs(15), 30), Renewed::Failed, start + secs(16), 0.5);
     assert_eq!(book.next_look(), Some(start + secs(19)), "a quarter of the twelve seconds left");
@@ -61,7 +75,7 @@ fn failed_renewal_is_tried_again_before_the_deadline() {
 #[test]
 fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
     let (mut book, start) = (book(), Instant::now());
-    let number = book.open(start, "m", 1.0);
+    let number = open(&mut book, start, "m", 1.0);
     assert_eq!(book.freshen(number, start + secs(13)), Some(true));
     assert_eq!(book.freshen(number, start + secs(14)), Some(false));
     assert_eq!(book.due(start + secs(14)), [Due::Renew(number, 30, "m")]);
@@ -74,7 +88,7 @@ fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
 #[test]
 fn wish_for_more_time_comes_before_the_usual_and_is_kept_when_it_fails() {
     let (mut book, start) = (book(), Instant::now());
-    let number = book.open(start, "m", 0.5);
+    let number = open(&mut book, start, "m", 0.5);
     let wished = book.want(number, secs(7_200), start + secs(1));
     assert_eq!(wished, Some(start + secs(7_199)), "the usual limit is an hour");
     assert_eq!(book.due(start + secs(1)), [Due::Renew(number, 7_200, "m")]);
@@ -114,20 +128,20 @@ proptest! {
     /// I12: no renewal for a lease that is over, none beside another; every lease is renewed, ended or lost in time.
     #[test]
     fn no_renewal_follows_an_end_or_a_loss(events in events(), chance in 0.0_f64..=1.0) {
-        let mut book: Book<usize> = Book::new(Schedule::new(VISIBILITY, secs(90)));
+        let mut book: Book<Number> = Book::new(Schedule::new(VISIBILITY, secs(90)));
         let (start, mut now) = (Instant::now(), Instant::now());
         let (mut open, mut over): (Vec<Number>, Vec<Number>) = (Vec::new(), Vec::new());
         let mut renewing: Vec<(Number, Instant, u32)> = Vec::new();
         for event in events {
             match event {
-                Event::Open => open.push(book.open(now, open.len() + over.len(), chance)),
+                Event::Open => open.push(book.open(now, |number| number, chance)),
                 Event::Pass(millis) => now += Duration::from_millis(millis),
                 Event::Answer(which, result) if !renewing.is_empty() => {
                     let (number, asked, seconds) = renewing.swap_remove(which.index(renewing.len()));
                     let result = [Renewed::Done, Renewed::Done, Renewed::Failed, Renewed::Refused][usize::from(result)];
                     let was_open = open.contains(&number);
                     if let Some(lost) = book.renewed(number, (asked, seconds), result, now, chance) {
-                        prop_assert!(was_open && lost as u64 == number);
+                        prop_assert!(was_open && lost == number);
                         open.retain(|other| *other != number);
                         over.push(number);
                     } else if was_open && result == Renewed::Done {
@@ -156,8 +170,7 @@ proptest! {
                         prop_assert!(!renewing.iter().any(still_renewing), "two renewals of {number}");
                         renewing.push((number, now, seconds));
                     }
-                    Due::Lost(holder) => {
-                        let number = holder as Number;
+                    Due::Lost(number) => {
                         prop_assert!(open.contains(&number));
                         open.retain(|other| *other != number);
                         over.push(number);

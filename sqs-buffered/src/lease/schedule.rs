@@ -89,6 +89,13 @@ pub(crate) struct Term {
     pub(crate) limit: Instant,
 }
 
+impl Term {
+    /// For how long the message can still be hidden from now.
+    pub(crate) fn hideable(&self, now: Instant) -> Duration {
+        (self.received + longest()).saturating_duration_since(now)
+    }
+}
+
 /// The longest that a message can stay hidden after its receive. Two seconds stay unused: the service counts from its
 /// own moment of the receive, which is before ours.
 fn longest() -> Duration {
