@@ -101,9 +101,13 @@ impl<T, R: Receipt> Lane<T, R> {
         last.map(|entry| &mut entry.item)
     }
 
-    /// Ends the entries of a key that are not in flight.
+    /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
+        let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
+        for entry in flying.filter(|entry| of_key(entry)) {
+            entry.deadline = entry.admitted;
+        }
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);

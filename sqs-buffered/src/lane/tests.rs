@@ -407,6 +407,11 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     lane.push(entry(1, Some("handle"), 0, now));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.waiting(&key), None, "it is in flight");
+    lane.supersede(&key);
+    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), || 0.5);
+    assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
+    lane.push(entry(2, Some("handle"), 0, now));
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
     let aborted = lane.take_settled().pop().unwrap();
     assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());

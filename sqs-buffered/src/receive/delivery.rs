@@ -122,7 +122,7 @@ impl Delivery {
     }
 
     fn abandon(&mut self, delay: Duration) {
-        if self.credit.is_none() || self.end_lease().is_err() {
+        if self.end_lease().is_err() {
             return;
         }
         if let Some(credit) = self.credit.take() {
@@ -130,9 +130,12 @@ impl Delivery {
         }
     }
 
-    /// From here on the lease is not renewed. Says for how long the message can be hidden; or, when the lease is lost, that
-    /// there is nothing more to do for this delivery.
+    /// From here on the lease is not renewed. Says for how long the message can be hidden; or that there is nothing more to
+    /// do for this delivery, as its lease is lost or it is settled.
     fn end_lease(&mut self) -> Result<Duration, SendError> {
+        if self.credit.is_none() {
+            return Err(SendError::new(SendErrorKind::LeaseLost));
+        }
         if let Some(until) = self.ended {
             return Ok(until.saturating_duration_since(Instant::now()));
         }
