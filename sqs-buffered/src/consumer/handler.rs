@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument as _;
 
+use super::busy::Busy;
 use super::outcome::{HandlerError, Outcome};
 use crate::lease::Lease;
 use crate::receive::{Delivery, Event, Monitor};
@@ -28,6 +29,8 @@ pub(super) enum Verdict {
     Failed(Option<String>),
     /// It was not started: too little time was left, and could not be had.
     Stale,
+    /// It was not started: another consumer of the same client is handling the message.
+    Busy,
     /// It was stopped.
     Aborted,
 }
@@ -44,7 +47,7 @@ impl Handler {
     /// Runs it in a task of its own, which contains its panics and lets handlers run side by side.
     pub(super) async fn run(
         &self,
-        queue_url: &str,
+        (busy, queue_url): (&Arc<Busy>, &Arc<str>),
         delivery: &Delivery,
         monitor: &Monitor,
         mut abort: watch::Receiver<bool>,
@@ -59,11 +62,16 @@ impl Handler {
                 return Verdict::Stale;
             },
         }
+        let Some(turn) = busy.enter(queue_url, delivery.id()) else { return Verdict::Busy };
         monitor.tally.started.one();
         let handler = self.clone();
         let (message, lease) = (Arc::clone(&delivery.message), delivery.lease.clone());
         // The closure is called within the task too: it may panic before it returns a future.
-        let handling = async move { (handler.0)(message, lease).await };
+        let handling = async move {
+            // Also when it is stopped, its turn ends with the task.
+            let _turn = turn;
+            (handler.0)(message, lease).await
+        };
         let mut task = Task(tokio::spawn(handling.instrument(span(queue_url, message_id))));
         let result = tokio::select! {
             biased;

@@ -2,6 +2,7 @@
 
 mod back_off;
 mod builder;
+mod busy;
 mod dead_letter;
 mod groups;
 mod handler;
@@ -29,6 +30,7 @@ use crate::receive::{
 
 pub use back_off::BackOff;
 pub use builder::{ConsumerBuilder, ReadyConsumer};
+pub(crate) use busy::Busy;
 pub use outcome::{GroupPace, HandlerError, Outcome};
 pub use report::Report;
 
@@ -41,7 +43,7 @@ use run::Run;
 ///
 /// Leases are renewed while messages wait and while they are handled; deletes and changes of visibility go in batches; on
 /// FIFO queues the messages of a group are handled one by one, in order. Two deliveries of one message are never handled at
-/// once by one consumer. Clones are of the same consumer.
+/// once by one consumer, nor by consumers that share a [`BufferedClient`]. Clones are of the same consumer.
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -104,13 +106,13 @@ struct Parts<H: Execute> {
 
 impl<H: Execute> Consumer<H> {
     /// For a consumer of the queue with this URL.
-    pub fn builder(client: H, queue_url: impl Into<Arc<str>>) -> ConsumerBuilder<H> {
+    pub fn builder(client: H, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
         Self::builder_with(&BufferedClient::new(client), queue_url)
     }
 
     /// As [`builder`](Self::builder), with a client whose batches are shared with others.
-    pub fn builder_with(client: &BufferedClient<H>, queue_url: impl Into<Arc<str>>) -> ConsumerBuilder<H> {
-        ConsumerBuilder::new(Source { client: client.clone(), url: queue_url.into() })
+    pub fn builder_with(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
+        ConsumerBuilder::new(Source { client: client.clone(), url: queue_url.as_ref().into() })
     }
 
     fn assemble(parts: Parts<H>) -> Self {

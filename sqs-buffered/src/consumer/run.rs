@@ -140,7 +140,8 @@ impl<H: Execute> Run<H> {
             let (shared, abort) = (Arc::clone(&self.shared), self.abort.subscribe());
             self.work.push(Box::pin(async move {
                 let (handler, monitor) = (&shared.handler, &shared.monitor);
-                let verdict = handler.run(&shared.source.url, &entry.latest, monitor, abort).await;
+                let source = (shared.source.client.busy(), &shared.source.url);
+                let verdict = handler.run(source, &entry.latest, monitor, abort).await;
                 Step::Handled { key, entry, verdict }
             }));
         }
@@ -182,6 +183,10 @@ impl<H: Execute> Run<H> {
             Verdict::Failed(panic) => {
                 self.panics.extend(panic.filter(|_| self.panics.len() < MOST_PANICS));
                 self.failed(key, deliveries, receives);
+            }
+            Verdict::Busy => {
+                self.shared.monitor.tally.duplicates.one();
+                self.give_back(key, deliveries, Back::Later);
             }
             Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned),
         }

@@ -11,6 +11,9 @@ use super::groups::{Entry, Key};
 use super::run::Step;
 use crate::receive::{Delivery, Settled, Source};
 
+/// How long a message stays away that another consumer has now.
+const SOON: Duration = Duration::from_secs(1);
+
 /// What becomes of a message that is not done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Back {
@@ -20,6 +23,8 @@ pub(super) enum Back {
     Released,
     /// Visible at once, because nothing was said.
     Returned,
+    /// Visible soon, because another consumer has the message now.
+    Later,
     /// Left alone.
     Kept,
 }
@@ -55,9 +60,10 @@ pub(super) async fn give_back<H: Execute>(
 /// Errors are counted and told where they happen; there is nothing more to do about them.
 async fn all_back<H: Execute>(source: &Source<H>, deliveries: impl IntoIterator<Item = Delivery>, how: Back) {
     let back = async |delivery: Delivery| match how {
-        Back::After(delay) => drop(delivery.nack(source, delay).await),
-        Back::Released => drop(delivery.release(source, Settled::Released).await),
-        Back::Returned => drop(delivery.release(source, Settled::Returned).await),
+        Back::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
+        Back::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
+        Back::Returned => drop(delivery.hide(source, Duration::ZERO, Settled::Returned).await),
+        Back::Later => drop(delivery.hide(source, SOON, Settled::Returned).await),
         Back::Kept => delivery.keep(),
     };
     join_all(deliveries.into_iter().map(back)).await;

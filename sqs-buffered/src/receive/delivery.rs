@@ -76,27 +76,16 @@ impl Delivery {
         result
     }
 
-    /// Keeps the message hidden for `delay` from now, and no longer than it can be.
-    pub(crate) async fn nack<H: Execute>(
+    /// Keeps the message hidden for `delay` from now, zero for not at all, and no longer than it can be. That counts as
+    /// `how`.
+    pub(crate) async fn hide<H: Execute>(
         mut self,
         source: &Source<H>,
         delay: Duration,
+        how: Settled,
     ) -> Result<(), SendError> {
         let longest = self.end_lease()?;
         let result = source.delay(self.lease.receipt_handle(), delay.min(longest)).await;
-        self.monitor.settled(self.id(), Settled::Nacked, &result);
-        self.done();
-        result
-    }
-
-    /// Makes the message visible at once, which counts as `how`.
-    pub(crate) async fn release<H: Execute>(
-        mut self,
-        source: &Source<H>,
-        how: Settled,
-    ) -> Result<(), SendError> {
-        self.end_lease()?;
-        let result = source.release(self.lease.receipt_handle()).await;
         self.monitor.settled(self.id(), how, &result);
         self.done();
         result
@@ -139,16 +128,12 @@ impl Delivery {
         if let Some(until) = self.ended {
             return Ok(until.saturating_duration_since(Instant::now()));
         }
-        match self.lease.end() {
-            Ok(longest) => {
-                self.ended = Some(Instant::now() + longest);
-                Ok(longest)
-            }
-            Err(_) => {
-                self.done();
-                Err(SendError::new(SendErrorKind::LeaseLost))
-            }
+        if let Ok(longest) = self.lease.end() {
+            self.ended = Some(Instant::now() + longest);
+            return Ok(longest);
         }
+        self.done();
+        Err(SendError::new(SendErrorKind::LeaseLost))
     }
 
     fn done(&mut self) {

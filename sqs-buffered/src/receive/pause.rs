@@ -9,7 +9,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// `chance` is from 0 to 1.
 pub(crate) fn pause(failures: u32, chance: f64) -> Duration {
     let bound = SHORTEST.saturating_mul(1 << failures.clamp(1, 20)).min(LONGEST);
-    SHORTEST + (bound - SHORTEST).mul_f64(chance.clamp(0.0, 1.0))
+    SHORTEST + bound.saturating_sub(SHORTEST).mul_f64(chance.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub(super) async fn poll<H: Execute>(
         };
         if let Some(whole) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
             let mismatches =
-                error.client_error().map(|error| error.checksum_mismatches()).unwrap_or_default();
+                error.client_error().map(sqs_client::Error::checksum_mismatches).unwrap_or_default();
             let damaged: Vec<_> = mismatches.iter().filter_map(|mismatch| mismatch.id()).collect();
             return Ok(Some(answer(whole.clone(), &damaged)));
         }

@@ -54,7 +54,7 @@ impl<H: Execute> Received<H> {
     /// The lease is lost, which leaves the message alone; or the request failed, and the message comes back when its
     /// visibility timeout is over.
     pub async fn nack(self, delay: Duration) -> Result<(), SendError> {
-        self.delivery.nack(&self.source, delay).await
+        self.delivery.hide(&self.source, delay, Settled::Nacked).await
     }
 
     /// Makes the message visible at once.
@@ -62,7 +62,7 @@ impl<H: Execute> Received<H> {
     /// # Errors
     /// As of [`nack`](Self::nack).
     pub async fn release(self) -> Result<(), SendError> {
-        self.delivery.release(&self.source, Settled::Released).await
+        self.delivery.hide(&self.source, Duration::ZERO, Settled::Released).await
     }
 
     /// Leaves the message as it is: it is not renewed any more, and comes back when its visibility timeout is over,

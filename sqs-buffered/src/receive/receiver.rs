@@ -71,8 +71,8 @@ pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
 impl<H: Execute> Receiver<H> {
     /// For a receiver of the queue with this URL. Deletes and changes of visibility go through `client`, in batches with
     /// what else goes through it.
-    pub fn builder(client: &BufferedClient<H>, queue_url: impl Into<Arc<str>>) -> ReceiverBuilder<H> {
-        let source = Source { client: client.clone(), url: queue_url.into() };
+    pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
+        let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
         ReceiverBuilder { source, settings: Settings::default(), hook: None }
     }
 

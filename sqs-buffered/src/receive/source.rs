@@ -34,11 +34,6 @@ impl<H: Execute> Source<H> {
         self.client.change_visibility(&self.url, handle, i32::try_from(seconds).unwrap_or(i32::MAX)).await
     }
 
-    /// Makes a message visible at once.
-    pub(crate) async fn release(&self, handle: &str) -> Result<(), SendError> {
-        self.client.change_visibility(&self.url, handle, 0).await
-    }
-
     pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {
         self.client.delete(&self.url, handle).await
     }

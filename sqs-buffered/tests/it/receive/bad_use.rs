@@ -54,10 +54,10 @@ async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
     let error = refusal(&rig, &rig.url, |builder| builder).await;
     assert!(error.to_string().contains("visibility_timeout"), "{error}");
     let buffered = BufferedClient::new(rig.client.clone());
-    let receiver = Receiver::builder(&buffered, &*rig.url).visibility_timeout(secs(5)).start().await;
+    let receiver = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(5)).start().await;
     assert!(receiver.is_ok());
     assert_eq!(
-        Receiver::builder(&buffered, &*rig.url).start().await.unwrap_err().kind(),
+        Receiver::builder(&buffered, &rig.url).start().await.unwrap_err().kind(),
         ReceiveErrorKind::Invalid
     );
 }
@@ -66,7 +66,7 @@ async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
 async fn consumer_runs_once() {
     let rig = Rig::new("jobs").await;
     let consumer =
-        Consumer::builder(rig.client.clone(), &*rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     let first = consumer.run_until(async {}).await.unwrap();
     assert!(first.is_clean);
     assert_eq!(consumer.run().await.unwrap_err().kind(), ReceiveErrorKind::Running);
@@ -78,7 +78,7 @@ async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
     let rig = Rig::new("jobs").await;
     rig.send(["a"]).await;
     let consumer =
-        Consumer::builder(rig.client.clone(), &*rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     consumer.shutdown(secs(1)).await.unwrap();
     let report = consumer.run().await.unwrap();
     assert_eq!((report.stats.received, rig.left(), rig.in_flight()), (0, 1, 0));

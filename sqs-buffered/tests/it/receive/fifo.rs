@@ -11,7 +11,7 @@ use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::rig::{Diary, Rig, Sent, millis, secs, until};
 
 fn numbered(group: &str, count: u32) -> Vec<String> {
     (0..count).map(|number| format!("{group}{number}")).collect()
@@ -25,7 +25,7 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
     }
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(30)
         .handler(move |message, _| {
             let page = seen.start(&message);
@@ -50,7 +50,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
     let diary = Diary::default();
     let seen = diary.clone();
     let failures = Arc::new(AtomicU32::new(0));
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(3)))
         .handler(move |message, _| {
             seen.start(&message);
@@ -65,10 +65,10 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
     let received: Vec<String> = {
         // The handles in the order of the messages, from the first receive that got all four.
         let deletes = rig.sent_of(Action::DeleteMessageBatch);
-        deletes.iter().flat_map(|sent| sent.handles()).map(|(handle, _)| handle).collect()
+        deletes.iter().flat_map(Sent::handles).map(|(handle, _)| handle).collect()
     };
     let changes: Vec<_> =
-        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(|sent| sent.handles()).collect();
+        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(Sent::handles).collect();
     let timeouts: Vec<_> = changes.iter().map(|(_, seconds)| *seconds).collect();
     assert_eq!(timeouts, [Some(0), Some(0), Some(3)], "the rest at once, then the head after its back-off");
     assert!(changes.iter().all(|(handle, _)| !received.contains(handle)), "each was received again");
@@ -80,7 +80,7 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     rig.send_to("a", numbered("a", 5)).await;
     let handles = Arc::new(Mutex::new(BTreeMap::new()));
     let seen = Arc::clone(&handles);
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(move |message, lease| {
             let handle = lease.receipt_handle().to_owned();
             seen.lock().unwrap().insert(handle, message.body().unwrap_or_default().to_owned());
@@ -90,7 +90,7 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     // What the receives gave, by handle: asked of the server, which shows the latest receive of each message.
     consumer.run_until(sleep(secs(1))).await.unwrap();
     let released: Vec<_> =
-        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(|sent| sent.handles()).collect();
+        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(Sent::handles).collect();
     let head = released.last().unwrap();
     assert_eq!(handles.lock().unwrap().get(&head.0).map(String::as_str), Some("a0"));
     assert_eq!(head.1, Some(60));
@@ -107,7 +107,7 @@ async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
         rig.server.faults().inject(Fault::latency(secs(1)).on(Action::DeleteMessageBatch));
         let starts = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&starts);
-        let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
             .group_pace(pace)
             .handler(move |_, _| {
                 seen.lock().unwrap().push(Instant::now());
@@ -129,7 +129,7 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
     rig.server.faults().inject(fault.skip(1).times(1));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
@@ -148,7 +148,7 @@ async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
     rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(4));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(3)
         .handler(move |message, _| {
             seen.start(&message);
@@ -176,7 +176,7 @@ async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() 
     rig.send_to("a", numbered("a", 3)).await;
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(20)
         .handler(move |message, _| {
             let page = seen.start(&message);

@@ -11,7 +11,7 @@ use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::rig::{Diary, Rig, Sent, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
@@ -20,13 +20,13 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
         rig.set(QueueAttributeName::VisibilityTimeout, &timeout.to_string()).await;
         let group = name.ends_with(".fifo");
         if group {
-            rig.send_to("a", ["1"]).await
+            rig.send_to("a", ["1"]).await;
         } else {
-            rig.send(["1"]).await
+            rig.send(["1"]).await;
         }
         let diary = Diary::default();
         let seen = diary.clone();
-        let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
             .handler(move |message, lease| {
                 let page = seen.start(&message);
                 async move {
@@ -49,7 +49,7 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
 async fn renewals_of_many_handlers_go_in_batches() {
     let rig = Rig::new("jobs").await;
     rig.send((0..50).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(20)
         .prefetch(30)
         .handler(|_, _| async {
@@ -74,7 +74,7 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
     let log = Arc::new(Mutex::new(Vec::new()));
     let (seen, told) = (Arc::clone(&log), Arc::new(Mutex::new(0)));
     let lost = Arc::clone(&told);
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .on_event(move |event| *lost.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
         .handler(move |_, lease| {
             let seen = Arc::clone(&seen);
@@ -99,7 +99,7 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
     assert_eq!((report.stats.leases_lost, report.stats.acked, *told.lock().unwrap()), (1, 1, 1));
     let of_first = |action| {
         let sent = rig.sent_of(action);
-        sent.iter().flat_map(|sent| sent.handles()).filter(|(handle, _)| *handle == log[0].2).count()
+        sent.iter().flat_map(Sent::handles).filter(|(handle, _)| *handle == log[0].2).count()
     };
     assert_eq!(of_first(Action::ChangeMessageVisibilityBatch), 1, "the one that was refused");
     assert_eq!(of_first(Action::DeleteMessageBatch), 0);
@@ -111,7 +111,7 @@ async fn lease_outlives_failures_of_renewals_that_pass() {
     rig.send(["1"]).await;
     let fault = Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch);
     let fault = rig.server.faults().inject(fault.times(14));
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(move |_, lease| async move {
             sleep(secs(120)).await;
             assert!(!lease.is_lost());
@@ -133,7 +133,7 @@ async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
         .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
     let lost_after = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&lost_after);
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
@@ -147,11 +147,7 @@ async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
     consumer.run_until(until(|| lost_after.lock().unwrap().is_some())).await.unwrap();
     let lost_after = lost_after.lock().unwrap().unwrap();
     assert!((secs(28)..=millis(28_010)).contains(&lost_after), "two seconds before the 30: {lost_after:?}");
-    let late = |sent: &super::rig::Sent| sent.at > Instant::now() + secs(3_600);
-    assert!(
-        !rig.sent_of(Action::DeleteMessageBatch).iter().any(|sent| !late(sent)),
-        "no ack for what is lost"
-    );
+    assert!(rig.sent_of(Action::DeleteMessageBatch).is_empty(), "no ack for what is lost");
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +156,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
     rig.send(["plain"]).await;
     let lost_after = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&lost_after);
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .max_lease(secs(100))
         .back_off(BackOff::None)
         .handler(move |_, lease| {
@@ -182,7 +178,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
     let both = until(|| lost_after.lock().unwrap().len() == 2);
     consumer.run_until(both).await.unwrap();
     let lost_after = lost_after.lock().unwrap();
-    assert!((85..=98).contains(&lost_after[0]), "{lost_after:?}");
+    assert!((85..=100).contains(&lost_after[0]), "{lost_after:?}");
     assert_eq!(lost_after[1], 498, "{lost_after:?}");
 }
 
@@ -191,7 +187,7 @@ async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.client.clone());
-    let mut receiver = Receiver::builder(&buffered, &*rig.url).limit(10).start().await.unwrap();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
     while let Some(received) = receiver.next().await {
         let left = received.lease().deadline().unwrap() - Instant::now();
         assert!(left >= secs(15), "{left:?}");
@@ -215,7 +211,7 @@ async fn message_whose_renewal_fails_is_not_handed_out() {
         .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(1)
         .prefetch(1)
         .handler(move |message, _| {

@@ -13,7 +13,7 @@ async fn messages_come_as_a_stream_and_each_method_settles_them() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.client.clone());
-    let mut receiver = Receiver::builder(&buffered, &*rig.url).start().await.unwrap();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     receiver.next().await.unwrap().ack().await.unwrap();
     receiver.next().await.unwrap().nack(secs(600)).await.unwrap();
     let kept = receiver.next().await.unwrap().keep();
@@ -31,7 +31,7 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.client.clone());
-    let mut receiver = Receiver::builder(&buffered, &*rig.url).limit(10).start().await.unwrap();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
     let handed_out = receiver.next().await.unwrap();
     until(|| rig.in_flight() == 10).await;
     drop(receiver);
@@ -49,7 +49,7 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
 async fn receive_under_way_when_the_receiver_is_dropped_is_given_back() {
     let rig = Rig::new("jobs").await;
     let buffered = BufferedClient::new(rig.client.clone());
-    let receiver = Receiver::builder(&buffered, &*rig.url).start().await.unwrap();
+    let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     sleep(secs(1)).await;
     drop(receiver);
     rig.send(["late"]).await;
@@ -64,7 +64,7 @@ async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
     rig.send(["1", "2"]).await;
     rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
     let buffered = BufferedClient::new(rig.client.clone());
-    let mut receiver = Receiver::builder(&buffered, &*rig.url).start().await.unwrap();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     for _ in 0..2 {
         receiver.next().await.unwrap().ack().await.unwrap();
     }
@@ -90,7 +90,7 @@ async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
     let rig = Rig::on(server, "jobs").await;
     rig.send(["1"]).await;
     let buffered = BufferedClient::new(rig.client.clone());
-    let mut receiver = Receiver::builder(&buffered, &*rig.url).start().await.unwrap();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     receiver.next().await.unwrap().ack().await.unwrap();
     rig.client.delete_queue().queue_url(&rig.url).send().await.unwrap();
     sleep(secs(60)).await;

@@ -17,7 +17,6 @@ use tokio::time::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) action: Action,
-    pub(crate) at: Instant,
     pub(crate) body: serde_json::Value,
 }
 
@@ -48,7 +47,7 @@ impl<T: Transport> Transport for Recorder<T> {
         let action = target.and_then(|target| Action::from_name(target.rsplit('.').next()?));
         let body = serde_json::from_slice(request.body()).unwrap_or_default();
         if let Some(action) = action {
-            self.sent.lock().unwrap().push(Sent { action, at: Instant::now(), body });
+            self.sent.lock().unwrap().push(Sent { action, body });
         }
         self.inner.send(request)
     }

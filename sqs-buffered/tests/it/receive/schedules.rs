@@ -57,7 +57,7 @@ async fn handle(lease: sqs_buffered::Lease, chance: u64) -> Result<Outcome, sqs_
     let work = sleep(millis(chance % 9_000));
     tokio::select! {
         () = work => {}
-        () = lease.lost(), if chance % 2 == 0 => return Err("lost")?,
+        () = lease.lost(), if chance.is_multiple_of(2) => return Err("lost")?,
     }
     match chance / 16 % 12 {
         0 => Err("failed")?,
@@ -95,7 +95,7 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
     let done = Arc::new(Mutex::new(BTreeSet::new()));
     let (seen, finished) = (diary.clone(), Arc::clone(&done));
     let chances = Mutex::new(fastrand::Rng::with_seed(random.u64(..)));
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(random.usize(1..12))
         .prefetch(random.usize(0..25))
         .back_off(if random.bool() { BackOff::None } else { BackOff::Fixed(secs(1)) })

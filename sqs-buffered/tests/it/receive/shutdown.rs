@@ -19,7 +19,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
         }
         let diary = Diary::default();
         let seen = diary.clone();
-        let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
             .concurrency(4)
             .prefetch(30)
             .handler(move |message, _| {
@@ -44,7 +44,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
 #[tokio::test(start_paused = true)]
 async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
     let rig = Rig::new("jobs").await;
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(|_, _| async { panic!("nothing starts after the end") })
         .build();
     let start = Instant::now();
@@ -67,7 +67,7 @@ async fn handlers_are_stopped_when_the_grace_is_over_and_theirs_is_given_back() 
     let count = Arc::clone(&finished);
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(move |message, _| {
             let (count, page) = (Arc::clone(&count), seen.start(&message));
             async move {
@@ -95,7 +95,7 @@ async fn handlers_are_stopped_when_the_grace_is_over_and_theirs_is_given_back() 
 #[tokio::test(start_paused = true)]
 async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
     let rig = Rig::new("jobs").await;
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .grace(secs(2))
         .handler(|_, _| async { Ok(Outcome::Ack) })
         .build();
@@ -109,7 +109,7 @@ async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
 async fn dropped_run_gives_back_in_the_background() {
     let rig = Rig::new("jobs").await;
     rig.send((0..20).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .concurrency(5)
         .prefetch(10)
         .handler(|_, _| async {
@@ -131,7 +131,7 @@ async fn dropped_run_gives_back_in_the_background() {
 async fn outcomes_that_come_within_the_grace_count() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &*rig.url)
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(|_, _| async {
             sleep(secs(10)).await;
             Ok(Outcome::Ack)
