@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use sqs_buffered::{BufferedClient, Receiver};
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::rig::{Rig, millis, secs, until};
 
@@ -35,7 +35,9 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
     let handed_out = receiver.next().await.unwrap();
     until(|| rig.in_flight() == 10).await;
     drop(receiver);
+    let dropped = Instant::now();
     until(|| rig.in_flight() == 1).await;
+    assert!(dropped.elapsed() < secs(1), "it did not have to run out: {:?}", dropped.elapsed());
     sleep(secs(40)).await;
     assert_eq!(rig.in_flight(), 1, "what was handed out is renewed as before");
     handed_out.ack().await.unwrap();

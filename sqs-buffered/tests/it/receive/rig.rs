@@ -118,6 +118,11 @@ impl Rig {
         self.server.queue(self.name).messages().len()
     }
 
+    /// What was sent, as it grows.
+    pub(crate) fn log(&self) -> Arc<Mutex<Vec<Sent>>> {
+        Arc::clone(&self.sent)
+    }
+
     pub(crate) fn sent(&self) -> Vec<Sent> {
         self.sent.lock().unwrap().clone()
     }
@@ -126,14 +131,19 @@ impl Rig {
         self.sent().into_iter().filter(|sent| sent.action == action).collect()
     }
 
-    /// I12 and I14 of what was sent: no handle twice in a request, none renewed after its delete. What the client below
-    /// repeats by itself does not count.
-    pub(crate) fn check_requests(&self, context: &str) {
+    /// I12 and I14 of what was sent: no handle twice in a request, none renewed after its delete, none named after its
+    /// lease was lost, of which `lost` says by how many requests that was seen. What the client below repeats by itself
+    /// does not count.
+    pub(crate) fn check_requests(&self, lost: &BTreeMap<String, usize>, context: &str) {
         let repeats = self.client.config().retry_config().is_none_or(|retry| retry.max_attempts() > 1);
         let (mut deleted, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        for sent in self.sent() {
+        for (index, sent) in self.sent().into_iter().enumerate() {
             if !seen.insert(sent.body.to_string()) && repeats {
                 continue;
+            }
+            for (handle, _) in sent.handles() {
+                let is_late = lost.get(&handle).is_some_and(|seen| *seen <= index);
+                assert!(!is_late, "{context}: named after its lease was lost: {handle}, {sent:?}");
             }
             let handles = sent.handles();
             let distinct: BTreeSet<_> = handles.iter().map(|(handle, _)| handle.clone()).collect();

@@ -118,7 +118,9 @@ async fn dropped_run_gives_back_in_the_background() {
         })
         .build();
     assert!(tokio::time::timeout(secs(40), consumer.run()).await.is_err());
+    let dropped = Instant::now();
     until(|| rig.in_flight() == 0).await;
+    assert!(dropped.elapsed() < secs(1), "it did not have to run out: {:?}", dropped.elapsed());
     assert_eq!(rig.left(), 20);
     let error = consumer.shutdown(secs(1)).await.unwrap_err();
     assert!(error.to_string().contains("dropped"), "{error}");
