@@ -10,6 +10,8 @@ mod outcome;
 mod report;
 mod run;
 mod settle;
+mod shared;
+mod step;
 
 use std::fmt;
 use std::future::pending;
@@ -17,16 +19,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use sqs_client::client::Execute;
-use sqs_client::types::MessageSystemAttributeName as Name;
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::client::BufferedClient;
-use crate::receive::{
-    Bank, Delivery, Hook, Intake, Monitor, ReceiveError, ReceiveErrorKind, ReceiveStats, Settings, Source,
-};
+use crate::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Source};
 
 pub use back_off::BackOff;
 pub use builder::{ConsumerBuilder, ReadyConsumer};
@@ -34,10 +31,8 @@ pub(crate) use busy::Busy;
 pub use outcome::{GroupPace, HandlerError, Outcome};
 pub use report::Report;
 
-use dead_letter::DeadLetters;
-use groups::{Item, Key};
-use handler::Handler;
 use run::Run;
+pub(crate) use shared::{Ending, Parts, Shared};
 
 /// Receives messages and has them handled, many at a time.
 ///
@@ -71,39 +66,6 @@ impl<H: Execute> Clone for Consumer<H> {
     }
 }
 
-/// What clones and the run share.
-pub(crate) struct Shared<H: Execute> {
-    source: Source<H>,
-    settings: Settings,
-    back_off: BackOff,
-    pace: GroupPace,
-    handler: Handler,
-    bank: Arc<Bank>,
-    monitor: Arc<Monitor>,
-    dead_letters: DeadLetters,
-    /// Whether it has been run, and how long the end may take.
-    control: Mutex<Control>,
-    stop: watch::Sender<bool>,
-    /// What it came to, once it has ended.
-    result: watch::Sender<Option<Result<Report, ReceiveError>>>,
-}
-
-struct Control {
-    has_run: bool,
-    grace: Duration,
-}
-
-/// What a consumer is made of.
-struct Parts<H: Execute> {
-    source: Source<H>,
-    settings: Settings,
-    back_off: BackOff,
-    pace: GroupPace,
-    grace: Duration,
-    hook: Option<Hook>,
-    handler: Handler,
-}
-
 impl<H: Execute> Consumer<H> {
     /// For a consumer of the queue with this URL.
     pub fn builder(client: H, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
@@ -116,21 +78,7 @@ impl<H: Execute> Consumer<H> {
     }
 
     fn assemble(parts: Parts<H>) -> Self {
-        let Parts { source, settings, back_off, pace, grace, hook, handler } = parts;
-        let shared = Shared {
-            bank: Arc::new(Bank::new(settings.credits())),
-            source,
-            settings,
-            back_off,
-            pace,
-            handler,
-            monitor: Arc::new(Monitor::new(hook)),
-            dead_letters: DeadLetters::default(),
-            control: Mutex::new(Control { has_run: false, grace }),
-            stop: watch::channel(false).0,
-            result: watch::channel(None).0,
-        };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(Shared::new(parts)) }
     }
 
     /// Handles messages until [`shutdown`](Self::shutdown) is called.
@@ -160,7 +108,7 @@ impl<H: Execute> Consumer<H> {
             let text = "the consumer has been run before; build another one";
             return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
         }
-        let ending = Ending { shared: &self.shared };
+        let _ending = Ending(&self.shared);
         let mut driven = pin!(self.drive());
         let result = tokio::select! {
             biased;
@@ -170,7 +118,7 @@ impl<H: Execute> Consumer<H> {
                 driven.await
             }
         };
-        ending.shared.result.send_replace(Some(result.clone()));
+        self.shared.result.send_replace(Some(result.clone()));
         result
     }
 
@@ -213,41 +161,6 @@ impl<H: Execute> Consumer<H> {
     /// What it has done so far.
     pub fn stats(&self) -> ReceiveStats {
         self.shared.monitor.tally.snapshot(self.shared.bank.levels())
-    }
-}
-
-/// Tells those who wait for the end of a run that it was dropped.
-struct Ending<'c, H: Execute> {
-    shared: &'c Shared<H>,
-}
-
-impl<H: Execute> Drop for Ending<'_, H> {
-    fn drop(&mut self) {
-        self.shared.result.send_if_modified(|result| {
-            let was_dropped = result.is_none();
-            result.get_or_insert_with(|| {
-                Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the run of the consumer was dropped"))
-            });
-            was_dropped
-        });
-    }
-}
-
-impl<H: Execute> Shared<H> {
-    /// The line of a message: its group on FIFO queues, else itself.
-    fn line_of(&self, delivery: &Delivery) -> Key {
-        let group = delivery.attribute(&Name::MessageGroupId).filter(|_| self.source.is_fifo());
-        group.map_or_else(|| Arc::clone(delivery.id()), Arc::from)
-    }
-}
-
-impl Item for Delivery {
-    fn id(&self) -> &Arc<str> {
-        Delivery::id(self)
-    }
-
-    fn sequence(&self) -> u128 {
-        self.number(&Name::SequenceNumber).unwrap_or_default()
     }
 }
 

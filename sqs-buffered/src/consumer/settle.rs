@@ -8,7 +8,7 @@ use sqs_client::client::Execute;
 
 use super::Shared;
 use super::groups::{Entry, Key};
-use super::run::Step;
+use super::step::Step;
 use crate::receive::{Delivery, Settled, Source};
 
 /// How long a message stays away that another consumer has now.

@@ -90,9 +90,13 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Takes an admitted entry.
     pub(crate) fn push(&mut self, mut entry: Pending<T>) {
         entry.epoch = self.ledger.admit();
-        self.no_deadline_before =
-            Some(self.no_deadline_before.map_or(entry.deadline, |at| at.min(entry.deadline)));
+        self.heed(entry.deadline);
         self.backlog.push(entry);
+    }
+
+    /// An entry with this deadline waits from now on.
+    fn heed(&mut self, deadline: Instant) {
+        self.no_deadline_before = Some(self.no_deadline_before.map_or(deadline, |at| at.min(deadline)));
     }
 
     /// The last entry of a key that is not in flight, for an entry that says the same or better.

@@ -394,6 +394,25 @@ async fn waiting_entries_end_when_their_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut late = entry(0, None, 0, now);
+    late.deadline = now + Duration::from_secs(20);
+    lane.push(late);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    // While it is in flight, the last deadline of those that wait passes.
+    let mut short = entry(1, None, 0, now);
+    short.deadline = now + Duration::from_secs(5);
+    lane.push(short);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
+    assert_eq!(lane.take_settled().len(), 1);
+    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), || 1.0);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
+    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
+}
+
+#[tokio::test(start_paused = true)]
 async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let now = Instant::now();
     let key = Key::from("handle");

@@ -1,35 +1,28 @@
-//! Who sees to the leases of one receiver: one task that renews them, and gives back what was abandoned.
-//!
-//! ```text
-//! receive -> open -> book --due--> change of visibility (batched lane) --> book: renewed | lost -> who waits
-//! delivery dropped without an outcome -> abandon -> change of visibility to 0 -> credit returned
-//! ```
-//! The lock is held for a few instructions; nobody waits or calls out while holding it.
+//! The leases of one receiver, shared by their holders and the [task](super::task) that keeps them. The lock is held for a
+//! few instructions; nobody waits or calls out while holding it.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;
-use sqs_client::client::Execute;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::lease::{Held, Lease, LeaseOver};
+use super::task::Renewal;
 use super::{Book, Due, Number, Renewed, Schedule, Term};
 use crate::error::{SendError, SendErrorKind};
 use crate::random;
-use crate::receive::{Credit, Event, Monitor, Source};
+use crate::receive::{Credit, Event, Monitor};
 
 /// The leases of one receiver, shared by their holders and the task that keeps them.
 pub(crate) struct Keeper {
     state: Mutex<State>,
     /// The task waits here.
-    woken: Notify,
-    monitor: Arc<Monitor>,
+    pub(super) woken: Notify,
+    pub(super) monitor: Arc<Monitor>,
 }
 
 struct State {
@@ -42,11 +35,11 @@ struct State {
 }
 
 /// A message that is to be given back, with the credit that it takes until then.
-struct Abandoned {
-    lease: Lease,
-    credit: Credit,
+pub(super) struct Abandoned {
+    pub(super) lease: Lease,
+    pub(super) credit: Credit,
     /// After this; usually at once.
-    delay: Duration,
+    pub(super) delay: Duration,
 }
 
 impl fmt::Debug for Keeper {
@@ -141,12 +134,12 @@ impl Keeper {
         self.monitor.tell(&Event::LeaseLost { message_id: &held.message_id });
     }
 
-    fn due(&self, now: Instant) -> (Vec<Due<Arc<Held>>>, Vec<Abandoned>) {
+    pub(super) fn due(&self, now: Instant) -> (Vec<Due<Arc<Held>>>, Vec<Abandoned>) {
         let mut state = self.state.lock();
         (state.book.due(now), std::mem::take(&mut state.abandoned))
     }
 
-    fn renewed(&self, renewal: &Renewal, result: &Result<(), SendError>) {
+    pub(super) fn renewed(&self, renewal: &Renewal, result: &Result<(), SendError>) {
         let verdict = match result {
             Ok(()) => Renewed::Done,
             Err(error) if is_refusal(error) => Renewed::Refused,
@@ -166,7 +159,7 @@ impl Keeper {
     }
 
     /// What is left to do: until when nothing, or nothing ever.
-    fn outlook(&self) -> Outlook {
+    pub(super) fn outlook(&self) -> Outlook {
         let state = self.state.lock();
         if state.is_closing && state.open == 0 && state.abandoned.is_empty() {
             return Outlook::Over;
@@ -175,70 +168,9 @@ impl Keeper {
     }
 }
 
-enum Outlook {
+pub(super) enum Outlook {
     Over,
     Until(Option<Instant>),
-}
-
-/// A renewal under way.
-struct Renewal {
-    held: Arc<Held>,
-    asked: Instant,
-    seconds: u32,
-}
-
-/// The task. It ends when the keeper is closed and every message is settled.
-pub(crate) async fn keep<H: Execute>(keeper: Arc<Keeper>, source: Source<H>) {
-    let mut renewals = FuturesUnordered::new();
-    let mut returns = FuturesUnordered::new();
-    loop {
-        let now = Instant::now();
-        let (due, abandoned) = keeper.due(now);
-        for due in due {
-            match due {
-                Due::Renew(_, seconds, held) => renewals.push(renew(&source, held, now, seconds)),
-                Due::Lost(held) => keeper.lost(&held),
-            }
-        }
-        returns.extend(abandoned.into_iter().map(|abandoned| give_back(&keeper, &source, abandoned)));
-        let until = match keeper.outlook() {
-            Outlook::Over if returns.is_empty() => return,
-            Outlook::Over => None,
-            Outlook::Until(until) => until,
-        };
-        let pause = async {
-            match until {
-                Some(until) => sleep_until(until).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            Some((renewal, result)) = renewals.next() => keeper.renewed(&renewal, &result),
-            Some(()) = returns.next() => {}
-            () = keeper.woken.notified() => {}
-            () = pause => {}
-        }
-    }
-}
-
-async fn renew<H: Execute>(
-    source: &Source<H>,
-    held: Arc<Held>,
-    asked: Instant,
-    seconds: u32,
-) -> (Renewal, Result<(), SendError>) {
-    let deadline = held.keeper.term(held.number).map_or(asked, |term| term.deadline);
-    let result = source.hide(&held.receipt_handle, seconds, deadline).await;
-    (Renewal { held, asked, seconds }, result)
-}
-
-async fn give_back<H: Execute>(keeper: &Keeper, source: &Source<H>, abandoned: Abandoned) {
-    let Abandoned { lease, credit, delay } = abandoned;
-    let result = source.delay(lease.receipt_handle(), delay).await;
-    keeper.monitor.returned(lease.message_id(), &result);
-    drop(credit);
-    keeper.settled();
 }
 
 /// Whether the service says that the message is not ours, as opposed to that it cannot be asked now.

@@ -5,8 +5,10 @@ mod keeper;
 #[expect(clippy::module_inception, reason = "it is the lease of this module")]
 mod lease;
 mod schedule;
+mod task;
 
 pub(crate) use book::{Book, Due, Number, Renewed};
-pub(crate) use keeper::{Keeper, keep};
+pub(crate) use keeper::Keeper;
 pub use lease::{Lease, LeaseOver};
 pub(crate) use schedule::{Schedule, Term};
+pub(crate) use task::keep;

@@ -83,6 +83,8 @@ struct Played {
 /// Plays a schedule: messages, faults, a run that ends at any time.
 async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
     let mut random = fastrand::Rng::with_seed(seed);
+    // Jitter and ids come from the generator of the thread, which is this one.
+    fastrand::seed(seed);
     let server = MockSqs::builder().seed(seed).in_process().unwrap();
     // Without repeats below, each request that goes out is one that this crate has made.
     let retry = if random.bool() { RetryConfig::standard() } else { RetryConfig::disabled() };
