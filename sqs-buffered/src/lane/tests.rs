@@ -76,7 +76,9 @@ impl Queue {
         if unlucky(rng) {
             let is_outcome_unknown = rng.bool();
             if is_outcome_unknown && rng.bool() {
-                batch.iter().for_each(|number| drop((!unlucky(rng)).then(|| self.store(*number))));
+                for number in batch {
+                    drop((!unlucky(rng)).then(|| self.store(*number)));
+                }
             }
             let error = SendError::new(SendErrorKind::Request);
             return Answer::Failed(Failure { error, is_retryable: rng.u8(..) > 20, is_outcome_unknown });

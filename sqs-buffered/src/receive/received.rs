@@ -14,6 +14,9 @@ use crate::lease::Lease;
 
 /// A message that is ours until it is settled, which one of its methods does. Its lease is renewed meanwhile.
 ///
+/// A receiver hands out what comes, in the order in which it comes: on FIFO queues it is yours to settle the messages of a
+/// group one after the other, or to leave that to a [`Consumer`](crate::Consumer).
+///
 /// Dropped without being settled, it is made visible again at once, in the background.
 ///
 /// # Cancel safety

@@ -9,3 +9,5 @@ mod receiver;
 mod rig;
 mod schedules;
 mod shutdown;
+mod threads;
+mod tracing;
