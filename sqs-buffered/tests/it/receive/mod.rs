@@ -10,4 +10,3 @@ mod rig;
 mod schedules;
 mod shutdown;
 mod threads;
-mod tracing;

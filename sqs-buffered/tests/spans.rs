@@ -1,4 +1,5 @@
-//! Spans, with the names that OpenTelemetry gives to messaging.
+//! Spans, with the names that OpenTelemetry gives to messaging. A binary of its own: whether a span is wanted is kept for
+//! the whole process, so that tests beside it would decide.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -6,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use sqs_buffered::{Consumer, Outcome};
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use super::rig::{Rig, until};
+use sqs_mock_server::MockSqs;
+use tokio::sync::Semaphore;
 
 /// Text that is written by the subscriber.
 #[derive(Clone, Default)]
@@ -34,15 +36,23 @@ async fn receive_process_and_settle_are_spans() {
         .with_writer(move || writer.clone())
         .finish();
     let guard = tracing::subscriber::set_default(subscriber);
-    let rig = Rig::new("jobs").await;
-    rig.send(["1"]).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .handler(|_, _| async {
-            tracing::info!("inside the handler");
-            Ok(Outcome::Ack)
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(&url).message_body("1").send().await.unwrap();
+    let done = Arc::new(Semaphore::new(0));
+    let finished = Arc::clone(&done);
+    let consumer = Consumer::builder(client, &url)
+        .handler(move |_, _| {
+            let finished = Arc::clone(&finished);
+            async move {
+                tracing::info!("inside the handler");
+                finished.add_permits(1);
+                Ok(Outcome::Ack)
+            }
         })
         .build();
-    consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    consumer.run_until(done.acquire()).await.unwrap();
     drop(guard);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
     let line = |parts: &[&str]| text.lines().any(|line| parts.iter().all(|part| line.contains(part)));
