@@ -170,7 +170,7 @@ impl Bench {
         for task in tasks {
             times.extend(task.await??);
         }
-        let (took, cpu) = (start.elapsed(), cpu_time()? - cpu);
+        let (took, cpu) = (start.elapsed(), cpu_time()?.saturating_sub(cpu));
         times.sort_unstable();
         self.client.delete_queue().queue_url(url).send().await?;
         let messages = times.len();

@@ -4,11 +4,14 @@ mod admission;
 mod batch;
 mod channel;
 mod client;
+mod consumer;
 mod entry;
 mod error;
 mod kind;
 mod lane;
+mod lease;
 mod random;
+mod receive;
 mod request;
 mod settings;
 mod stats;
@@ -17,10 +20,15 @@ mod worker;
 
 pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};
 pub use client::{BufferedClient, Builder, EnqueueError};
+pub use consumer::{
+    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, Outcome, ReadyConsumer, Report,
+};
 pub use entry::Entry;
 pub use error::{SendError, SendErrorKind};
 pub use kind::SendReceipt;
 pub use lane::{AfterFailure, FifoOrdering, Linger};
+pub use lease::{Lease, LeaseOver};
+pub use receive::{Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder};
 pub use settings::DedupId;
 pub use stats::Stats;
 pub use ticket::Ticket;

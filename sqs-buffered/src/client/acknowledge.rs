@@ -1,6 +1,7 @@
 //! Deletes and changes of visibility.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::Execute;
 use sqs_client::validate::refusal;
@@ -47,7 +48,8 @@ impl<H: Execute> BufferedClient<H> {
         }
         let channel =
             self.shared.lanes.deletes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
-        self.acknowledge(channel, &handle, Key::clone(&handle), permit)
+        let timeout = self.shared.settings.delivery_timeout(false);
+        self.acknowledge(channel, &handle, Key::clone(&handle), permit, timeout)
     }
 
     /// Keeps a received message hidden for that many seconds from now, 0 to 43,200, in a batch with others, and waits until
@@ -80,6 +82,19 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let timeout = self.shared.settings.delivery_timeout(false);
+        self.enqueue_visibility_within(queue_url, receipt_handle, seconds, timeout).await
+    }
+
+    /// As [`enqueue_visibility`](Self::enqueue_visibility), given up after `timeout` unless it is under way then: a lease
+    /// that is over by then must not be renewed.
+    pub(crate) async fn enqueue_visibility_within(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
+        timeout: Duration,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
         if let Err(refusal) = sqs_client::validate::message::new_visibility(Some(seconds)) {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
@@ -89,7 +104,7 @@ impl<H: Execute> BufferedClient<H> {
         let channel =
             self.shared.lanes.changes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
         let change = Change { handle: Key::clone(&handle), seconds };
-        self.acknowledge::<Visibility>(channel, &handle, change, permit)
+        self.acknowledge::<Visibility>(channel, &handle, change, permit, timeout)
     }
 
     fn acknowledge<K: Kind>(
@@ -98,9 +113,9 @@ impl<H: Execute> BufferedClient<H> {
         handle: &Key,
         entry: K::Entry,
         permit: Permit,
+        timeout: Duration,
     ) -> Result<Ticket<K::Receipt>, EnqueueError<String>> {
         let Some(channel) = channel else { return Err(refused(handle, SendErrorKind::Closed)) };
-        let timeout = self.shared.settings.delivery_timeout(false);
         let arrival = Arrival { entry, key: Some(Key::clone(handle)), bytes: 0, permit, timeout };
         let replace = |waiting: &mut K::Entry, newer| *waiting = newer;
         channel.admit(&self.shared.handle, arrival, replace).map_err(|(_, kind)| refused(handle, kind))

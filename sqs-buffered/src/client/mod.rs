@@ -13,6 +13,7 @@ use std::sync::Arc;
 use sqs_client::client::Execute;
 
 use crate::admission::Admission;
+use crate::consumer::Busy;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 
@@ -37,6 +38,8 @@ struct Shared<H: Execute> {
     admission: Arc<Admission>,
     counters: Arc<Counters>,
     lanes: Lanes,
+    /// What consumers that stand on it are handling.
+    busy: Arc<Busy>,
 }
 
 impl<H: Execute> BufferedClient<H> {
@@ -53,12 +56,18 @@ impl<H: Execute> BufferedClient<H> {
     fn assemble(handle: H, settings: Settings) -> Self {
         let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
         let (counters, lanes) = (Arc::default(), Lanes::default());
-        Self { shared: Arc::new(Shared { handle, settings, admission, counters, lanes }) }
+        Self {
+            shared: Arc::new(Shared { handle, settings, admission, counters, lanes, busy: Arc::default() }),
+        }
     }
 
     /// The client below.
     pub fn handle(&self) -> &H {
         &self.shared.handle
+    }
+
+    pub(crate) fn busy(&self) -> &Arc<Busy> {
+        &self.shared.busy
     }
 
     /// What it has done so far.

@@ -90,9 +90,13 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Takes an admitted entry.
     pub(crate) fn push(&mut self, mut entry: Pending<T>) {
         entry.epoch = self.ledger.admit();
-        self.no_deadline_before =
-            Some(self.no_deadline_before.map_or(entry.deadline, |at| at.min(entry.deadline)));
+        self.heed(entry.deadline);
         self.backlog.push(entry);
+    }
+
+    /// An entry with this deadline waits from now on.
+    fn heed(&mut self, deadline: Instant) {
+        self.no_deadline_before = Some(self.no_deadline_before.map_or(deadline, |at| at.min(deadline)));
     }
 
     /// The last entry of a key that is not in flight, for an entry that says the same or better.
@@ -101,9 +105,13 @@ impl<T, R: Receipt> Lane<T, R> {
         last.map(|entry| &mut entry.item)
     }
 
-    /// Ends the entries of a key that are not in flight.
+    /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
+        let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
+        for entry in flying.filter(|entry| of_key(entry)) {
+            entry.deadline = entry.admitted;
+        }
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);

@@ -150,6 +150,9 @@ impl<T, R: Receipt> Lane<T, R> {
 
     /// Lets those that are tried again wait, and others of the key go.
     fn release(&mut self, key: Option<&Key>, again: Vec<Pending<T>>, until: Option<Instant>) {
+        for entry in &again {
+            self.heed(entry.deadline);
+        }
         match key {
             Some(key) => self.backlog.release(key, again, until),
             None => again.into_iter().rev().for_each(|entry| self.backlog.put_back(entry, until)),

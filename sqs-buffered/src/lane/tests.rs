@@ -76,7 +76,9 @@ impl Queue {
         if unlucky(rng) {
             let is_outcome_unknown = rng.bool();
             if is_outcome_unknown && rng.bool() {
-                batch.iter().for_each(|number| drop((!unlucky(rng)).then(|| self.store(*number))));
+                for number in batch {
+                    drop((!unlucky(rng)).then(|| self.store(*number)));
+                }
             }
             let error = SendError::new(SendErrorKind::Request);
             return Answer::Failed(Failure { error, is_retryable: rng.u8(..) > 20, is_outcome_unknown });
@@ -394,6 +396,25 @@ async fn waiting_entries_end_when_their_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut late = entry(0, None, 0, now);
+    late.deadline = now + Duration::from_secs(20);
+    lane.push(late);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    // While it is in flight, the last deadline of those that wait passes.
+    let mut short = entry(1, None, 0, now);
+    short.deadline = now + Duration::from_secs(5);
+    lane.push(short);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
+    assert_eq!(lane.take_settled().len(), 1);
+    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), || 1.0);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
+    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
+}
+
+#[tokio::test(start_paused = true)]
 async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let now = Instant::now();
     let key = Key::from("handle");
@@ -407,6 +428,11 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     lane.push(entry(1, Some("handle"), 0, now));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.waiting(&key), None, "it is in flight");
+    lane.supersede(&key);
+    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), || 0.5);
+    assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
+    lane.push(entry(2, Some("handle"), 0, now));
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
     let aborted = lane.take_settled().pop().unwrap();
     assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());

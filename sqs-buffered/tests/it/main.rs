@@ -6,5 +6,6 @@ mod bad_use;
 mod closing;
 mod faults;
 mod fifo;
+mod receive;
 mod rig;
 mod sending;

@@ -45,6 +45,11 @@ const RULES: &[(&str, &[&str])] = &[
         "sqs-mock-server/src/engine",
         &["crate::ops", "crate::http", "crate::mock", "tokio", "SystemTime::now", "sqs_client::protocol"],
     ),
+    ("sqs-buffered/src/lease/schedule.rs", &["Instant::now", "crate::"]),
+    ("sqs-buffered/src/lease/book.rs", &["Instant::now", "crate::", "spawn", "async"]),
+    ("sqs-buffered/src/receive/credits.rs", &["crate::", "tokio"]),
+    ("sqs-buffered/src/consumer/groups.rs", &["crate::", "tokio"]),
+    ("sqs-buffered/src/consumer/back_off.rs", &["crate::", "tokio"]),
     ("sqs-mock-server/src/ops", &["crate::http", "crate::mock", "sqs_client::protocol", "SystemTime::now"]),
 ];
 

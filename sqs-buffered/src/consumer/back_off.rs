@@ -1,0 +1,84 @@
+//! How long a message stays hidden after its handler failed.
+
+use std::time::Duration;
+
+/// How long a message stays hidden after its handler failed or panicked, by how often it was received.
+///
+/// Parts of a second are rounded up, since the service counts in whole ones.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum BackOff {
+    /// Somewhere between nothing and `first`, doubled with each further receive up to `max`: "full jitter", see
+    /// <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>.
+    Exponential {
+        /// The longest time after the first receive.
+        first: Duration,
+        /// The longest time ever; at most 12 hours count.
+        max: Duration,
+    },
+    /// Always this long; at most 12 hours count.
+    Fixed(Duration),
+    /// Not at all: the message is visible again at once.
+    None,
+}
+
+impl Default for BackOff {
+    /// Exponential, from 2 seconds to 15 minutes.
+    fn default() -> Self {
+        Self::Exponential { first: Duration::from_secs(2), max: Duration::from_secs(900) }
+    }
+}
+
+impl BackOff {
+    /// How long this time. `receives` is the message's `ApproximateReceiveCount`, `chance` is from 0 to 1.
+    pub(crate) fn delay(&self, receives: u32, chance: f64) -> Duration {
+        match *self {
+            Self::Exponential { first, max } => {
+                let doublings = receives.saturating_sub(1).min(31);
+                let longest = first.saturating_mul(1 << doublings).min(max);
+                longest.mul_f64(chance.clamp(0.0, 1.0))
+            }
+            Self::Fixed(delay) => delay,
+            Self::None => Duration::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn delays_double_with_each_receive() {
+        let back_off = BackOff::default();
+        let longest: Vec<_> = (0..=12).map(|receives| back_off.delay(receives, 1.0).as_secs()).collect();
+        assert_eq!(longest, [2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+        assert_eq!(back_off.delay(3, 0.5), Duration::from_secs(4));
+        assert_eq!(back_off.delay(u32::MAX, 1.0), Duration::from_secs(900));
+    }
+
+    #[test]
+    fn other_policies_do_not_look_at_the_count() {
+        assert_eq!(BackOff::Fixed(Duration::from_secs(7)).delay(9, 0.1), Duration::from_secs(7));
+        assert_eq!(BackOff::None.delay(9, 0.9), Duration::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn delays_stay_within_their_bounds(
+            receives: u32,
+            chance in 0.0_f64..=1.0,
+            first in 0_u64..100_000,
+            max in 0_u64..100_000,
+        ) {
+            let (first, max) = (Duration::from_millis(first), Duration::from_millis(max));
+            let back_off = BackOff::Exponential { first, max };
+            let delay = back_off.delay(receives, chance);
+            prop_assert!(delay <= max);
+            prop_assert!(delay <= back_off.delay(receives, 1.0));
+            prop_assert!(back_off.delay(receives, 1.0) <= back_off.delay(receives.saturating_add(1), 1.0));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Fake {
+    id: Arc<str>,
+    sequence: u128,
+    /// Which delivery of the message it is.
+    delivery: u32,
+}
+
+impl Item for Fake {
+    fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    fn sequence(&self) -> u128 {
+        self.sequence
+    }
+}
+
+fn fake(sequence: u128, delivery: u32) -> Fake {
+    Fake { id: sequence.to_string().into(), sequence, delivery }
+}
+
+fn key(name: &str) -> Key {
+    name.into()
+}
+
+fn started(groups: &mut Groups<Fake>) -> Option<u128> {
+    groups.start().map(|(_, entry)| entry.latest.sequence)
+}
+
+#[test]
+fn groups_run_side_by_side_and_their_messages_one_by_one() {
+    let mut groups = Groups::new();
+    for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
+        groups.arrive(key(group), fake(sequence, 1));
+    }
+    assert_eq!((started(&mut groups), started(&mut groups), started(&mut groups)), (Some(1), Some(3), None));
+    groups.done(&key("a"));
+    assert_eq!((started(&mut groups), started(&mut groups)), (Some(2), None));
+}
+
+#[test]
+fn messages_start_by_number_whatever_order_they_come_in() {
+    let mut groups = Groups::new();
+    for sequence in [5, 9, 2, 7] {
+        groups.arrive(key("a"), fake(sequence, 1));
+    }
+    let mut order = Vec::new();
+    while let Some(sequence) = started(&mut groups) {
+        order.push(sequence);
+        groups.done(&key("a"));
+    }
+    assert_eq!(order, [2, 5, 7, 9]);
+}
+
+#[test]
+fn second_delivery_goes_with_the_first() {
+    let mut groups = Groups::new();
+    assert!(!groups.arrive(key("a"), fake(1, 1)));
+    assert!(!groups.arrive(key("a"), fake(2, 1)));
+    assert!(groups.arrive(key("a"), fake(2, 2)), "of one that waits");
+    let (_, first) = groups.start().expect("ready");
+    assert!(groups.arrive(key("a"), fake(1, 2)), "of the one that runs");
+    assert_eq!((first.latest, first.earlier.len()), (fake(1, 1), 0));
+    assert_eq!(groups.take_more(&key("a")), [fake(1, 2)]);
+    assert!(groups.arrive(key("a"), fake(1, 3)));
+    assert_eq!(groups.done(&key("a")), [fake(1, 3)], "too late to be settled with the others");
+    let (_, second) = groups.start().expect("ready");
+    assert_eq!(second.into_deliveries().collect::<Vec<_>>(), [fake(2, 2), fake(2, 1)], "the latest first");
+}
+
+#[test]
+fn message_that_is_given_back_comes_as_a_new_one() {
+    let mut groups = Groups::new();
+    groups.arrive(key("a"), fake(1, 1));
+    groups.arrive(key("a"), fake(2, 1));
+    assert_eq!(started(&mut groups), Some(1));
+    let rest: Vec<_> =
+        groups.take_waiting(&key("a")).into_iter().map(|entry| entry.latest.sequence).collect();
+    groups.give_back(&key("a"));
+    assert_eq!(rest, [2]);
+    assert!(!groups.arrive(key("a"), fake(2, 2)));
+    assert!(!groups.arrive(key("a"), fake(1, 2)));
+    assert_eq!(started(&mut groups), None, "not before all are back");
+    assert!(groups.done(&key("a")).is_empty());
+    assert_eq!(started(&mut groups), Some(1));
+}
+
+#[test]
+fn what_has_not_started_can_be_taken_out() {
+    let mut groups = Groups::new();
+    for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
+        groups.arrive(key(group), fake(sequence, 1));
+    }
+    assert_eq!(started(&mut groups), Some(1));
+    let drained: usize = groups.drain().iter().map(Vec::len).sum();
+    assert_eq!((drained, groups.waiting(), started(&mut groups)), (2, 0, None));
+    groups.done(&key("a"));
+    assert!(groups.lines.is_empty(), "nothing is left behind");
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Arrive(u8, u128),
+    Start,
+    Finish(prop::sample::Index, bool),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        3 => (0_u8..4, 0_u128..30).prop_map(|(group, sequence)| Event::Arrive(group, sequence)),
+        2 => Just(Event::Start),
+        2 => (any::<prop::sample::Index>(), any::<bool>()).prop_map(|(which, ok)| Event::Finish(which, ok)),
+    ];
+    prop::collection::vec(event, 0..300)
+}
+
+proptest! {
+    /// One message of a line at a time; the lowest first of those that wait; each delivery comes out exactly once.
+    #[test]
+    fn lines_are_in_order_and_lose_nothing(events in events()) {
+        let mut groups = Groups::new();
+        let (mut deliveries, mut out) = (0, BTreeSet::new());
+        let mut waiting: BTreeMap<Key, BTreeSet<u128>> = BTreeMap::new();
+        let mut running: Vec<(Key, Entry<Fake>)> = Vec::new();
+        for event in events {
+            match event {
+                Event::Arrive(group, sequence) => {
+                    let group = key(&group.to_string());
+                    deliveries += 1;
+                    let goes_along = groups.arrive(group.clone(), fake(sequence, deliveries));
+                    let runs = running.iter().any(|(key, entry)| *key == group && entry.latest.sequence == sequence);
+                    let is_new = !runs && waiting.entry(group).or_default().insert(sequence);
+                    prop_assert_eq!(goes_along, !is_new);
+                }
+                Event::Start => {
+                    let Some((group, entry)) = groups.start() else {
+                        let idle = |group: &Key| running.iter().all(|(key, _)| key != group);
+                        prop_assert!(waiting.iter().all(|(group, waiting)| waiting.is_empty() || !idle(group)));
+                        continue;
+                    };
+                    prop_assert!(running.iter().all(|(key, _)| *key != group));
+                    let first = waiting.get_mut(&group).and_then(BTreeSet::pop_first);
+                    prop_assert_eq!(first, Some(entry.latest.sequence));
+                    running.push((group, entry));
+                }
+                Event::Finish(which, succeeds) if !running.is_empty() => {
+                    let (group, entry) = running.swap_remove(which.index(running.len()));
+                    let mut settled: Vec<_> = entry.into_deliveries().chain(groups.take_more(&group)).collect();
+                    if !succeeds {
+                        let rest = groups.take_waiting(&group);
+                        settled.extend(rest.into_iter().flat_map(Entry::into_deliveries));
+                        waiting.remove(&group);
+                        groups.give_back(&group);
+                    }
+                    settled.extend(groups.done(&group));
+                    for fake in settled {
+                        prop_assert!(out.insert(fake.delivery), "{} came out twice", fake.delivery);
+                    }
+                }
+                Event::Finish(..) => {}
+            }
+            prop_assert_eq!(groups.waiting(), waiting.values().map(BTreeSet::len).sum::<usize>());
+        }
+        let left = groups.drain().into_iter().flatten().flat_map(Entry::into_deliveries);
+        out.extend(left.map(|fake| fake.delivery));
+        for (group, entry) in running {
+            out.extend(entry.into_deliveries().chain(groups.done(&group)).map(|fake| fake.delivery));
+        }
+        prop_assert_eq!(out.len(), usize::try_from(deliveries).unwrap());
+        prop_assert!(groups.lines.is_empty() && groups.ready.is_empty());
+    }
+}

@@ -1,0 +1,136 @@
+//! Running the handler, whatever it does.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use sqs_client::types::Message;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinHandle};
+use tracing::Instrument as _;
+
+use super::busy::Busy;
+use super::outcome::{HandlerError, Outcome};
+use crate::lease::Lease;
+use crate::receive::{Delivery, Event, Monitor};
+
+type Handling = Pin<Box<dyn Future<Output = Result<Outcome, HandlerError>> + Send>>;
+
+/// What the user gave to handle messages with.
+#[derive(Clone)]
+pub(crate) struct Handler(Arc<dyn Fn(Arc<Message>, Lease) -> Handling + Send + Sync>);
+
+/// How a handler ended.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    Outcome(Outcome),
+    /// It returned an error or panicked; the text is that of a panic.
+    Failed(Option<String>),
+    /// It was not started: too little time was left, and could not be had.
+    Stale,
+    /// It was not started: another consumer of the same client is handling the message.
+    Busy,
+    /// It was stopped.
+    Aborted,
+}
+
+impl Handler {
+    pub(crate) fn new<F, R>(handler: F) -> Self
+    where
+        F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
+    {
+        Self(Arc::new(move |message, lease| Box::pin(handler(message, lease))))
+    }
+
+    /// Runs it in a task of its own, which contains its panics and lets handlers run side by side.
+    pub(super) async fn run(
+        &self,
+        (busy, queue_url): (&Arc<Busy>, &Arc<str>),
+        delivery: &Delivery,
+        monitor: &Monitor,
+        mut abort: watch::Receiver<bool>,
+    ) -> Verdict {
+        let message_id = &**delivery.id();
+        let must_stop = async { drop(abort.wait_for(|abort| *abort).await) };
+        tokio::pin!(must_stop);
+        tokio::select! {
+            biased;
+            () = &mut must_stop => return Verdict::Stale,
+            fresh = delivery.lease.freshen() => if fresh.is_err() {
+                return Verdict::Stale;
+            },
+        }
+        let Some(turn) = busy.enter(queue_url, delivery.id()) else { return Verdict::Busy };
+        monitor.tally.started.one();
+        let handler = self.clone();
+        let (message, lease) = (Arc::clone(&delivery.message), delivery.lease.clone());
+        // The closure is called within the task too: it may panic before it returns a future.
+        let handling = async move {
+            // Also when it is stopped, its turn ends with the task.
+            let _turn = turn;
+            (handler.0)(message, lease).await
+        };
+        let mut task = Task(tokio::spawn(handling.instrument(span(queue_url, message_id))));
+        let result = tokio::select! {
+            biased;
+            result = &mut task => result,
+            () = must_stop => {
+                monitor.tally.aborted.one();
+                return Verdict::Aborted;
+            }
+        };
+        match result {
+            Ok(Ok(outcome)) => Verdict::Outcome(outcome),
+            Ok(Err(error)) => {
+                monitor.tell(&Event::HandlerFailed { message_id, error: &*error });
+                Verdict::Failed(None)
+            }
+            Err(error) => {
+                let text = panic_text(error);
+                monitor.tell(&Event::HandlerPanicked { message_id, text: &text });
+                Verdict::Failed(Some(text))
+            }
+        }
+    }
+}
+
+/// A task that is stopped when nobody waits for it any more.
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Future for Task<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn panic_text(error: JoinError) -> String {
+    let Ok(payload) = error.try_into_panic() else { return "the runtime has ended".to_owned() };
+    let payload: &(dyn Any + Send) = &*payload;
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a text".to_owned())
+}
+
+/// Names are those of OpenTelemetry's conventions for messaging
+/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
+fn span(queue_url: &str, message_id: &str) -> tracing::Span {
+    tracing::info_span!(
+        "sqs.process",
+        otel.kind = "consumer",
+        messaging.system = "aws_sqs",
+        messaging.operation.name = "process",
+        messaging.operation.type = "process",
+        messaging.destination.name = queue_url.rsplit('/').next(),
+        messaging.message.id = message_id,
+    )
+}

@@ -1,0 +1,38 @@
+//! What a handler says about its message.
+
+use std::error::Error;
+use std::time::Duration;
+
+/// Why a handler failed: any error, by `?`.
+pub type HandlerError = Box<dyn Error + Send + Sync>;
+
+/// What is to become of a message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is done: delete it.
+    Ack,
+    /// Not now: make it visible after this long. Parts of a second are rounded up, and no message stays hidden for more
+    /// than 12 hours after its receive.
+    Nack(Duration),
+    /// Not here: make it visible at once.
+    Release,
+    /// Leave it as it is: it is not renewed any more and comes back when its visibility timeout is over, unless somebody
+    /// deletes it by its receipt handle until then. On FIFO queues its group stands still until then.
+    Keep,
+    /// It can never be done: send it to the dead-letter queue of the queue, with this reason as the attribute
+    /// `DeadLetterReason`, and delete it here. Without a dead-letter queue it is treated as one whose handler failed.
+    DeadLetter(String),
+}
+
+/// When the next message of a group may start, on FIFO queues.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum GroupPace {
+    /// When the message before it was deleted. So a message is never handled before one of its group that comes again
+    /// because its delete failed.
+    #[default]
+    AfterDelete,
+    /// When the handler of the message before it has succeeded. Faster by the time that a delete takes.
+    AfterHandler,
+}

@@ -1,0 +1,142 @@
+//! One run of a consumer: messages in, handlers started, outcomes carried out.
+//!
+//! ```text
+//! intake -> groups -> start -> handler (a task) -> step -> what follows from it -> step -> groups
+//! stop: what has not started is given back, handlers have the grace, then they are stopped and theirs is given back
+//! ```
+//! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use sqs_client::client::Execute;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use tracing::Instrument as _;
+
+use super::Shared;
+use super::groups::{Entry, Groups, Key};
+use super::report::Report;
+use super::settle::{self, Back};
+use super::step::Step;
+use crate::receive::{Delivery, Intake, ReceiveError};
+
+/// How long the last requests may take when the grace is over.
+const LAST_REQUESTS: Duration = Duration::from_secs(5);
+
+/// One run of a consumer.
+pub(super) struct Run<H: Execute> {
+    pub(super) shared: Arc<Shared<H>>,
+    intake: Intake<H>,
+    pub(super) groups: Groups<Delivery>,
+    pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
+    /// Handlers that run.
+    pub(super) running: usize,
+    abort: watch::Sender<bool>,
+    pub(super) panics: Vec<String>,
+}
+
+impl<H: Execute> Run<H> {
+    pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
+        let (groups, work) = (Groups::new(), FuturesUnordered::new());
+        Self { shared, intake, groups, work, running: 0, abort: watch::channel(false).0, panics: Vec::new() }
+    }
+
+    /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
+    pub(super) async fn serve(&mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            self.start_what_may();
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => return,
+                Some(step) = self.work.next() => self.take(step),
+                batch = self.intake.next() => match batch {
+                    Some(batch) => self.arrive(batch),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Brings everything to an end.
+    pub(super) async fn wind_up(mut self, started: Instant, grace: Duration) -> Result<Report, ReceiveError> {
+        self.intake.stop();
+        let (mut until, mut is_late) = (Instant::now() + grace, false);
+        let mut comes_more = true;
+        loop {
+            self.give_waiting_back();
+            if self.work.is_empty() && !comes_more {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(step) = self.work.next() => self.take(step),
+                batch = self.intake.next(), if comes_more => match batch {
+                    Some(unwanted) => crate::receive::give_back(unwanted),
+                    None => comes_more = false,
+                },
+                () = sleep_until(until) => {
+                    if is_late {
+                        break;
+                    }
+                    (until, is_late) = (Instant::now() + LAST_REQUESTS, true);
+                    self.abort.send_replace(true);
+                    self.intake.abandon_receives();
+                }
+            }
+        }
+        let until = if is_late { until } else { until + LAST_REQUESTS };
+        // What is still being settled is given back by being dropped.
+        self.work.clear();
+        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
+        let result = timeout(left, self.intake.finish()).await.unwrap_or(Ok(()));
+        let (stats, panics) = (self.intake.stats(), self.panics);
+        result.map(|()| Report { stats, panics, is_clean: !is_late, elapsed: started.elapsed() })
+    }
+
+    fn arrive(&mut self, batch: Vec<Delivery>) {
+        for delivery in batch {
+            let key = self.shared.line_of(&delivery);
+            if self.groups.arrive(key, delivery) {
+                self.intake.monitor.tally.duplicates.one();
+            }
+        }
+    }
+
+    fn start_what_may(&mut self) {
+        while self.running < self.shared.settings.concurrency {
+            let Some((key, entry)) = self.groups.start() else { return };
+            self.running += 1;
+            let (shared, abort) = (Arc::clone(&self.shared), self.abort.subscribe());
+            self.work.push(Box::pin(async move {
+                let (handler, monitor) = (&shared.handler, &shared.monitor);
+                let source = (shared.source.client.busy(), &shared.source.url);
+                let verdict = handler.run(source, &entry.latest, monitor, abort).await;
+                Step::Handled { key, entry, verdict }
+            }));
+        }
+    }
+
+    /// Gives everything back that has not started.
+    fn give_waiting_back(&mut self) {
+        for mut line in self.groups.drain() {
+            let rest = line.split_off(1.min(line.len()));
+            let head = line.into_iter().flat_map(Entry::into_deliveries).collect();
+            self.push_back(None, rest, (head, Back::Returned));
+        }
+    }
+
+    pub(super) fn push_back(
+        &mut self,
+        key: Option<Key>,
+        rest: Vec<Entry<Delivery>>,
+        head: (Vec<Delivery>, Back),
+    ) {
+        let span = settle::span(&self.shared.source.url, "change_visibility", rest.len() + head.0.len());
+        let giving = settle::give_back(Arc::clone(&self.shared), key, rest, head);
+        self.work.push(Box::pin(giving.instrument(span)));
+    }
+}

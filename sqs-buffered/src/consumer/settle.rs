@@ -1,0 +1,84 @@
+//! What is done about messages when their handlers have ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sqs_client::client::Execute;
+
+use super::Shared;
+use super::groups::{Entry, Key};
+use super::step::Step;
+use crate::receive::{Delivery, Settled, Source};
+
+/// How long a message stays away that another consumer has now.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What becomes of a message that is not done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Back {
+    /// Hidden for a while.
+    After(Duration),
+    /// Visible at once, because its handler said so.
+    Released,
+    /// Visible at once, because nothing was said.
+    Returned,
+    /// Visible soon, because another consumer has the message now.
+    Later,
+    /// Left alone.
+    Kept,
+}
+
+/// Deletes all deliveries of a message. It is done when one of them says so: on FIFO queues the handles of earlier ones have
+/// expired.
+pub(super) async fn delete<H: Execute>(
+    shared: Arc<Shared<H>>,
+    key: Option<Key>,
+    mut deliveries: Vec<Delivery>,
+    how: Settled,
+) -> Step {
+    let source = &shared.source;
+    let deletes = deliveries.iter_mut().map(|delivery| delivery.delete(source, how));
+    let is_done = join_all(deletes).await.iter().any(Result::is_ok);
+    Step::Deleted { key, is_done, deliveries }
+}
+
+/// Gives back what has not started of a group, the last first, and then the message before it: so that whoever receives
+/// from the group begins with that one.
+pub(super) async fn give_back<H: Execute>(
+    shared: Arc<Shared<H>>,
+    key: Option<Key>,
+    rest: Vec<Entry<Delivery>>,
+    (head, how): (Vec<Delivery>, Back),
+) -> Step {
+    let rest = rest.into_iter().rev().flat_map(Entry::into_deliveries);
+    all_back(&shared.source, rest, Back::Returned).await;
+    all_back(&shared.source, head, how).await;
+    Step::GivenBack { key }
+}
+
+/// Errors are counted and told where they happen; there is nothing more to do about them.
+async fn all_back<H: Execute>(source: &Source<H>, deliveries: impl IntoIterator<Item = Delivery>, how: Back) {
+    let back = async |delivery: Delivery| match how {
+        Back::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
+        Back::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
+        Back::Returned => drop(delivery.hide(source, Duration::ZERO, Settled::Returned).await),
+        Back::Later => drop(delivery.hide(source, SOON, Settled::Returned).await),
+        Back::Kept => delivery.keep(),
+    };
+    join_all(deliveries.into_iter().map(back)).await;
+}
+
+/// Names are those of OpenTelemetry's conventions for messaging
+/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
+pub(super) fn span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
+    tracing::debug_span!(
+        "sqs.settle",
+        otel.kind = "client",
+        messaging.system = "aws_sqs",
+        messaging.operation.name = operation,
+        messaging.operation.type = "settle",
+        messaging.destination.name = queue_url.rsplit('/').next(),
+        messaging.batch.message_count = messages,
+    )
+}

@@ -1,0 +1,101 @@
+//! What the clones of a consumer and its run share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sqs_client::client::Execute;
+use sqs_client::types::MessageSystemAttributeName as Name;
+use tokio::sync::watch;
+
+use super::back_off::BackOff;
+use super::dead_letter::DeadLetters;
+use super::groups::{Item, Key};
+use super::handler::Handler;
+use super::outcome::GroupPace;
+use super::report::Report;
+use crate::receive::{Bank, Delivery, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source};
+
+/// What clones and the run share.
+pub(crate) struct Shared<H: Execute> {
+    pub(super) source: Source<H>,
+    pub(super) settings: Settings,
+    pub(super) back_off: BackOff,
+    pub(super) pace: GroupPace,
+    pub(super) handler: Handler,
+    pub(super) bank: Arc<Bank>,
+    pub(super) monitor: Arc<Monitor>,
+    pub(super) dead_letters: DeadLetters,
+    /// Whether it has been run, and how long the end may take.
+    pub(super) control: Mutex<Control>,
+    pub(super) stop: watch::Sender<bool>,
+    /// What it came to, once it has ended.
+    pub(super) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
+}
+
+/// How a consumer is run.
+pub(super) struct Control {
+    pub(super) has_run: bool,
+    pub(super) grace: Duration,
+}
+
+/// What a consumer is made of.
+pub(crate) struct Parts<H: Execute> {
+    pub(super) source: Source<H>,
+    pub(super) settings: Settings,
+    pub(super) back_off: BackOff,
+    pub(super) pace: GroupPace,
+    pub(super) grace: Duration,
+    pub(super) hook: Option<Hook>,
+    pub(super) handler: Handler,
+}
+
+/// Tells those who wait for the end of a run that it was dropped.
+pub(crate) struct Ending<'c, H: Execute>(pub(super) &'c Shared<H>);
+
+impl<H: Execute> Drop for Ending<'_, H> {
+    fn drop(&mut self) {
+        self.0.result.send_if_modified(|result| {
+            let was_dropped = result.is_none();
+            result.get_or_insert_with(|| {
+                Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the run of the consumer was dropped"))
+            });
+            was_dropped
+        });
+    }
+}
+
+impl<H: Execute> Shared<H> {
+    pub(super) fn new(parts: Parts<H>) -> Self {
+        let Parts { source, settings, back_off, pace, grace, hook, handler } = parts;
+        Self {
+            bank: Arc::new(Bank::new(settings.credits())),
+            source,
+            settings,
+            back_off,
+            pace,
+            handler,
+            monitor: Arc::new(Monitor::new(hook)),
+            dead_letters: DeadLetters::default(),
+            control: Mutex::new(Control { has_run: false, grace }),
+            stop: watch::channel(false).0,
+            result: watch::channel(None).0,
+        }
+    }
+
+    /// The line of a message: its group on FIFO queues, else itself.
+    pub(super) fn line_of(&self, delivery: &Delivery) -> Key {
+        let group = delivery.attribute(&Name::MessageGroupId).filter(|_| self.source.is_fifo());
+        group.map_or_else(|| Arc::clone(delivery.id()), Arc::from)
+    }
+}
+
+impl Item for Delivery {
+    fn id(&self) -> &Arc<str> {
+        Delivery::id(self)
+    }
+
+    fn sequence(&self) -> u128 {
+        self.number(&Name::SequenceNumber).unwrap_or_default()
+    }
+}

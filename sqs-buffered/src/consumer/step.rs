@@ -1,0 +1,154 @@
+//! What has come to an end, and what follows from it.
+//!
+//! ```text
+//! Handled -> succeeded -> delete --Deleted--> the next of the line may start
+//!    |                               | failed
+//!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
+//!    |-> dead letter --Sent--> as if succeeded | as if failed
+//!    +-> lost --> a later delivery of it runs again | the group begins again
+//! ```
+
+use std::sync::Arc;
+
+use sqs_client::client::Execute;
+use tracing::Instrument as _;
+
+use super::groups::{Entry, Key};
+use super::handler::Verdict;
+use super::outcome::{GroupPace, Outcome};
+use super::run::Run;
+use super::settle::{self, Back};
+use crate::random;
+use crate::receive::{Delivery, Event, Settled};
+
+/// Panics whose text is reported.
+const MOST_PANICS: usize = 10;
+
+/// What has come to an end.
+pub(super) enum Step {
+    Handled {
+        key: Key,
+        entry: Entry<Delivery>,
+        verdict: Verdict,
+    },
+    /// The sending of a dead letter: its deliveries, the latest first, and why it failed.
+    Sent {
+        key: Key,
+        deliveries: Vec<Delivery>,
+        result: Result<(), String>,
+    },
+    Deleted {
+        key: Option<Key>,
+        is_done: bool,
+        deliveries: Vec<Delivery>,
+    },
+    GivenBack {
+        key: Option<Key>,
+    },
+}
+
+impl<H: Execute> Run<H> {
+    /// Does what follows from a step.
+    pub(super) fn take(&mut self, step: Step) {
+        match step {
+            Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
+            Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
+            Step::Deleted { key: Some(key), is_done, deliveries } => {
+                if !is_done {
+                    return self.give_back(key, deliveries, Back::Returned);
+                }
+                let late = self.groups.done(&key);
+                if !late.is_empty() {
+                    self.delete(None, late, Settled::Acked);
+                }
+            }
+            // What is left of them is given back by being dropped.
+            Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
+            Step::GivenBack { key: Some(key) } => drop(self.groups.done(&key)),
+        }
+    }
+
+    fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
+        self.running -= 1;
+        let more = self.groups.take_more(&key);
+        if entry.latest.lease.is_lost() {
+            return self.lost(key, entry, more);
+        }
+        let receives = entry.latest.receive_count();
+        let deliveries: Vec<_> = more.into_iter().rev().chain(entry.into_deliveries()).collect();
+        match verdict {
+            Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
+            Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Back::After(delay)),
+            Verdict::Outcome(Outcome::Release) => self.give_back(key, deliveries, Back::Released),
+            Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Back::Kept),
+            Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
+            Verdict::Failed(panic) => {
+                self.panics.extend(panic.filter(|_| self.panics.len() < MOST_PANICS));
+                self.failed(key, deliveries, receives);
+            }
+            Verdict::Busy => {
+                self.shared.monitor.tally.duplicates.one();
+                self.give_back(key, deliveries, Back::Later);
+            }
+            Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned),
+        }
+    }
+
+    /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
+    /// ended; without one, a group has to begin again from the message that is lost.
+    fn lost(&mut self, key: Key, entry: Entry<Delivery>, mut more: Vec<Delivery>) {
+        entry.into_deliveries().for_each(Delivery::forget);
+        if let Some(latest) = more.pop() {
+            self.groups.run_again(&key, Entry { latest, earlier: more });
+            drop(self.groups.done(&key));
+        } else {
+            self.give_back(key, Vec::new(), Back::Returned);
+        }
+    }
+
+    fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
+        let delay = self.shared.back_off.delay(receives, random::unit());
+        self.give_back(key, deliveries, Back::After(delay));
+    }
+
+    fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
+        if self.shared.pace == GroupPace::AfterHandler && self.shared.source.is_fifo() {
+            deliveries.extend(self.groups.done(&key));
+            return self.delete(None, deliveries, how);
+        }
+        self.delete(Some(key), deliveries, how);
+    }
+
+    fn delete(&mut self, key: Option<Key>, deliveries: Vec<Delivery>, how: Settled) {
+        let span = settle::span(&self.shared.source.url, "delete", deliveries.len());
+        let deleting = settle::delete(Arc::clone(&self.shared), key, deliveries, how);
+        self.work.push(Box::pin(deleting.instrument(span)));
+    }
+
+    fn send(&mut self, key: Key, deliveries: Vec<Delivery>, reason: String) {
+        let shared = Arc::clone(&self.shared);
+        self.work.push(Box::pin(async move {
+            let result = match deliveries.first() {
+                Some(latest) => shared.dead_letters.send(&shared.source, latest, &reason).await,
+                None => Ok(()),
+            };
+            Step::Sent { key, deliveries, result }
+        }));
+    }
+
+    fn sent(&mut self, key: Key, deliveries: Vec<Delivery>, result: Result<(), String>) {
+        let Err(reason) = result else { return self.succeeded(key, deliveries, Settled::DeadLettered) };
+        let receives = deliveries.first().map_or(1, |latest| {
+            self.shared.monitor.tell(&Event::DeadLetterFailed { message_id: latest.id(), reason: &reason });
+            latest.receive_count()
+        });
+        self.failed(key, deliveries, receives);
+    }
+
+    /// Gives a message back that ran, after all that waits behind it.
+    fn give_back(&mut self, key: Key, deliveries: Vec<Delivery>, how: Back) {
+        let rest = self.groups.take_waiting(&key);
+        self.groups.give_back(&key);
+        self.push_back(Some(key), rest, (deliveries, how));
+    }
+}

@@ -1,0 +1,187 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const VISIBILITY: u32 = 30;
+
+fn book() -> Book<&'static str> {
+    Book::new(Schedule::new(VISIBILITY, Duration::from_secs(3_600)))
+}
+
+/// Opens a lease whose holder is this text.
+fn open(book: &mut Book<&'static str>, now: Instant, holder: &'static str, chance: f64) -> Number {
+    let mut given = None;
+    book.open(
+        now,
+        |number| {
+            given = Some(number);
+            holder
+        },
+        chance,
+    );
+    given.expect("a number")
+}
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[test]
+fn lease_is_renewed_half_way_as_long_as_it_is_open() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    assert_eq!(book.next_look(), Some(start + secs(15)));
+    assert!(book.due(start + secs(14)).is_empty());
+    assert_eq!(book.due(start + secs(15)), [Due::Renew(number, 30, "m")]);
+    assert_eq!(book.renewed(number, (start + secs(15), 30), Renewed::Done, start + secs(16), 0.5), None);
+    assert_eq!(book.term(number).map(|term| term.deadline), Some(start + secs(43)));
+    assert_eq!(book.next_look(), Some(start + secs(30)));
+    assert!(book.end(number, start + secs(20)).is_some());
+    assert_eq!((book.next_look(), book.due(start + secs(99))), (None, Vec::new()));
+}
+
+#[test]
+fn lease_is_lost_when_refused_or_when_its_deadline_comes() {
+    let (mut book, start) = (book(), Instant::now());
+    let (refused, silent) = (open(&mut book, start, "refused", 0.5), open(&mut book, start, "silent", 0.5));
+    assert_eq!(book.due(start + secs(15)).len(), 2);
+    let asked = (start + secs(15), 30);
+    assert_eq!(book.renewed(refused, asked, Renewed::Refused, start + secs(16), 0.5), Some("refused"));
+    assert_eq!(book.due(start + secs(28)), [Due::Lost("silent")]);
+    assert_eq!(book.renewed(silent, asked, Renewed::Done, start + secs(29), 0.5), None, "it was lost before");
+    assert_eq!((book.end(refused, start), book.end(silent, start)), (None, None));
+}
+
+#[test]
+fn answer_that_comes_after_the_deadline_saves_nothing() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    book.due(start + secs(15));
+    assert_eq!(book.renewed(number, (start + secs(15), 30), Renewed::Done, start + secs(28), 0.5), Some("m"));
+}
+
+#[test]
+fn failed_renewal_is_tried_again_before_the_deadline() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    book.due(start + secs(15));
+    book.renewed(number, (start + secs(15), 30), Renewed::Failed, start + secs(16), 0.5);
+    assert_eq!(book.next_look(), Some(start + secs(19)), "a quarter of the twelve seconds left");
+    assert_eq!(book.freshen(number, start + secs(17)), Some(false));
+    assert_eq!(book.next_look(), Some(start + secs(19)), "nobody shortens the pause");
+    assert_eq!(book.due(start + secs(19)), [Due::Renew(number, 30, "m")]);
+}
+
+#[test]
+fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 1.0);
+    assert_eq!(book.freshen(number, start + secs(13)), Some(true));
+    assert_eq!(book.freshen(number, start + secs(14)), Some(false));
+    assert_eq!(book.due(start + secs(14)), [Due::Renew(number, 30, "m")]);
+    book.renewed(number, (start + secs(14), 30), Renewed::Done, start + secs(14), 0.5);
+    assert_eq!(book.freshen(number, start + secs(14)), Some(true));
+    book.end(number, start + secs(14));
+    assert_eq!(book.freshen(number, start + secs(14)), None);
+}
+
+#[test]
+fn wish_for_more_time_comes_before_the_usual_and_is_kept_when_it_fails() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    let wished = book.want(number, secs(7_200), start + secs(1));
+    assert_eq!(wished, Some(start + secs(7_199)), "the usual limit is an hour");
+    assert_eq!(book.due(start + secs(1)), [Due::Renew(number, 7_200, "m")]);
+    book.renewed(number, (start + secs(1), 7_200), Renewed::Failed, start + secs(2), 0.0);
+    assert_eq!(book.due(start + secs(3)), [Due::Renew(number, 7_200 - 2, "m")]);
+    book.renewed(number, (start + secs(3), 7_198), Renewed::Done, start + secs(3), 0.5);
+    assert_eq!(
+        book.want(number, secs(5), start + secs(4)),
+        Some(start + secs(7_199)),
+        "it has more than that"
+    );
+    assert_eq!(book.next_look(), Some(start + secs(3 + 3_599)));
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Open,
+    Pass(u64),
+    Answer(prop::sample::Index, u8),
+    End(prop::sample::Index),
+    Freshen(prop::sample::Index),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let which = any::<prop::sample::Index>;
+    let event = prop_oneof![
+        Just(Event::Open),
+        (0_u64..20_000).prop_map(Event::Pass),
+        (which(), 0_u8..4).prop_map(|(which, result)| Event::Answer(which, result)),
+        which().prop_map(Event::End),
+        which().prop_map(Event::Freshen),
+    ];
+    prop::collection::vec(event, 0..300)
+}
+
+proptest! {
+    /// I12: no renewal for a lease that is over, none beside another; every lease is renewed, ended or lost in time.
+    #[test]
+    fn no_renewal_follows_an_end_or_a_loss(events in events(), chance in 0.0_f64..=1.0) {
+        let mut book: Book<Number> = Book::new(Schedule::new(VISIBILITY, secs(90)));
+        let (start, mut now) = (Instant::now(), Instant::now());
+        let (mut open, mut over): (Vec<Number>, Vec<Number>) = (Vec::new(), Vec::new());
+        let mut renewing: Vec<(Number, Instant, u32)> = Vec::new();
+        for event in events {
+            match event {
+                Event::Open => open.push(book.open(now, |number| number, chance)),
+                Event::Pass(millis) => now += Duration::from_millis(millis),
+                Event::Answer(which, result) if !renewing.is_empty() => {
+                    let (number, asked, seconds) = renewing.swap_remove(which.index(renewing.len()));
+                    let result = [Renewed::Done, Renewed::Done, Renewed::Failed, Renewed::Refused][usize::from(result)];
+                    let was_open = open.contains(&number);
+                    if let Some(lost) = book.renewed(number, (asked, seconds), result, now, chance) {
+                        prop_assert!(was_open && lost == number);
+                        open.retain(|other| *other != number);
+                        over.push(number);
+                    } else if was_open && result == Renewed::Done {
+                        prop_assert!(book.term(number).is_some_and(|term| term.deadline <= term.received + secs(90)));
+                    }
+                }
+                Event::End(which) if !open.is_empty() => {
+                    let number = open.swap_remove(which.index(open.len()));
+                    book.end(number, now);
+                    over.push(number);
+                }
+                Event::Freshen(which) if !open.is_empty() => {
+                    let number = open[which.index(open.len())];
+                    if book.freshen(number, now) == Some(true) {
+                        let deadline = book.term(number).map(|term| term.deadline);
+                        prop_assert!(deadline.is_some_and(|deadline| deadline - now >= secs(15)));
+                    }
+                }
+                _ => {}
+            }
+            for due in book.due(now) {
+                match due {
+                    Due::Renew(number, seconds, _) => {
+                        prop_assert!(!over.contains(&number), "{number} is over");
+                        let still_renewing = |(other, ..): &(Number, _, _)| *other == number;
+                        prop_assert!(!renewing.iter().any(still_renewing), "two renewals of {number}");
+                        renewing.push((number, now, seconds));
+                    }
+                    Due::Lost(number) => {
+                        prop_assert!(open.contains(&number));
+                        open.retain(|other| *other != number);
+                        over.push(number);
+                    }
+                }
+            }
+            prop_assert!(book.next_look().is_none_or(|at| at > now));
+            prop_assert_eq!(book.next_look().is_some(), !open.is_empty());
+            for number in &open {
+                prop_assert!(book.term(*number).is_some_and(|term| term.deadline > now && term.received >= start));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The leases of one receiver, shared by their holders and the [task](super::task) that keeps them. The lock is held for a
+//! few instructions; nobody waits or calls out while holding it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::lease::{Held, Lease, LeaseOver};
+use super::task::Renewal;
+use super::{Book, Due, Number, Renewed, Schedule, Term};
+use crate::error::{SendError, SendErrorKind};
+use crate::random;
+use crate::receive::{Credit, Event, Monitor};
+
+/// The leases of one receiver, shared by their holders and the task that keeps them.
+pub(crate) struct Keeper {
+    state: Mutex<State>,
+    /// The task waits here.
+    pub(super) woken: Notify,
+    pub(super) monitor: Arc<Monitor>,
+}
+
+struct State {
+    book: Book<Arc<Held>>,
+    abandoned: Vec<Abandoned>,
+    /// Messages that are not settled.
+    open: usize,
+    /// No more will come.
+    is_closing: bool,
+}
+
+/// A message that is to be given back, with the credit that it takes until then.
+pub(super) struct Abandoned {
+    pub(super) lease: Lease,
+    pub(super) credit: Credit,
+    /// After this; usually at once.
+    pub(super) delay: Duration,
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeper").field("open", &self.state.lock().open).finish_non_exhaustive()
+    }
+}
+
+impl Keeper {
+    pub(crate) fn new(schedule: Schedule, monitor: Arc<Monitor>) -> Self {
+        let book = Book::new(schedule);
+        let state = State { book, abandoned: Vec::new(), open: 0, is_closing: false };
+        Self { state: Mutex::new(state), woken: Notify::new(), monitor }
+    }
+
+    /// Opens the leases of messages, given by id and receipt handle, that came with an answer of this moment.
+    pub(crate) fn open(self: &Arc<Self>, now: Instant, messages: &[(Arc<str>, Arc<str>)]) -> Vec<Lease> {
+        let open = |state: &mut State, (message_id, receipt_handle): &(Arc<str>, Arc<str>)| {
+            let held = |number| {
+                Arc::new(Held {
+                    keeper: Arc::clone(self),
+                    number,
+                    receipt_handle: Arc::clone(receipt_handle),
+                    message_id: Arc::clone(message_id),
+                    is_lost: AtomicBool::new(false),
+                    changed: Notify::new(),
+                })
+            };
+            state.open += 1;
+            Lease(state.book.open(now, held, random::unit()))
+        };
+        let state = &mut *self.state.lock();
+        let leases = messages.iter().map(|message| open(state, message)).collect();
+        self.woken.notify_one();
+        leases
+    }
+
+    /// A message is settled, as far as it ever will be.
+    pub(crate) fn settled(&self) {
+        let mut state = self.state.lock();
+        state.open = state.open.saturating_sub(1);
+        if state.is_closing {
+            self.woken.notify_one();
+        }
+    }
+
+    /// Gives a message back in the background, to be visible after `delay`.
+    pub(crate) fn abandon(&self, lease: Lease, credit: Credit, delay: Duration) {
+        self.state.lock().abandoned.push(Abandoned { lease, credit, delay });
+        self.woken.notify_one();
+    }
+
+    /// No more messages come: the task ends when the last one is settled.
+    pub(crate) fn close(&self) {
+        self.state.lock().is_closing = true;
+        self.woken.notify_one();
+    }
+
+    pub(super) fn term(&self, number: Number) -> Option<Term> {
+        self.state.lock().book.term(number)
+    }
+
+    pub(super) fn want(&self, number: Number, wanted: Duration) -> Option<Instant> {
+        let wished = self.state.lock().book.want(number, wanted, Instant::now());
+        self.woken.notify_one();
+        wished
+    }
+
+    pub(super) fn freshen(&self, number: Number) -> Option<bool> {
+        let is_fresh = self.state.lock().book.freshen(number, Instant::now());
+        if is_fresh == Some(false) {
+            self.woken.notify_one();
+        }
+        is_fresh
+    }
+
+    pub(super) fn end(&self, held: &Held) -> Result<Duration, LeaseOver> {
+        let now = Instant::now();
+        match self.state.lock().book.end(held.number, now) {
+            Some(term) => Ok(term.hideable(now)),
+            None => Err(LeaseOver),
+        }
+        .inspect_err(|_| self.lost(held))
+    }
+
+    /// Tells that a lease is lost, once.
+    pub(super) fn lost(&self, held: &Held) {
+        if held.is_lost.load(std::sync::atomic::Ordering::Acquire) {
+            return;
+        }
+        held.lose();
+        self.monitor.tell(&Event::LeaseLost { message_id: &held.message_id });
+    }
+
+    pub(super) fn due(&self, now: Instant) -> (Vec<Due<Arc<Held>>>, Vec<Abandoned>) {
+        let mut state = self.state.lock();
+        (state.book.due(now), std::mem::take(&mut state.abandoned))
+    }
+
+    pub(super) fn renewed(&self, renewal: &Renewal, result: &Result<(), SendError>) {
+        let verdict = match result {
+            Ok(()) => Renewed::Done,
+            Err(error) if is_refusal(error) => Renewed::Refused,
+            Err(error) => {
+                let message_id = &*renewal.held.message_id;
+                self.monitor.tell(&Event::RenewalFailed { message_id, error });
+                Renewed::Failed
+            }
+        };
+        let number = renewal.held.number;
+        let asked = (renewal.asked, renewal.seconds);
+        let lost = self.state.lock().book.renewed(number, asked, verdict, Instant::now(), random::unit());
+        match lost {
+            Some(held) => self.lost(&held),
+            None => renewal.held.changed.notify_waiters(),
+        }
+    }
+
+    /// What is left to do: until when nothing, or nothing ever.
+    pub(super) fn outlook(&self) -> Outlook {
+        let state = self.state.lock();
+        if state.is_closing && state.open == 0 && state.abandoned.is_empty() {
+            return Outlook::Over;
+        }
+        Outlook::Until(state.book.next_look())
+    }
+}
+
+pub(super) enum Outlook {
+    Over,
+    Until(Option<Instant>),
+}
+
+/// Whether the service says that the message is not ours, as opposed to that it cannot be asked now.
+fn is_refusal(error: &SendError) -> bool {
+    matches!(error.kind(), SendErrorKind::LeaseLost | SendErrorKind::Rejected | SendErrorKind::Invalid)
+}

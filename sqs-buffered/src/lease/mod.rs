@@ -1,0 +1,14 @@
+//! Leases: how long a received message is ours, and who sees to it.
+
+mod book;
+mod keeper;
+#[expect(clippy::module_inception, reason = "it is the lease of this module")]
+mod lease;
+mod schedule;
+mod task;
+
+pub(crate) use book::{Book, Due, Number, Renewed};
+pub(crate) use keeper::Keeper;
+pub use lease::{Lease, LeaseOver};
+pub(crate) use schedule::{Schedule, Term};
+pub(crate) use task::keep;

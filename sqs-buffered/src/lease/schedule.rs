@@ -1,0 +1,200 @@
+//! When a lease ends, when it is renewed, and for how long. Pure: time and chance are parameters.
+//!
+//! ```text
+//! answer        renew (half-way, +-10 %)          deadline   visible again
+//!   |---------------------|--------------------------|----------|
+//!   0                    VT/2                  VT - margin      VT       margin = min(2 s, VT/4)
+//! ```
+
+use std::time::Duration;
+
+use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
+use tokio::time::Instant;
+
+/// The longest part of a visibility timeout that is not relied on: answers take their time, and clocks differ.
+const LONGEST_MARGIN: Duration = Duration::from_secs(2);
+/// How much earlier or later than half-way a renewal may be, as a part of the half.
+const JITTER: f64 = 0.1;
+/// The shortest pause between two renewals of which the first failed.
+const SHORTEST_RETRY: Duration = Duration::from_millis(50);
+
+/// How the leases of one receiver go.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Schedule {
+    /// What a receive and a renewal ask for, in whole seconds.
+    visibility: Duration,
+    /// Renewals end this long after the receive.
+    max_lease: Duration,
+}
+
+impl Schedule {
+    /// A schedule. The service keeps no message hidden for more than 12 hours after its receive, so neither do leases.
+    pub(crate) fn new(visibility_seconds: u32, max_lease: Duration) -> Self {
+        let visibility = Duration::from_secs(visibility_seconds.into());
+        Self { visibility, max_lease: max_lease.min(longest()) }
+    }
+
+    /// Until when a lease lasts that is renewed as often as it may be.
+    pub(crate) fn limit(&self, received: Instant) -> Instant {
+        received + self.max_lease
+    }
+
+    /// Until when a message is ours that is hidden for `granted` since no later than `since`.
+    pub(crate) fn deadline(since: Instant, granted: Duration) -> Instant {
+        since + granted.saturating_sub(LONGEST_MARGIN.min(granted / 4))
+    }
+
+    /// What a receive grants.
+    pub(crate) fn first_grant(&self) -> Duration {
+        self.visibility
+    }
+
+    /// When to renew: half-way, a bit earlier or later by `chance` from 0 to 1, so that leases that began together do
+    /// not end together.
+    pub(crate) fn renew_at(since: Instant, granted: Duration, chance: f64) -> Instant {
+        let factor = 1.0 - JITTER + 2.0 * JITTER * chance.clamp(0.0, 1.0);
+        since + (granted / 2).mul_f64(factor)
+    }
+
+    /// When to try again after a renewal that failed: somewhere in the first half of the time that is left.
+    pub(crate) fn retry_at(now: Instant, deadline: Instant, chance: f64) -> Instant {
+        let left = deadline.saturating_duration_since(now);
+        now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
+    }
+
+    /// For how many seconds to hide the message from now; `None` when its lease cannot be made longer than it is.
+    /// `wanted` is what its holder asked for, instead of the usual.
+    pub(crate) fn extension(&self, term: &Term, now: Instant, wanted: Option<Duration>) -> Option<u32> {
+        let limit = term.limit.min(term.received + longest());
+        let left = limit.saturating_duration_since(now);
+        let seconds = wanted.unwrap_or(self.visibility).min(left).as_secs();
+        let is_longer = Self::deadline(now, Duration::from_secs(seconds)) > term.deadline;
+        (seconds > 0 && is_longer).then(|| u32::try_from(seconds).unwrap_or(u32::MAX))
+    }
+
+    /// Whether so much time is left that a handler can begin: half of the visibility timeout.
+    pub(crate) fn is_fresh(&self, deadline: Instant, now: Instant) -> bool {
+        deadline.saturating_duration_since(now) >= self.visibility / 2
+    }
+}
+
+/// How long a message is and can be ours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Term {
+    /// When the answer came that brought it.
+    pub(crate) received: Instant,
+    /// Until when it is ours.
+    pub(crate) deadline: Instant,
+    /// Until when it can be made ours.
+    pub(crate) limit: Instant,
+}
+
+impl Term {
+    /// For how long the message can still be hidden from now.
+    pub(crate) fn hideable(&self, now: Instant) -> Duration {
+        (self.received + longest()).saturating_duration_since(now)
+    }
+}
+
+/// The longest that a message can stay hidden after its receive. Two seconds stay unused: the service counts from its
+/// own moment of the receive, which is before ours.
+fn longest() -> Duration {
+    let seconds = u64::try_from(*VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or_default();
+    Duration::from_secs(seconds).saturating_sub(LONGEST_MARGIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn term(schedule: Schedule, received: Instant) -> Term {
+        let deadline = Schedule::deadline(received, schedule.first_grant());
+        Term { received, deadline, limit: schedule.limit(received) }
+    }
+
+    #[test]
+    fn deadline_is_two_seconds_or_a_quarter_early() {
+        let now = Instant::now();
+        let left = |granted: u64| Schedule::deadline(now, Duration::from_secs(granted)) - now;
+        assert_eq!(left(30), Duration::from_secs(28));
+        assert_eq!(left(8), Duration::from_secs(6));
+        assert_eq!(left(1), Duration::from_millis(750));
+        assert_eq!(left(0), Duration::ZERO);
+    }
+
+    #[test]
+    fn message_is_handed_out_with_half_of_its_time_left() {
+        let now = Instant::now();
+        let schedule = Schedule::new(30, HOUR);
+        let deadline = term(schedule, now).deadline;
+        assert!(schedule.is_fresh(deadline, now + Duration::from_secs(13)));
+        assert!(!schedule.is_fresh(deadline, now + Duration::from_millis(13_001)));
+    }
+
+    #[test]
+    fn renewals_end_with_the_longest_lease() {
+        let now = Instant::now();
+        let schedule = Schedule::new(600, HOUR);
+        let mut term = term(schedule, now);
+        let mut seconds = 300;
+        while let Some(granted) = schedule.extension(&term, now + Duration::from_secs(seconds), None) {
+            let renewed = now + Duration::from_secs(seconds);
+            term.deadline = Schedule::deadline(renewed, Duration::from_secs(granted.into()));
+            assert!(seconds + u64::from(granted) <= 3_600);
+            seconds += 300;
+        }
+        assert_eq!(term.deadline - now, Duration::from_secs(3_598));
+    }
+
+    #[test]
+    fn no_wish_reaches_beyond_twelve_hours_after_the_receive() {
+        let now = Instant::now();
+        let schedule = Schedule::new(30, HOUR * 24);
+        let term = term(schedule, now);
+        let at = |hours: u32| schedule.extension(&term, now + HOUR * hours, Some(HOUR * 12));
+        assert_eq!(at(0), Some(43_198));
+        assert_eq!(at(11), Some(3_598));
+        assert_eq!(at(12), None);
+    }
+
+    proptest! {
+        /// A lease that is renewed on time never ends before its limit, whatever the visibility timeout and chance.
+        #[test]
+        fn renewals_on_time_never_lose_a_message(
+            visibility in 1_u32..=43_200,
+            chances in prop::collection::vec(0.0_f64..=1.0, 1..50),
+        ) {
+            let start = Instant::now();
+            let schedule = Schedule::new(visibility, HOUR * 12);
+            let mut term = term(schedule, start);
+            let (mut since, mut granted) = (start, schedule.first_grant());
+            for chance in chances {
+                let at = Schedule::renew_at(since, granted, chance);
+                prop_assert!(at > since && at < term.deadline, "{at:?} {term:?}");
+                let half = (granted / 2).as_secs_f64();
+                let from_half = ((at - since).as_secs_f64() - half).abs();
+                prop_assert!(from_half <= half * 0.1 + 1e-6);
+                let Some(seconds) = schedule.extension(&term, at, None) else {
+                    prop_assert!(term.limit - at <= schedule.visibility);
+                    break;
+                };
+                (since, granted) = (at, Duration::from_secs(seconds.into()));
+                let deadline = Schedule::deadline(since, granted);
+                prop_assert!(deadline > term.deadline && since + granted <= start + HOUR * 12);
+                term.deadline = deadline;
+            }
+        }
+
+        #[test]
+        fn retries_of_renewals_come_soon_and_not_at_once(left in 0_u64..100_000, chance in 0.0_f64..=1.0) {
+            let now = Instant::now();
+            let left = Duration::from_millis(left);
+            let pause = Schedule::retry_at(now, now + left, chance) - now;
+            prop_assert!(pause >= SHORTEST_RETRY && pause <= (left / 2).max(SHORTEST_RETRY));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The task that keeps the leases of one receiver: it renews them, and gives back what was abandoned.
+//!
+//! ```text
+//! receive -> open -> book --due--> change of visibility (batched lane) --> book: renewed | lost -> who waits
+//! delivery dropped without an outcome -> abandon -> change of visibility to 0 -> credit returned
+//! ```
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use sqs_client::client::Execute;
+use tokio::time::{Instant, sleep_until};
+
+use super::Due;
+use super::keeper::{Abandoned, Keeper, Outlook};
+use super::lease::Held;
+use crate::error::SendError;
+use crate::receive::Source;
+
+/// A renewal under way.
+pub(super) struct Renewal {
+    pub(super) held: Arc<Held>,
+    pub(super) asked: Instant,
+    pub(super) seconds: u32,
+}
+
+/// The task. It ends when the keeper is closed and every message is settled.
+pub(crate) async fn keep<H: Execute>(keeper: Arc<Keeper>, source: Source<H>) {
+    let mut renewals = FuturesUnordered::new();
+    let mut returns = FuturesUnordered::new();
+    loop {
+        let now = Instant::now();
+        let (due, abandoned) = keeper.due(now);
+        for due in due {
+            match due {
+                Due::Renew(_, seconds, held) => renewals.push(renew(&source, held, now, seconds)),
+                Due::Lost(held) => keeper.lost(&held),
+            }
+        }
+        returns.extend(abandoned.into_iter().map(|abandoned| give_back(&keeper, &source, abandoned)));
+        let until = match keeper.outlook() {
+            Outlook::Over if returns.is_empty() => return,
+            Outlook::Over => None,
+            Outlook::Until(until) => until,
+        };
+        let pause = async {
+            match until {
+                Some(until) => sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some((renewal, result)) = renewals.next() => keeper.renewed(&renewal, &result),
+            Some(()) = returns.next() => {}
+            () = keeper.woken.notified() => {}
+            () = pause => {}
+        }
+    }
+}
+
+async fn renew<H: Execute>(
+    source: &Source<H>,
+    held: Arc<Held>,
+    asked: Instant,
+    seconds: u32,
+) -> (Renewal, Result<(), SendError>) {
+    let deadline = held.keeper.term(held.number).map_or(asked, |term| term.deadline);
+    let result = source.hide(&held.receipt_handle, seconds, deadline).await;
+    (Renewal { held, asked, seconds }, result)
+}
+
+async fn give_back<H: Execute>(keeper: &Keeper, source: &Source<H>, abandoned: Abandoned) {
+    let Abandoned { lease, credit, delay } = abandoned;
+    let result = source.delay(lease.receipt_handle(), delay).await;
+    keeper.monitor.returned(lease.message_id(), &result);
+    drop(credit);
+    keeper.settled();
+}

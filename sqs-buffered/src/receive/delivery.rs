@@ -1,0 +1,150 @@
+//! A message that was received and is not settled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use tokio::time::Instant;
+
+use super::bank::Credit;
+use super::event::Event;
+use super::monitor::{Monitor, Settled};
+use super::source::Source;
+use crate::error::{SendError, SendErrorKind};
+use crate::lease::{Keeper, Lease};
+
+/// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
+/// again, in the background.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) message: Arc<Message>,
+    pub(crate) lease: Lease,
+    keeper: Arc<Keeper>,
+    monitor: Arc<Monitor>,
+    /// Once its lease has ended: until when the message can be hidden.
+    ended: Option<Instant>,
+    /// Taken when all is done that ever will be.
+    credit: Option<Credit>,
+}
+
+impl Delivery {
+    pub(crate) fn new(
+        message: Message,
+        lease: Lease,
+        credit: Credit,
+        keeper: Arc<Keeper>,
+        monitor: Arc<Monitor>,
+    ) -> Self {
+        Self { message: Arc::new(message), lease, keeper, monitor, ended: None, credit: Some(credit) }
+    }
+
+    pub(crate) fn id(&self) -> &Arc<str> {
+        self.lease.message_id()
+    }
+
+    /// How often the message was received, this time included.
+    pub(crate) fn receive_count(&self) -> u32 {
+        self.number(&Name::ApproximateReceiveCount).unwrap_or(1)
+    }
+
+    pub(crate) fn number<N: std::str::FromStr>(&self, name: &Name) -> Option<N> {
+        self.attribute(name)?.parse().ok()
+    }
+
+    pub(crate) fn attribute(&self, name: &Name) -> Option<&str> {
+        self.message.attributes()?.get(name).map(String::as_str)
+    }
+
+    /// Deletes the message, which counts as `how`. When that fails, it is still there to be given back.
+    pub(crate) async fn delete<H: Execute>(
+        &mut self,
+        source: &Source<H>,
+        how: Settled,
+    ) -> Result<(), SendError> {
+        self.end_lease()?;
+        let result = source.delete(self.lease.receipt_handle()).await;
+        match &result {
+            Err(error) if !error.is_lease_lost() => {
+                self.monitor.tell(&Event::SettleFailed { message_id: self.id(), error });
+            }
+            _ => {
+                self.monitor.settled(self.id(), how, &result);
+                self.done();
+            }
+        }
+        result
+    }
+
+    /// Keeps the message hidden for `delay` from now, zero for not at all, and no longer than it can be. That counts as
+    /// `how`.
+    pub(crate) async fn hide<H: Execute>(
+        mut self,
+        source: &Source<H>,
+        delay: Duration,
+        how: Settled,
+    ) -> Result<(), SendError> {
+        let longest = self.end_lease()?;
+        let result = source.delay(self.lease.receipt_handle(), delay.min(longest)).await;
+        self.monitor.settled(self.id(), how, &result);
+        self.done();
+        result
+    }
+
+    /// Leaves the message as it is: hidden until its time is over.
+    pub(crate) fn keep(mut self) {
+        if self.end_lease().is_ok() {
+            self.monitor.tally.kept.one();
+            self.done();
+        }
+    }
+
+    /// Does nothing more about a message of which a later delivery is lost.
+    pub(crate) fn forget(mut self) {
+        self.lease.forget();
+        self.done();
+    }
+
+    /// Gives the message back in the background, to be visible after `delay`.
+    pub(crate) fn give_back_after(mut self, delay: Duration) {
+        self.abandon(delay);
+    }
+
+    fn abandon(&mut self, delay: Duration) {
+        if self.end_lease().is_err() {
+            return;
+        }
+        if let Some(credit) = self.credit.take() {
+            self.keeper.abandon(self.lease.clone(), credit, delay);
+        }
+    }
+
+    /// From here on the lease is not renewed. Says for how long the message can be hidden; or that there is nothing more to
+    /// do for this delivery, as its lease is lost or it is settled.
+    fn end_lease(&mut self) -> Result<Duration, SendError> {
+        if self.credit.is_none() {
+            return Err(SendError::new(SendErrorKind::LeaseLost));
+        }
+        if let Some(until) = self.ended {
+            return Ok(until.saturating_duration_since(Instant::now()));
+        }
+        if let Ok(longest) = self.lease.end() {
+            self.ended = Some(Instant::now() + longest);
+            return Ok(longest);
+        }
+        self.done();
+        Err(SendError::new(SendErrorKind::LeaseLost))
+    }
+
+    fn done(&mut self) {
+        if self.credit.take().is_some() {
+            self.keeper.settled();
+        }
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        self.abandon(Duration::ZERO);
+    }
+}

@@ -1,0 +1,100 @@
+//! One logical receive: tried until it is answered, or nobody wants it any more.
+
+use std::time::Duration;
+
+use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::limits::RECEIVE_ATTEMPT_SECONDS;
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::types::{Message, MessageSystemAttributeName};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use super::event::Event;
+use super::monitor::Monitor;
+use super::pause::pause;
+use super::source::Source;
+use crate::random;
+
+/// What a receive asks for, beside the number of messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) visibility_seconds: u32,
+    pub(super) wait: Duration,
+}
+
+/// What a receive gave.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// When the answer came.
+    pub(super) at: Instant,
+    pub(super) messages: Vec<Message>,
+    /// Messages with a wrong checksum.
+    pub(super) damaged: Vec<Message>,
+}
+
+/// Receives. `None` when it was to stop before it was answered; an error when the queue cannot be received from and
+/// `may_refuse` says that this has not been possible before either.
+pub(super) async fn poll<H: Execute>(
+    source: &Source<H>,
+    terms: Terms,
+    asked: usize,
+    monitor: &Monitor,
+    mut stop: watch::Receiver<bool>,
+    may_refuse: impl Fn() -> bool,
+) -> Result<Option<Answer>, H::Error> {
+    let mut input = input(source, terms, asked);
+    let mut id_made = Instant::now();
+    let mut failures = 0;
+    loop {
+        let error = match source.client.handle().execute::<ReceiveMessage>(input.clone()).await {
+            Ok(output) => return Ok(Some(answer(output, &[]))),
+            Err(error) => error,
+        };
+        if let Some(whole) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
+            let mismatches =
+                error.client_error().map(sqs_client::Error::checksum_mismatches).unwrap_or_default();
+            let damaged: Vec<_> = mismatches.iter().filter_map(|mismatch| mismatch.id()).collect();
+            return Ok(Some(answer(whole.clone(), &damaged)));
+        }
+        failures += 1;
+        let retry_in = pause(failures, random::unit());
+        monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        if !error.is_retryable() && may_refuse() {
+            return Err(error);
+        }
+        tokio::select! {
+            biased;
+            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = sleep(retry_in) => {}
+        }
+        // The service has forgotten the id, and what it hid is visible again or will be.
+        if id_made.elapsed() >= Duration::from_secs(RECEIVE_ATTEMPT_SECONDS) {
+            input.receive_request_attempt_id = attempt_id(source);
+            id_made = Instant::now();
+        }
+    }
+}
+
+fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveMessageInput {
+    let mut input = ReceiveMessageInput::default();
+    input.queue_url = Some(source.url.as_ref().to_owned());
+    input.max_number_of_messages = i32::try_from(asked).ok();
+    input.visibility_timeout = i32::try_from(terms.visibility_seconds).ok();
+    input.wait_time_seconds = i32::try_from(terms.wait.as_secs()).ok();
+    input.message_system_attribute_names = Some(vec![MessageSystemAttributeName::All]);
+    input.message_attribute_names = Some(vec!["All".to_owned()]);
+    input.receive_request_attempt_id = attempt_id(source);
+    input
+}
+
+/// On FIFO queues: with it, the same messages come again when an answer was lost.
+fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
+    source.is_fifo().then(random::uuid)
+}
+
+fn answer(output: ReceiveMessageOutput, damaged: &[&str]) -> Answer {
+    let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
+    let messages = output.messages.unwrap_or_default().into_iter();
+    let (damaged, messages) = messages.partition(is_damaged);
+    Answer { at: Instant::now(), messages, damaged }
+}

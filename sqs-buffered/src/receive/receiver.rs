@@ -1,0 +1,203 @@
+//! Messages as a stream.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use sqs_client::client::Execute;
+use tokio::sync::watch;
+
+use super::bank::Bank;
+use super::delivery::Delivery;
+use super::error::{ReceiveError, ReceiveErrorKind};
+use super::event::Event;
+use super::intake::Intake;
+use super::monitor::{Hook, Monitor};
+use super::pump::give_back;
+use super::received::Received;
+use super::settings::Settings;
+use super::source::Source;
+use super::stats::ReceiveStats;
+use crate::client::BufferedClient;
+
+/// Received messages as they come, each with a lease that is renewed in the background until the message is settled.
+///
+/// A stream of [`Received`]. It asks for messages as long as fewer than its limit are here, buffered or handed out and
+/// not settled. Dropped, it receives nothing more and gives back, in the background, what was not handed out;
+/// [`close`](Self::close) waits for that. What was handed out stays as it is.
+///
+/// ```no_run
+/// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// use futures_util::StreamExt as _;
+/// use sqs_buffered::{BufferedClient, Receiver};
+///
+/// let buffered = BufferedClient::new(client);
+/// let mut orders = Receiver::builder(&buffered, url).limit(20).start().await?;
+/// while let Some(order) = orders.next().await {
+///     println!("{}", order.message().body().unwrap_or_default());
+///     order.ack().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Receiver<H: Execute = sqs_client::Client> {
+    intake: Intake<H>,
+    ready: VecDeque<Delivery>,
+    /// A message whose lease is renewed before it is handed out.
+    stale: Option<Stale>,
+}
+
+/// A message on its way out, and what it waits for.
+struct Stale(Pin<Box<dyn Future<Output = Option<Delivery>> + Send>>);
+
+impl std::fmt::Debug for Stale {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stale")
+    }
+}
+
+/// Settings of a [`Receiver`] that is to start.
+#[must_use]
+pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
+    source: Source<H>,
+    settings: Settings,
+    hook: Option<Hook>,
+}
+
+impl<H: Execute> Receiver<H> {
+    /// For a receiver of the queue with this URL. Deletes and changes of visibility go through `client`, in batches with
+    /// what else goes through it.
+    pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
+        let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
+        ReceiverBuilder { source, settings: Settings::default(), hook: None }
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> ReceiveStats {
+        self.intake.stats()
+    }
+
+    /// Receives nothing more, gives back what was not handed out, and returns when that is done and everything that was
+    /// handed out is settled. Receives under way are waited for, which takes as long as their wait time.
+    ///
+    /// # Errors
+    /// Why the receiver had ended by itself.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, the rest happens in the background.
+    pub async fn close(mut self) -> Result<ReceiveStats, ReceiveError> {
+        self.intake.stop();
+        self.stale = None;
+        give_back(self.ready.drain(..).collect());
+        while let Some(unwanted) = self.intake.next().await {
+            give_back(unwanted);
+        }
+        self.intake.finish().await?;
+        Ok(self.intake.stats())
+    }
+
+    /// Waits until receiving has ended, and says why when it was by itself: after the stream's end this returns at once.
+    ///
+    /// # Cancel safety
+    /// It can be dropped, and called again.
+    pub async fn failure(&mut self) -> Option<ReceiveError> {
+        self.intake.pumped().await.err()
+    }
+}
+
+impl<H: Execute> Stream for Receiver<H> {
+    type Item = Received<H>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received<H>>> {
+        let this = &mut *self;
+        loop {
+            if let Some(stale) = &mut this.stale {
+                let renewed = ready!(stale.0.as_mut().poll(cx));
+                this.stale = None;
+                if let Some(delivery) = renewed {
+                    return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+                }
+            }
+            let Some(delivery) = this.ready.pop_front() else {
+                match ready!(this.intake.poll_next(cx)) {
+                    Some(batch) => this.ready.extend(batch),
+                    None => return Poll::Ready(None),
+                }
+                continue;
+            };
+            if delivery.lease.is_fresh() {
+                return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+            }
+            this.stale = Some(Stale(Box::pin(async move {
+                let lease = delivery.lease.clone();
+                lease.freshen().await.ok().map(|()| delivery)
+            })));
+        }
+    }
+}
+
+impl<H: Execute> Drop for Receiver<H> {
+    fn drop(&mut self) {
+        give_back(self.ready.drain(..).collect());
+    }
+}
+
+impl<H: Execute> ReceiverBuilder<H> {
+    /// How many messages may be here or asked for at a time, 1 to 120,000; 10 by default.
+    pub fn limit(mut self, messages: usize) -> Self {
+        self.settings.concurrency = messages;
+        self
+    }
+
+    /// How long messages are hidden by a receive and by each renewal: 1 second to 12 hours, whole seconds. By default what
+    /// the queue says; it is asked once.
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.visibility_timeout = Some(timeout);
+        self
+    }
+
+    /// How long the service holds the answer back when there is nothing, 0 to 20 whole seconds; 20 by default.
+    pub fn wait_time(mut self, wait: Duration) -> Self {
+        self.settings.wait_time = wait;
+        self
+    }
+
+    /// For how long a lease is renewed, from the receive on; an hour by default, at most 12 hours count.
+    pub fn max_lease(mut self, longest: Duration) -> Self {
+        self.settings.max_lease = longest;
+        self
+    }
+
+    /// Is called with what happens in the background. It must neither block nor panic.
+    pub fn on_event(mut self, hook: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
+        self.hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// Starts to receive.
+    ///
+    /// # Errors
+    /// A setting has a value that it cannot have, or the queue, if it is asked, cannot be. What may pass, such as a
+    /// refused connection, is tried again until it does.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, nothing was received.
+    pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
+        let (stop, _) = watch::channel(false);
+        let bank = Arc::new(Bank::new(self.settings.credits()));
+        let monitor = Arc::new(Monitor::new(self.hook));
+        let intake = Intake::start(self.source, &self.settings, bank, monitor, stop).await?;
+        let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
+        Ok(Receiver { intake, ready: VecDeque::new(), stale: None })
+    }
+}
+
+impl<H: Execute> std::fmt::Debug for ReceiverBuilder<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReceiverBuilder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be set of a receiver or consumer, and what cannot.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use sqs_client::limits::{MAX_IN_FLIGHT, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
+
+use super::error::{ReceiveError, ReceiveErrorKind};
+
+/// The longest that a lease is renewed when nothing else is said.
+const MAX_LEASE: Duration = Duration::from_secs(3_600);
+
+/// What can be set of a receiver or consumer.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) concurrency: usize,
+    pub(crate) prefetch: usize,
+    pub(crate) visibility_timeout: Option<Duration>,
+    pub(crate) wait_time: Duration,
+    pub(crate) max_lease: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            concurrency: 10,
+            prefetch: 0,
+            visibility_timeout: None,
+            wait_time: Duration::from_secs(u64::try_from(*WAIT_TIME_SECONDS.end()).unwrap_or_default()),
+            max_lease: MAX_LEASE,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what cannot work, and says what can.
+    pub(crate) fn check(&self, queue_url: &str) -> Result<(), ReceiveError> {
+        let refuse = |text: String| Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
+        if let Err(refusal) = sqs_client::validate::queue::url(Some(queue_url)) {
+            return refuse(format!("{queue_url:?} is no queue URL: {}", refusal.message.unwrap_or_default()));
+        }
+        let (concurrency, prefetch) = (self.concurrency, self.prefetch);
+        if concurrency == 0 {
+            return refuse("concurrency must be at least 1: with 0 no message would ever be handled".into());
+        }
+        if concurrency.saturating_add(prefetch) > MAX_IN_FLIGHT {
+            return refuse(format!(
+                "concurrency ({concurrency}) and prefetch ({prefetch}) must be at most {MAX_IN_FLIGHT} together: a \
+                 queue has no more messages in flight"
+            ));
+        }
+        if let Some(timeout) = self.visibility_timeout {
+            let range = 1..=*VISIBILITY_TIMEOUT_SECONDS.end();
+            seconds("the visibility timeout", timeout, &range)?;
+        }
+        seconds("the wait time", self.wait_time, &WAIT_TIME_SECONDS)?;
+        if self.max_lease.is_zero() {
+            return refuse("the longest lease must be longer than nothing".into());
+        }
+        Ok(())
+    }
+
+    /// Messages that may be here or asked for.
+    pub(crate) fn credits(&self) -> usize {
+        self.concurrency.saturating_add(self.prefetch)
+    }
+}
+
+/// Whole seconds within a range.
+pub(crate) fn seconds(what: &str, value: Duration, range: &RangeInclusive<i32>) -> Result<u32, ReceiveError> {
+    let whole = i32::try_from(value.as_secs()).ok().filter(|_| value.subsec_nanos() == 0);
+    whole
+        .filter(|seconds| range.contains(seconds))
+        .and_then(|seconds| u32::try_from(seconds).ok())
+        .ok_or_else(|| {
+            let (least, most) = (range.start(), range.end());
+            let text = format!("{what} must be {least} to {most} whole seconds, not {value:?}");
+            ReceiveError::new(ReceiveErrorKind::Invalid, text)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_work_is_refused_with_the_reason() {
+        type Change = fn(&mut Settings);
+        let table: [(Change, &str); 8] = [
+            (|settings| settings.concurrency = 0, "concurrency must be at least 1"),
+            (|settings| settings.prefetch = 120_000, "at most 120000 together"),
+            (|settings| settings.concurrency = usize::MAX, "at most 120000 together"),
+            (
+                |settings| settings.visibility_timeout = Some(Duration::ZERO),
+                "1 to 43200 whole seconds, not 0ns",
+            ),
+            (|settings| settings.visibility_timeout = Some(Duration::from_millis(1_500)), "not 1.5s"),
+            (|settings| settings.visibility_timeout = Some(Duration::from_secs(43_201)), "not 43201s"),
+            (|settings| settings.wait_time = Duration::from_secs(21), "the wait time must be 0 to 20"),
+            (|settings| settings.max_lease = Duration::ZERO, "longest lease"),
+        ];
+        for (change, reason) in table {
+            let mut settings = Settings::default();
+            settings.check("http://h/0/q").expect("the defaults work");
+            change(&mut settings);
+            let error = settings.check("http://h/0/q").expect_err(reason);
+            assert_eq!(error.kind(), ReceiveErrorKind::Invalid);
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        assert!(Settings::default().check("").is_err());
+    }
+}

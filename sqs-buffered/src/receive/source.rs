@@ -1,0 +1,40 @@
+//! The queue that is received from, and the client that reaches it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use tokio::time::Instant;
+
+use crate::client::BufferedClient;
+use crate::error::SendError;
+
+/// The queue that is received from, and the client that reaches it. Clones share both.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<H: Execute> {
+    pub(crate) client: BufferedClient<H>,
+    pub(crate) url: Arc<str>,
+}
+
+impl<H: Execute> Source<H> {
+    pub(crate) fn is_fifo(&self) -> bool {
+        self.url.ends_with(".fifo")
+    }
+
+    /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come.
+    pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
+        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+        let timeout = until.saturating_duration_since(Instant::now());
+        self.client.enqueue_visibility_within(&self.url, handle, seconds, timeout).await?.await
+    }
+
+    /// Keeps a message hidden for this long from now, parts of a second rounded up.
+    pub(crate) async fn delay(&self, handle: &str, delay: Duration) -> Result<(), SendError> {
+        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+        self.client.change_visibility(&self.url, handle, i32::try_from(seconds).unwrap_or(i32::MAX)).await
+    }
+
+    pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {
+        self.client.delete(&self.url, handle).await
+    }
+}

@@ -1,0 +1,70 @@
+//! For how long messages are hidden: as said, or as the queue says.
+
+use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::types::QueueAttributeName;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::error::{ReceiveError, ReceiveErrorKind};
+use super::event::Event;
+use super::monitor::Monitor;
+use super::pause::pause;
+use super::settings::{Settings, seconds};
+use super::source::Source;
+use crate::random;
+
+/// What a queue has that nobody may ask for its attributes, or that does not say. It is the default of new queues.
+const UNKNOWN: u32 = 30;
+
+/// The visibility timeout of each receive, in seconds; `None` when it was to stop before the queue answered.
+pub(super) async fn visibility_seconds<H: Execute>(
+    source: &Source<H>,
+    settings: &Settings,
+    monitor: &Monitor,
+    mut stop: watch::Receiver<bool>,
+) -> Result<Option<u32>, ReceiveError> {
+    if let Some(timeout) = settings.visibility_timeout {
+        return seconds("the visibility timeout", timeout, &(1..=*VISIBILITY_TIMEOUT_SECONDS.end()))
+            .map(Some);
+    }
+    let mut failures = 0;
+    loop {
+        let error = match ask(source).await {
+            Ok(Some(0)) => return Err(none()),
+            Ok(seconds) => return Ok(Some(seconds.unwrap_or(UNKNOWN))),
+            Err(error) => error,
+        };
+        if error.client_error().is_some_and(sqs_client::Error::is_access_denied) {
+            tracing::warn!(%error, "the visibility timeout of the queue may not be asked for; taking {UNKNOWN} seconds");
+            return Ok(Some(UNKNOWN));
+        }
+        if !error.is_retryable() {
+            return Err(ReceiveError::refused(&source.url, error));
+        }
+        failures += 1;
+        let retry_in = pause(failures, random::unit());
+        monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        tokio::select! {
+            biased;
+            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = sleep(retry_in) => {}
+        }
+    }
+}
+
+async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, H::Error> {
+    let mut input = GetQueueAttributesInput::default();
+    input.queue_url = Some(source.url.as_ref().to_owned());
+    input.attribute_names = Some(vec![QueueAttributeName::VisibilityTimeout]);
+    let output = source.client.handle().execute::<GetQueueAttributes>(input).await?;
+    let attributes = output.attributes.unwrap_or_default();
+    Ok(attributes.get(&QueueAttributeName::VisibilityTimeout).and_then(|seconds| seconds.parse().ok()))
+}
+
+fn none() -> ReceiveError {
+    let text = "the visibility timeout of the queue is 0: its messages would be received again at once; set \
+                `visibility_timeout` to 1 second or more";
+    ReceiveError::new(ReceiveErrorKind::Invalid, text)
+}

@@ -1,0 +1,85 @@
+//! Bad use gets clear errors.
+
+use std::time::Duration;
+
+use sqs_buffered::{BufferedClient, Consumer, ConsumerBuilder, Outcome, ReceiveErrorKind, Receiver};
+use sqs_client::types::QueueAttributeName;
+
+use super::rig::{Rig, secs};
+
+async fn refusal(
+    rig: &Rig,
+    url: &str,
+    change: impl FnOnce(ConsumerBuilder) -> ConsumerBuilder,
+) -> sqs_buffered::ReceiveError {
+    let builder = change(Consumer::builder(rig.client.clone(), url));
+    builder.handler(|_, _| async { Ok(Outcome::Ack) }).build().run().await.expect_err("it cannot work")
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
+    let rig = Rig::new("jobs").await;
+    let before = rig.sent().len();
+    let url = rig.url.clone();
+    for (error, reason) in [
+        (refusal(&rig, &url, |builder| builder.concurrency(0)).await, "at least 1"),
+        (refusal(&rig, &url, |builder| builder.prefetch(120_000)).await, "120000"),
+        (refusal(&rig, &url, |builder| builder.visibility_timeout(Duration::ZERO)).await, "1 to 43200"),
+        (refusal(&rig, &url, |builder| builder.wait_time(secs(21))).await, "0 to 20"),
+        (refusal(&rig, "", |builder| builder).await, "no queue URL"),
+    ] {
+        assert_eq!(error.kind(), ReceiveErrorKind::Invalid);
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    assert_eq!(rig.sent().len(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_that_does_not_exist_ends_the_run_at_once() {
+    let rig = Rig::new("jobs").await;
+    let wrong = rig.server.queue_url("jbos");
+    let asked = refusal(&rig, &wrong, |builder| builder).await;
+    let received = refusal(&rig, &wrong, |builder| builder.visibility_timeout(secs(30))).await;
+    for error in [asked, received] {
+        assert_eq!(error.kind(), ReceiveErrorKind::Refused);
+        assert_eq!(error.code(), Some("AWS.SimpleQueueService.NonExistentQueue"));
+        assert!(error.to_string().contains(&wrong), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
+    let rig = Rig::new("jobs").await;
+    rig.set(QueueAttributeName::VisibilityTimeout, "0").await;
+    let error = refusal(&rig, &rig.url, |builder| builder).await;
+    assert!(error.to_string().contains("visibility_timeout"), "{error}");
+    let buffered = BufferedClient::new(rig.client.clone());
+    let receiver = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(5)).start().await;
+    assert!(receiver.is_ok());
+    assert_eq!(
+        Receiver::builder(&buffered, &rig.url).start().await.unwrap_err().kind(),
+        ReceiveErrorKind::Invalid
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn consumer_runs_once() {
+    let rig = Rig::new("jobs").await;
+    let consumer =
+        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let first = consumer.run_until(async {}).await.unwrap();
+    assert!(first.is_clean);
+    assert_eq!(consumer.run().await.unwrap_err().kind(), ReceiveErrorKind::Running);
+    assert_eq!(consumer.shutdown(secs(1)).await.unwrap(), first, "it is over already");
+}
+
+#[tokio::test(start_paused = true)]
+async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["a"]).await;
+    let consumer =
+        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    consumer.shutdown(secs(1)).await.unwrap();
+    let report = consumer.run().await.unwrap();
+    assert_eq!((report.stats.received, rig.left(), rig.in_flight()), (0, 1, 0));
+}

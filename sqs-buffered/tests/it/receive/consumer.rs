@@ -1,0 +1,270 @@
+//! What consumers do with outcomes, errors and panics.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Diary, Rig, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..100).map(|number| number.to_string())).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(32)
+        .handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(millis(50)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((report.stats.received, report.stats.acked, report.stats.started), (100, 100, 100));
+    assert!(report.is_clean && report.panics.is_empty());
+    assert_eq!((diary.bodies().len(), diary.most_running()), (100, 32));
+    let deletes = rig.sent_of(Action::DeleteMessageBatch).len();
+    assert!(deletes <= 25, "{deletes} requests for 100 deletes");
+    assert_eq!(rig.sent_of(Action::DeleteMessage).len(), 0);
+    rig.check_requests(&BTreeMap::new(), "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_outcome_does_what_it_says() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["ack", "nack", "release", "keep", "fail"]).await;
+    let seen = Arc::new(Mutex::new(Vec::<(String, Instant)>::new()));
+    let log = Arc::clone(&seen);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Fixed(millis(6_500)))
+        .handler(move |message, _| {
+            let body = message.body().unwrap_or_default().to_owned();
+            let mut log = log.lock().unwrap();
+            let is_first = !log.iter().any(|(other, _)| *other == body);
+            log.push((body.clone(), Instant::now()));
+            async move {
+                match body.as_str() {
+                    _ if !is_first => Ok(Outcome::Ack),
+                    "nack" => Ok(Outcome::Nack(secs(4))),
+                    "release" => Ok(Outcome::Release),
+                    "keep" => Ok(Outcome::Keep),
+                    "fail" => Err("not today")?,
+                    _ => Ok(Outcome::Ack),
+                }
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    let again = |body: &str| {
+        let seen = seen.lock().unwrap();
+        let times: Vec<_> = seen.iter().filter(|(other, _)| other == body).map(|(_, at)| *at).collect();
+        (times.len() == 2).then(|| (times[1] - times[0]).as_secs_f64().round())
+    };
+    assert_eq!((again("ack"), again("nack"), again("release")), (None, Some(4.0), Some(0.0)));
+    assert_eq!((again("fail"), again("keep")), (Some(7.0), Some(30.0)), "whole seconds, rounded up");
+    let stats = report.stats;
+    assert_eq!((stats.acked, stats.nacked, stats.released, stats.kept, stats.failed), (5, 2, 1, 1, 1));
+    assert_eq!(stats.received, 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn panics_are_contained_reported_and_backed_off() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..15).map(|number| number.to_string())).await;
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&events);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Exponential { first: secs(2), max: secs(8) })
+        .on_event(move |event| {
+            if let Event::HandlerPanicked { text, .. } = event {
+                told.lock().unwrap().push((*text).to_owned());
+            }
+        })
+        .handler(|message, _| {
+            let count = message.attributes().unwrap()
+                [&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount]
+                .clone();
+            // Also before the future: the handler is called within its own task.
+            assert!(count != "1", "first time");
+            async move {
+                assert!(count != "2", "second time {}", message.body().unwrap_or_default());
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((report.stats.panicked, report.stats.acked, report.stats.nacked), (30, 15, 30));
+    assert_eq!(report.panics.len(), 10);
+    assert_eq!(events.lock().unwrap().len(), 30);
+    assert!(events.lock().unwrap().iter().all(|text| text.contains("time")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_delivery_of_a_running_message_goes_with_the_first() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::redeliver().times(3));
+    rig.send((0..8).map(|number| number.to_string())).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(40)
+        .handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(secs(2)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert!(diary.overlapping().is_empty());
+    assert_eq!(diary.bodies().len(), 8, "each is handled once");
+    assert!(report.stats.duplicates >= 8, "{:?}", report.stats);
+    assert_eq!(report.stats.acked, 8 + report.stats.duplicates, "I1: each delivery has its outcome");
+    rig.check_requests(&BTreeMap::new(), "I14");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_receives_are_tried_again_after_growing_pauses() {
+    let rig = Rig::new("jobs").await;
+    let fault = rig
+        .server
+        .faults()
+        .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).skip(1));
+    let pauses = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&pauses);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(1)
+        .on_event(move |event| {
+            if let Event::ReceiveFailed { retry_in, failures, .. } = event {
+                told.lock().unwrap().push((*failures, *retry_in));
+            }
+        })
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let run = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.run().await }
+    });
+    until(|| pauses.lock().unwrap().len() == 10).await;
+    fault.remove();
+    rig.send(["late"]).await;
+    until(|| rig.left() == 0).await;
+    let report = consumer.shutdown(secs(30)).await.unwrap();
+    assert_eq!(run.await.unwrap().unwrap(), report);
+    assert_eq!(report.stats.receive_errors, 10);
+    for (failures, pause) in pauses.lock().unwrap().iter() {
+        let bound = (millis(100) * 2_u32.pow(*failures)).min(secs(30));
+        assert!((millis(100)..=bound).contains(pause), "{pause:?} after {failures} failures");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["slow", "a"]).await;
+    let done = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&done);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(2)
+        .handler(move |message, _| {
+            let count = Arc::clone(&count);
+            async move {
+                if message.body() == Some("slow") {
+                    sleep(secs(600)).await;
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let start = Instant::now();
+    let feed = async {
+        rig.send((0..20).map(|number| number.to_string())).await;
+        until(|| done.load(Ordering::Relaxed) == 21).await;
+        assert!(start.elapsed() < secs(60));
+    };
+    let report = consumer.run_until(feed).await.unwrap();
+    assert!(!report.is_clean, "ten minutes are beyond the grace");
+    assert_eq!((report.stats.acked, report.stats.aborted, report.stats.returned), (21, 1, 1));
+    assert_eq!(rig.in_flight(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_messages_are_here_than_run_and_are_prefetched() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..60).map(|number| number.to_string())).await;
+    let most = Arc::new(AtomicU32::new(0));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(3)
+        .prefetch(4)
+        .handler(|_, _| async {
+            sleep(millis(500)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let watch = async {
+        while rig.left() > 0 {
+            most.fetch_max(u32::try_from(rig.in_flight()).unwrap(), Ordering::Relaxed);
+            sleep(millis(5)).await;
+        }
+    };
+    consumer.run_until(watch).await.unwrap();
+    assert_eq!(most.load(Ordering::Relaxed), 7);
+    for receive in rig.sent_of(Action::ReceiveMessage) {
+        let asked = receive.body["MaxNumberOfMessages"].as_u64().unwrap();
+        assert!((1..=7).contains(&asked));
+        assert_eq!(receive.body["WaitTimeSeconds"], 20);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn consumers_can_share_the_batches_of_a_client() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..4).map(|number| number.to_string())).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let consumer =
+        Consumer::builder_with(&buffered, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(buffered.stats().succeeded, 4);
+    buffered.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn consumers_of_one_client_never_handle_a_message_at_once() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::redeliver().times(4));
+    rig.send((0..5).map(|number| number.to_string())).await;
+    let (buffered, diary) = (BufferedClient::new(rig.client.clone()), Diary::default());
+    let consumer = || {
+        let seen = diary.clone();
+        let builder = Consumer::builder_with(&buffered, &rig.url).concurrency(5);
+        builder
+            .handler(move |message, _| {
+                let page = seen.start(&message);
+                async move {
+                    sleep(secs(5)).await;
+                    drop(page);
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build()
+    };
+    let (one, other) = (consumer(), consumer());
+    let (one, other) =
+        tokio::join!(one.run_until(until(|| rig.left() == 0)), other.run_until(until(|| rig.left() == 0)));
+    let (one, other) = (one.unwrap().stats, other.unwrap().stats);
+    assert!(one.received > 0 && other.received > 0 && one.duplicates + other.duplicates > 0);
+    assert!(diary.overlapping().is_empty(), "{:?}", diary.overlapping());
+}

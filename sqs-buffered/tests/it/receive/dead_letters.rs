@@ -1,0 +1,65 @@
+//! Messages that are known to be bad.
+
+use sqs_buffered::{BackOff, Consumer, Event, Outcome};
+use sqs_client::operation::Action;
+use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
+use std::sync::{Arc, Mutex};
+
+use super::rig::{Rig, secs, until};
+
+/// Makes a queue the dead-letter queue of the rig's own.
+async fn with_dead_letters(rig: &Rig, name: &str) -> String {
+    rig.create(name).await;
+    let url = rig.server.queue_url(name);
+    let asked =
+        rig.client.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::QueueArn);
+    let arn = asked.send().await.unwrap().attributes.unwrap()[&QueueAttributeName::QueueArn].clone();
+    let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"100"}}"#);
+    rig.set(QueueAttributeName::RedrivePolicy, &policy).await;
+    url
+}
+
+#[tokio::test(start_paused = true)]
+async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
+    for (name, dead) in [("jobs", "dead"), ("jobs.fifo", "dead.fifo")] {
+        let rig = Rig::new(name).await;
+        let dead_url = with_dead_letters(&rig, dead).await;
+        for body in ["1", "2", "3"] {
+            let send = rig.client.send_message().queue_url(&rig.url).message_body(body).message_group_id("g");
+            send.message_attributes("kind", MessageAttributeValue::string("order")).send().await.unwrap();
+        }
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
+            .build();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        assert_eq!((report.stats.dead_lettered, report.stats.acked), (3, 0));
+        assert_eq!(rig.sent_of(Action::GetQueueUrl).len(), 1, "asked once");
+        assert_eq!(rig.server.queue(dead).bodies(), ["1", "2", "3"]);
+        let received = rig.client.queue(&dead_url).receive().send().await.unwrap();
+        let first = &received.messages()[0];
+        let attributes = first.message_attributes().unwrap();
+        assert_eq!(attributes["DeadLetterReason"].string_value(), Some("cannot be read"));
+        assert_eq!(attributes["kind"].string_value(), Some("order"));
+        assert_eq!(first.attributes().unwrap()[&MessageSystemAttributeName::MessageGroupId], "g");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_dead_letter_queue_it_is_a_failure() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let reasons = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&reasons);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Fixed(secs(50)))
+        .on_event(move |event| {
+            if let Event::DeadLetterFailed { reason, .. } = event {
+                told.lock().unwrap().push((*reason).to_owned());
+            }
+        })
+        .handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
+        .build();
+    let report = consumer.run_until(until(|| !reasons.lock().unwrap().is_empty())).await.unwrap();
+    assert_eq!(*reasons.lock().unwrap(), ["the queue has no dead-letter queue"]);
+    assert_eq!((report.stats.dead_lettered, report.stats.nacked, rig.left()), (0, 1, 1));
+}

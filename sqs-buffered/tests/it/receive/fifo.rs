@@ -1,0 +1,193 @@
+//! FIFO queues: order within groups, groups side by side.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sqs_buffered::{BackOff, Consumer, GroupPace, Outcome};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Diary, Rig, Sent, millis, secs, until};
+
+fn numbered(group: &str, count: u32) -> Vec<String> {
+    (0..count).map(|number| format!("{group}{number}")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn groups_run_side_by_side_and_their_messages_in_order() {
+    let rig = Rig::new("jobs.fifo").await;
+    for group in ["a", "b", "c"] {
+        rig.send_to(group, numbered(group, 12)).await;
+    }
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(30)
+        .handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(millis(100)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    for group in ["a", "b", "c"] {
+        assert_eq!(diary.of_group(group), numbered(group, 12));
+    }
+    assert_eq!((diary.most_running(), report.stats.acked), (3, 36));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_then_the_message() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", numbered("a", 4)).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let failures = Arc::new(AtomicU32::new(0));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Fixed(secs(3)))
+        .handler(move |message, _| {
+            seen.start(&message);
+            let fails = message.body() == Some("a1") && failures.fetch_add(1, Ordering::Relaxed) == 0;
+            async move { if fails { Err("not now")? } else { Ok(Outcome::Ack) } }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(diary.bodies(), ["a0", "a1", "a1", "a2", "a3"]);
+    assert_eq!((report.stats.acked, report.stats.nacked, report.stats.returned), (4, 1, 2));
+
+    let received: Vec<String> = {
+        // The handles in the order of the messages, from the first receive that got all four.
+        let deletes = rig.sent_of(Action::DeleteMessageBatch);
+        deletes.iter().flat_map(Sent::handles).map(|(handle, _)| handle).collect()
+    };
+    let changes: Vec<_> =
+        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(Sent::handles).collect();
+    let timeouts: Vec<_> = changes.iter().map(|(_, seconds)| *seconds).collect();
+    assert_eq!(timeouts, [Some(0), Some(0), Some(3)], "the rest at once, then the head after its back-off");
+    assert!(changes.iter().all(|(handle, _)| !received.contains(handle)), "each was received again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", numbered("a", 5)).await;
+    let handles = Arc::new(Mutex::new(BTreeMap::new()));
+    let seen = Arc::clone(&handles);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, lease| {
+            let handle = lease.receipt_handle().to_owned();
+            seen.lock().unwrap().insert(handle, message.body().unwrap_or_default().to_owned());
+            async move { Ok(Outcome::Nack(secs(60))) }
+        })
+        .build();
+    // What the receives gave, by handle: asked of the server, which shows the latest receive of each message.
+    consumer.run_until(sleep(secs(1))).await.unwrap();
+    let released: Vec<_> =
+        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(Sent::handles).collect();
+    let head = released.last().unwrap();
+    assert_eq!(handles.lock().unwrap().get(&head.0).map(String::as_str), Some("a0"));
+    assert_eq!(head.1, Some(60));
+    assert_eq!(released.len(), 5);
+    assert!(released[..4].iter().all(|(_, seconds)| *seconds == Some(0)));
+    assert_eq!(rig.in_flight(), 1, "the head alone is hidden");
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
+    for (pace, waits) in [(GroupPace::AfterDelete, true), (GroupPace::AfterHandler, false)] {
+        let rig = Rig::new("jobs.fifo").await;
+        rig.send_to("a", numbered("a", 3)).await;
+        rig.server.faults().inject(Fault::latency(secs(1)).on(Action::DeleteMessageBatch));
+        let starts = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&starts);
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .group_pace(pace)
+            .handler(move |_, _| {
+                seen.lock().unwrap().push(Instant::now());
+                async move { Ok(Outcome::Ack) }
+            })
+            .build();
+        consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let starts = starts.lock().unwrap();
+        let gaps: Vec<_> = starts.windows(2).map(|pair| pair[1] - pair[0] >= secs(1)).collect();
+        assert_eq!(gaps, [waits, waits], "{pace:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_delete_stops_the_group_until_the_message_comes_again() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", numbered("a", 3)).await;
+    let fault = Fault::fail_entries(ErrorCode::InvalidAddress).on(Action::DeleteMessageBatch);
+    rig.server.faults().inject(fault.skip(1).times(1));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(diary.bodies(), ["a0", "a1", "a1", "a2"], "a2 never before a1 is done");
+    assert_eq!((report.stats.settle_errors, report.stats.unsettled, report.stats.returned), (1, 0, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", numbered("a", 3)).await;
+    // The client below tries three times; then the receive is repeated as a whole.
+    rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(4));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(3)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let start = Instant::now();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert!(start.elapsed() < secs(29 + 20), "nobody waited for a visibility timeout: {:?}", start.elapsed());
+    assert_eq!(diary.bodies(), numbered("a", 3));
+    assert_eq!(report.stats.receive_errors, 1);
+    let ids: Vec<_> = rig
+        .sent_of(Action::ReceiveMessage)
+        .iter()
+        .map(|sent| sent.body["ReceiveRequestAttemptId"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(ids[..5].iter().all(|id| *id == ids[0]), "{ids:?}");
+    assert!(ids[5..].iter().all(|id| *id != ids[0]), "a new receive has a new id: {ids:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.server.faults().inject(Fault::redeliver().times(1));
+    rig.send_to("a", numbered("a", 3)).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(20)
+        .handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(secs(1)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(diary.bodies(), numbered("a", 3), "each once, in order");
+    assert_eq!((report.stats.duplicates, report.stats.received, report.stats.held), (3, 6, 0));
+}

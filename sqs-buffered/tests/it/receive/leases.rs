@@ -1,0 +1,229 @@
+//! Leases: renewed while needed, lost when refused, never touched afterwards.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use futures_util::StreamExt as _;
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Diary, Rig, Sent, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
+    for (name, timeout) in [("jobs", 1), ("jobs", 30), ("jobs.fifo", 4)] {
+        let rig = Rig::new(name).await;
+        rig.set(QueueAttributeName::VisibilityTimeout, &timeout.to_string()).await;
+        let group = name.ends_with(".fifo");
+        if group {
+            rig.send_to("a", ["1"]).await;
+        } else {
+            rig.send(["1"]).await;
+        }
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .handler(move |message, lease| {
+                let page = seen.start(&message);
+                async move {
+                    sleep(secs(12 * timeout)).await;
+                    assert!(!lease.is_lost());
+                    drop(page);
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        assert_eq!((report.stats.received, report.stats.acked, diary.bodies().len()), (1, 1, 1), "I11");
+        let renewals = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();
+        assert!((20..=28).contains(&renewals), "half-way, so about two for each timeout: {renewals}");
+        rig.check_requests(&BTreeMap::new(), "I12");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn renewals_of_many_handlers_go_in_batches() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..50).map(|number| number.to_string())).await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(20)
+        .prefetch(30)
+        .handler(|_, _| async {
+            sleep(secs(100)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((report.stats.received, report.stats.acked), (50, 50), "those that waited were renewed too");
+    let renewed: usize =
+        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().map(|sent| sent.handles().len()).sum();
+    assert!(renewed >= 50 * 6, "{renewed}");
+    rig.check_requests(&BTreeMap::new(), "I12");
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_again() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let refuse = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
+    rig.server.faults().inject(refuse.times(1));
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (seen, told) = (Arc::clone(&log), Arc::new(Mutex::new(0)));
+    let lost = Arc::clone(&told);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .on_event(move |event| *lost.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
+        .handler(move |_, lease| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let start = Instant::now();
+                let was_lost = tokio::select! {
+                    () = lease.lost() => true,
+                    () = sleep(secs(20)) => false,
+                };
+                seen.lock().unwrap().push((was_lost, start.elapsed(), lease.receipt_handle().to_owned()));
+                assert_eq!(lease.is_lost(), was_lost);
+                assert_eq!(lease.extend(secs(5)).await.is_err(), was_lost);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    let log = log.lock().unwrap();
+    assert_eq!(log.len(), 2);
+    assert!(log[0].0 && (secs(13)..secs(17)).contains(&log[0].1), "half-way through 30 s: {log:?}");
+    assert!(!log[1].0, "the second delivery is another lease");
+    assert_eq!((report.stats.leases_lost, report.stats.acked, *told.lock().unwrap()), (1, 1, 1));
+    let of_first = |action| {
+        let sent = rig.sent_of(action);
+        sent.iter().flat_map(Sent::handles).filter(|(handle, _)| *handle == log[0].2).count()
+    };
+    assert_eq!(of_first(Action::ChangeMessageVisibilityBatch), 1, "the one that was refused");
+    assert_eq!(of_first(Action::DeleteMessageBatch), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lease_outlives_failures_of_renewals_that_pass() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let fault = Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch);
+    let fault = rig.server.faults().inject(fault.times(14));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |_, lease| async move {
+            sleep(secs(120)).await;
+            assert!(!lease.is_lost());
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert!(fault.is_spent());
+    assert_eq!((report.stats.received, report.stats.acked, report.stats.leases_lost), (1, 1, 0));
+    assert!(report.stats.renewal_failures >= 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    rig.server
+        .faults()
+        .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
+    let lost_after = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&lost_after);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |_, lease| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let start = Instant::now();
+                lease.lost().await;
+                seen.lock().unwrap().get_or_insert(start.elapsed());
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    consumer.run_until(until(|| lost_after.lock().unwrap().is_some())).await.unwrap();
+    let lost_after = lost_after.lock().unwrap().unwrap();
+    assert!((secs(28)..=millis(28_010)).contains(&lost_after), "two seconds before the 30: {lost_after:?}");
+    assert!(rig.sent_of(Action::DeleteMessageBatch).is_empty(), "no ack for what is lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["plain"]).await;
+    let lost_after = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&lost_after);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .max_lease(secs(100))
+        .back_off(BackOff::None)
+        .handler(move |_, lease| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let start = Instant::now();
+                if !seen.lock().unwrap().is_empty() {
+                    let left = lease.extend(secs(500)).await?;
+                    assert_eq!(left.as_secs(), 498);
+                    assert_eq!(lease.deadline().map(|at| at - start), Some(secs(498)));
+                    assert_eq!(lease.extend(secs(10)).await?.as_secs(), 498, "it has more than that");
+                }
+                lease.lost().await;
+                seen.lock().unwrap().push(start.elapsed().as_secs());
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let both = until(|| lost_after.lock().unwrap().len() == 2);
+    consumer.run_until(both).await.unwrap();
+    let lost_after = lost_after.lock().unwrap();
+    assert!((85..=100).contains(&lost_after[0]), "{lost_after:?}");
+    assert_eq!(lost_after[1], 498, "{lost_after:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..10).map(|number| number.to_string())).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
+    while let Some(received) = receiver.next().await {
+        let left = received.lease().deadline().unwrap() - Instant::now();
+        assert!(left >= secs(15), "{left:?}");
+        received.ack().await.unwrap();
+        // Every moment of a term is met.
+        sleep(millis(3_700)).await;
+        if rig.left() == 0 {
+            break;
+        }
+    }
+    let stats = receiver.close().await.unwrap();
+    assert_eq!((stats.received, stats.acked), (10, 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_whose_renewal_fails_is_not_handed_out() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1", "2"]).await;
+    rig.server
+        .faults()
+        .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(1)
+        .prefetch(1)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async {
+                sleep(secs(20)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(sleep(secs(29))).await.unwrap();
+    assert_eq!(diary.bodies().len(), 1, "the second had ten seconds left when the first was done");
+    assert_eq!((report.stats.started, report.stats.leases_lost), (1, 1), "{:?}", report.stats);
+}

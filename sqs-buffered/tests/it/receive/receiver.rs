@@ -1,0 +1,103 @@
+//! The receiver as a stream.
+
+use futures_util::StreamExt as _;
+use sqs_buffered::{BufferedClient, Receiver};
+use sqs_client::operation::Action;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Rig, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn messages_come_as_a_stream_and_each_method_settles_them() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..5).map(|number| number.to_string())).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    receiver.next().await.unwrap().ack().await.unwrap();
+    receiver.next().await.unwrap().nack(secs(600)).await.unwrap();
+    let kept = receiver.next().await.unwrap().keep();
+    assert!(kept.receipt_handle().is_some());
+    drop(receiver.next().await.unwrap());
+    receiver.next().await.unwrap().release().await.unwrap();
+    let stats = receiver.close().await.unwrap();
+    assert_eq!((stats.acked, stats.nacked, stats.kept, stats.released), (1, 1, 1, 1));
+    assert_eq!(stats.received, 4 + stats.returned, "I1: {stats:?}");
+    assert_eq!((rig.left(), rig.in_flight()), (4, 2), "one is delayed, one was kept");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_receiver_gives_back_what_was_not_handed_out() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..10).map(|number| number.to_string())).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
+    let handed_out = receiver.next().await.unwrap();
+    until(|| rig.in_flight() == 10).await;
+    drop(receiver);
+    let dropped = Instant::now();
+    until(|| rig.in_flight() == 1).await;
+    assert!(dropped.elapsed() < secs(1), "it did not have to run out: {:?}", dropped.elapsed());
+    sleep(secs(40)).await;
+    assert_eq!(rig.in_flight(), 1, "what was handed out is renewed as before");
+    handed_out.ack().await.unwrap();
+    assert_eq!((rig.left(), rig.in_flight()), (9, 0));
+    let receives = rig.sent_of(Action::ReceiveMessage).len();
+    sleep(secs(100)).await;
+    assert_eq!(rig.sent_of(Action::ReceiveMessage).len(), receives, "nothing more is received");
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_under_way_when_the_receiver_is_dropped_is_given_back() {
+    let rig = Rig::new("jobs").await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    sleep(secs(1)).await;
+    drop(receiver);
+    rig.send(["late"]).await;
+    until(|| rig.sent_of(Action::ChangeMessageVisibilityBatch).len() == 1).await;
+    sleep(millis(100)).await;
+    assert_eq!((rig.left(), rig.in_flight()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1", "2"]).await;
+    rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    for _ in 0..2 {
+        receiver.next().await.unwrap().ack().await.unwrap();
+    }
+    let stats = receiver.close().await.unwrap();
+    assert!(stats.damaged >= 1);
+    assert_eq!((stats.acked, rig.left(), stats.returned), (2, 0, stats.damaged));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_of_a_queue_that_does_not_exist_ends_with_the_reason() {
+    let rig = Rig::new("jobs").await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let wrong = rig.server.queue_url("jbos");
+    let mut receiver = Receiver::builder(&buffered, wrong).visibility_timeout(secs(5)).start().await.unwrap();
+    assert!(receiver.next().await.is_none());
+    let error = receiver.failure().await.unwrap();
+    assert_eq!(error.code(), Some("AWS.SimpleQueueService.NonExistentQueue"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
+    let server = sqs_mock_server::MockSqs::builder().relaxed_timing().in_process().unwrap();
+    let rig = Rig::on(server, "jobs").await;
+    rig.send(["1"]).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    receiver.next().await.unwrap().ack().await.unwrap();
+    rig.client.delete_queue().queue_url(&rig.url).send().await.unwrap();
+    sleep(secs(60)).await;
+    rig.create("jobs").await;
+    rig.send(["2"]).await;
+    assert_eq!(receiver.next().await.unwrap().message().body(), Some("2"));
+    assert!(receiver.stats().receive_errors > 0);
+}

@@ -1,0 +1,241 @@
+//! A server, a queue, a client whose requests are written down, and what handlers saw.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName};
+use sqs_mock_server::MockSqs;
+use tokio::time::Instant;
+
+/// A request as it went out.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) action: Action,
+    pub(crate) body: serde_json::Value,
+}
+
+impl Sent {
+    /// Receipt handles of the entries of a batch, each with its visibility timeout where it has one.
+    pub(crate) fn handles(&self) -> Vec<(String, Option<i64>)> {
+        let entries = self.body["Entries"].as_array().cloned().unwrap_or_default();
+        let handle = |entry: &serde_json::Value| {
+            (
+                entry["ReceiptHandle"].as_str().unwrap_or_default().to_owned(),
+                entry["VisibilityTimeout"].as_i64(),
+            )
+        };
+        entries.iter().map(handle).collect()
+    }
+}
+
+/// Passes requests on and writes them down.
+#[derive(Clone, Debug)]
+struct Recorder<T> {
+    inner: T,
+    sent: Arc<Mutex<Vec<Sent>>>,
+}
+
+impl<T: Transport> Transport for Recorder<T> {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
+        let action = target.and_then(|target| Action::from_name(target.rsplit('.').next()?));
+        let body = serde_json::from_slice(request.body()).unwrap_or_default();
+        if let Some(action) = action {
+            self.sent.lock().unwrap().push(Sent { action, body });
+        }
+        self.inner.send(request)
+    }
+}
+
+pub(crate) struct Rig {
+    pub(crate) server: MockSqs,
+    pub(crate) client: Client,
+    pub(crate) url: String,
+    pub(crate) name: &'static str,
+    sent: Arc<Mutex<Vec<Sent>>>,
+}
+
+impl Rig {
+    /// A queue of this name, FIFO if the name says so, whose visibility timeout is 30 seconds.
+    pub(crate) async fn new(name: &'static str) -> Self {
+        Self::on(MockSqs::in_process(), name).await
+    }
+
+    pub(crate) async fn on(server: MockSqs, name: &'static str) -> Self {
+        Self::with(server, name, RetryConfig::standard()).await
+    }
+
+    /// With a client that repeats requests as `retry` says.
+    pub(crate) async fn with(server: MockSqs, name: &'static str, retry: RetryConfig) -> Self {
+        let sent = Arc::default();
+        let recorder = Recorder { inner: server.transport(), sent: Arc::clone(&sent) };
+        let config = server.client_config().transport(recorder).retry_config(retry);
+        let client = Client::from_conf(config.build());
+        let url = server.queue_url(name);
+        let rig = Self { server, client, url, name, sent };
+        rig.create(name).await;
+        rig
+    }
+
+    pub(crate) async fn create(&self, name: &str) {
+        let mut create = self.client.create_queue().queue_name(name);
+        if name.ends_with(".fifo") {
+            create = create.attributes(QueueAttributeName::FifoQueue, "true");
+            create = create.attributes(QueueAttributeName::ContentBasedDeduplication, "true");
+        }
+        create.send().await.unwrap();
+    }
+
+    pub(crate) async fn set(&self, name: QueueAttributeName, value: &str) {
+        self.client.set_queue_attributes().queue_url(&self.url).attributes(name, value).send().await.unwrap();
+    }
+
+    pub(crate) async fn send(&self, bodies: impl IntoIterator<Item = impl Into<String>>) {
+        for body in bodies {
+            self.client.send_message().queue_url(&self.url).message_body(body).send().await.unwrap();
+        }
+    }
+
+    /// Sends to a group.
+    pub(crate) async fn send_to(&self, group: &str, bodies: impl IntoIterator<Item = impl Into<String>>) {
+        for body in bodies {
+            let send = self.client.send_message().queue_url(&self.url).message_body(body);
+            send.message_group_id(group).send().await.unwrap();
+        }
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.server.queue(self.name).counts().unwrap().in_flight
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.server.queue(self.name).messages().len()
+    }
+
+    /// What was sent, as it grows.
+    pub(crate) fn log(&self) -> Arc<Mutex<Vec<Sent>>> {
+        Arc::clone(&self.sent)
+    }
+
+    pub(crate) fn sent(&self) -> Vec<Sent> {
+        self.sent.lock().unwrap().clone()
+    }
+
+    pub(crate) fn sent_of(&self, action: Action) -> Vec<Sent> {
+        self.sent().into_iter().filter(|sent| sent.action == action).collect()
+    }
+
+    /// I12 and I14 of what was sent: no handle twice in a request, none renewed after its delete, none named after its
+    /// lease was lost, of which `lost` says by how many requests that was seen. What the client below repeats by itself
+    /// does not count.
+    pub(crate) fn check_requests(&self, lost: &BTreeMap<String, usize>, context: &str) {
+        let repeats = self.client.config().retry_config().is_none_or(|retry| retry.max_attempts() > 1);
+        let (mut deleted, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        for (index, sent) in self.sent().into_iter().enumerate() {
+            if !seen.insert(sent.body.to_string()) && repeats {
+                continue;
+            }
+            for (handle, _) in sent.handles() {
+                let is_late = lost.get(&handle).is_some_and(|seen| *seen <= index);
+                assert!(!is_late, "{context}: named after its lease was lost: {handle}, {sent:?}");
+            }
+            let handles = sent.handles();
+            let distinct: BTreeSet<_> = handles.iter().map(|(handle, _)| handle.clone()).collect();
+            assert_eq!(distinct.len(), handles.len(), "{context}: a handle is twice in {sent:?}");
+            match sent.action {
+                Action::DeleteMessageBatch => deleted.extend(distinct),
+                Action::ChangeMessageVisibilityBatch => {
+                    let renewed = handles.iter().filter(|(_, seconds)| *seconds != Some(0));
+                    for (handle, _) in renewed {
+                        assert!(!deleted.contains(handle), "{context}: renewed after its delete: {handle}");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What handlers saw, as they saw it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Diary(Arc<Mutex<Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    /// Bodies in the order in which their handlers started, with the group where there is one.
+    starts: Vec<(String, String)>,
+    running: BTreeMap<String, u32>,
+    /// Messages, by id, whose handlers have run at the same time.
+    overlapping: BTreeSet<String>,
+    most_running: usize,
+}
+
+/// Writes the end of a handler down, however it ends.
+pub(crate) struct Page(Diary, String);
+
+impl Diary {
+    pub(crate) fn start(&self, message: &sqs_client::types::Message) -> Page {
+        let id = message.message_id().unwrap_or_default().to_owned();
+        let group = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::MessageGroupId));
+        let mut pages = self.0.lock().unwrap();
+        pages
+            .starts
+            .push((group.cloned().unwrap_or_default(), message.body().unwrap_or_default().to_owned()));
+        let count = pages.running.entry(id.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            pages.overlapping.insert(id.clone());
+        }
+        let running: u32 = pages.running.values().sum();
+        pages.most_running = pages.most_running.max(running as usize);
+        Page(self.clone(), id)
+    }
+
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.0.lock().unwrap().starts.iter().map(|(_, body)| body.clone()).collect()
+    }
+
+    pub(crate) fn of_group(&self, group: &str) -> Vec<String> {
+        let pages = self.0.lock().unwrap();
+        pages.starts.iter().filter(|(of, _)| of == group).map(|(_, body)| body.clone()).collect()
+    }
+
+    pub(crate) fn overlapping(&self) -> BTreeSet<String> {
+        self.0.lock().unwrap().overlapping.clone()
+    }
+
+    pub(crate) fn most_running(&self) -> usize {
+        self.0.lock().unwrap().most_running
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        if let Some(count) = self.0.0.lock().unwrap().running.get_mut(&self.1) {
+            *count -= 1;
+        }
+    }
+}
+
+pub(crate) const fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+pub(crate) const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Waits, without looking more than a hundred times a second of the paused clock, until it is so.
+pub(crate) async fn until(mut is_so: impl FnMut() -> bool) {
+    let give_up = Instant::now() + secs(3_600);
+    while !is_so() {
+        assert!(Instant::now() < give_up, "it did not become so within an hour of the paused clock");
+        tokio::time::sleep(millis(10)).await;
+    }
+}

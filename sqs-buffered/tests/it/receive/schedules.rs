@@ -1,0 +1,246 @@
+//! Random schedules: handlers that do anything, and a service that fails in all ways, from a seed that is printed when
+//! something is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use sqs_buffered::{BackOff, Consumer, GroupPace, Outcome, Report};
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
+use tokio::time::sleep;
+
+use super::rig::{Diary, Rig, millis, secs};
+
+/// What a schedule may do to the run.
+#[derive(Clone, Copy)]
+struct Weather {
+    /// The chance of each fault, at most.
+    faults: f64,
+    /// Whether the answer to a receive may be lost: what it brought is then hidden and nobody knows of it.
+    loses_receives: bool,
+    /// Whether messages may come again while they are here.
+    redelivers: bool,
+}
+
+fn inject(rig: &Rig, weather: Weather, random: &mut fastrand::Rng) {
+    let settle = |fault: Fault| fault.on(Action::DeleteMessageBatch).on(Action::ChangeMessageVisibilityBatch);
+    let mut chance = || random.f64() * weather.faults;
+    let mut faults = vec![
+        settle(Fault::fail_entries(ErrorCode::InternalFailure)).probability(chance()),
+        settle(Fault::omit_entries()).probability(chance()),
+        settle(Fault::reset_before()).probability(chance()),
+        settle(Fault::reset_after()).probability(chance()),
+        settle(Fault::truncate()).probability(chance()),
+        settle(Fault::throttle()).probability(chance()),
+        Fault::throttle().on(Action::ReceiveMessage).probability(chance()),
+        Fault::reset_before().on(Action::ReceiveMessage).probability(chance()),
+        Fault::status(503, "busy").on(Action::ReceiveMessage).probability(chance()),
+        Fault::latency_between(millis(0), millis(300)).probability(chance()),
+    ];
+    if weather.loses_receives {
+        faults.push(Fault::reset_after().on(Action::ReceiveMessage).probability(chance()));
+    }
+    if weather.redelivers {
+        faults.push(Fault::redeliver().probability(chance()));
+    }
+    for fault in faults {
+        rig.server.faults().inject(fault);
+    }
+}
+
+/// What a handler does with a message, by the seed: mostly work for a while, and then anything.
+async fn handle(lease: sqs_buffered::Lease, chance: u64) -> Result<Outcome, sqs_buffered::HandlerError> {
+    let work = sleep(millis(chance % 9_000));
+    tokio::select! {
+        () = work => {}
+        () = lease.lost(), if chance.is_multiple_of(2) => return Err("lost")?,
+    }
+    match chance / 16 % 12 {
+        0 => Err("failed")?,
+        // Without the hook that would print it.
+        1 => std::panic::resume_unwind(Box::new("a panic")),
+        2 => Ok(Outcome::Release),
+        3 => Ok(Outcome::Nack(secs(0))),
+        4 => Ok(Outcome::Nack(millis(chance % 3_000))),
+        _ => Ok(Outcome::Ack),
+    }
+}
+
+struct Played {
+    rig: Rig,
+    report: Report,
+    diary: Diary,
+    /// Messages of which a handler has said that they are done, by body.
+    done: BTreeSet<String>,
+    /// Messages that are hidden after the longest delay that a handler or the back-off has asked for.
+    hidden: usize,
+    /// Receipt handles whose lease was seen to be lost, and after how many requests.
+    lost: BTreeMap<String, usize>,
+}
+
+/// Plays a schedule: messages, faults, a run that ends at any time.
+async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
+    let mut random = fastrand::Rng::with_seed(seed);
+    // Jitter and ids come from the generator of the thread, which is this one.
+    fastrand::seed(seed);
+    let server = MockSqs::builder().seed(seed).in_process().unwrap();
+    // Without repeats below, each request that goes out is one that this crate has made.
+    let retry = if random.bool() { RetryConfig::standard() } else { RetryConfig::disabled() };
+    let rig = Rig::with(server, name, retry).await;
+    rig.set(QueueAttributeName::VisibilityTimeout, &random.u32(4..12).to_string()).await;
+    for number in 0..random.u32(1..40) {
+        let group = random.u32(0..5);
+        rig.send_to(&group.to_string(), [format!("{number:03}")]).await;
+    }
+    inject(&rig, weather, &mut random);
+    let diary = Diary::default();
+    let (done, lost) = (Arc::new(Mutex::new(BTreeSet::new())), Arc::new(Mutex::new(BTreeMap::new())));
+    let (seen, finished) = (diary.clone(), Arc::clone(&done));
+    let (losses, log) = (Arc::clone(&lost), rig.log());
+    let chances = Mutex::new(fastrand::Rng::with_seed(random.u64(..)));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(random.usize(1..12))
+        .prefetch(random.usize(0..25))
+        .back_off(if random.bool() { BackOff::None } else { BackOff::Fixed(secs(1)) })
+        .group_pace(if random.u8(0..4) == 0 { GroupPace::AfterHandler } else { GroupPace::AfterDelete })
+        .grace(secs(60))
+        .handler(move |message, lease| {
+            let page = seen.start(&message);
+            let (chance, finished) = (chances.lock().unwrap().u64(..), Arc::clone(&finished));
+            let (losses, log) = (Arc::clone(&losses), Arc::clone(&log));
+            async move {
+                let body = message.body().unwrap_or_default().to_owned();
+                let outcome = handle(lease.clone(), chance).await;
+                if lease.is_lost() {
+                    losses
+                        .lock()
+                        .unwrap()
+                        .insert(lease.receipt_handle().to_owned(), log.lock().unwrap().len());
+                }
+                if matches!(outcome, Ok(Outcome::Ack)) {
+                    finished.lock().unwrap().insert(body);
+                }
+                drop(page);
+                outcome
+            }
+        })
+        .build();
+    let length = millis(random.u64(0..90_000));
+    let enough = async {
+        let until = tokio::time::Instant::now() + length;
+        while tokio::time::Instant::now() < until && rig.left() > 0 {
+            sleep(millis(500)).await;
+        }
+    };
+    let report = consumer.run_until(enough).await.unwrap();
+    sleep(millis(3_100)).await;
+    let hidden = rig.in_flight();
+    let (done, lost) = (done.lock().unwrap().clone(), lost.lock().unwrap().clone());
+    Played { rig, report, diary, done, hidden, lost }
+}
+
+/// What holds whatever happened.
+fn check(played: &Played, context: &str) {
+    let Played { rig, report, diary, .. } = played;
+    let stats = report.stats;
+    let ended =
+        stats.acked + stats.nacked + stats.released + stats.kept + stats.dead_lettered + stats.returned;
+    assert_eq!(stats.received, ended + stats.leases_lost + stats.unsettled, "{context}: I1: {report:?}");
+    assert_eq!((stats.held, stats.receiving), (0, 0), "{context}: {report:?}");
+    assert!(
+        diary.overlapping().is_empty(),
+        "{context}: two deliveries of {:?} ran at once",
+        diary.overlapping()
+    );
+    assert_eq!(stats.started, u64::try_from(diary.bodies().len()).unwrap(), "{context}");
+    rig.check_requests(&played.lost, context);
+}
+
+/// I10: no message is hidden after the end, other than for as long as its handler or the back-off said. Of messages that
+/// were lost or could not be given back nobody knows.
+fn check_nothing_is_hidden(played: &Played, context: &str) {
+    let stats = played.report.stats;
+    let unknown = stats.leases_lost + stats.unsettled;
+    let hidden = u64::try_from(played.hidden).unwrap();
+    assert!(hidden <= unknown, "{context}: I10: {hidden} hidden, {:?}", played.report);
+}
+
+/// In each group, messages start in the order in which they were sent: one starts when all before it are done.
+fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context: &str) {
+    for (group, sent) in groups {
+        let starts = played.diary.of_group(group);
+        let mut furthest = 0;
+        for body in &starts {
+            let place = sent.iter().position(|other| other == body).expect("it was sent");
+            assert!(place <= furthest, "{context}: I13: {body} of group {group} too early: {starts:?}");
+            if place == furthest && played.done.contains(body) {
+                furthest += 1;
+            }
+        }
+    }
+}
+
+/// Plays so many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE` on.
+async fn played(name: &'static str, weather: Weather, count: u64) -> Vec<(String, Played)> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("FIRST_SCHEDULE").unwrap_or(0);
+    let mut all = Vec::new();
+    for seed in first..first + number("SCHEDULES").unwrap_or(count) {
+        let context = format!("{name}, seed {seed}");
+        let played = play(name, weather, seed).await;
+        check(&played, &context);
+        all.push((context, played));
+    }
+    all
+}
+
+const CALM: Weather = Weather { faults: 0.0, loses_receives: false, redelivers: false };
+const ROUGH: Weather = Weather { faults: 0.15, loses_receives: false, redelivers: false };
+const STORM: Weather = Weather { faults: 0.5, loses_receives: true, redelivers: true };
+
+#[tokio::test(start_paused = true)]
+async fn calm_schedules_hide_nothing_and_lose_no_lease() {
+    for (context, played) in played("calm", CALM, 40).await {
+        let stats = played.report.stats;
+        assert_eq!((stats.leases_lost, stats.unsettled, stats.duplicates), (0, 0, 0), "{context}");
+        check_nothing_is_hidden(&played, &context);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rough_schedules_end_every_delivery_once_and_hide_nothing() {
+    for (context, played) in played("rough", ROUGH, 60).await {
+        check_nothing_is_hidden(&played, &context);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn stormy_schedules_end_every_delivery_once_and_never_run_a_message_twice_at_once() {
+    let all = played("storm", STORM, 60).await;
+    let total = |of: fn(&Report) -> u64| all.iter().map(|(_, played)| of(&played.report)).sum::<u64>();
+    assert!(total(|report| report.stats.duplicates) > 30, "the storm blows");
+    assert!(total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifo_schedules_start_each_group_in_order() {
+    for (name, weather, count) in
+        [("calm.fifo", CALM, 30), ("rough.fifo", ROUGH, 60), ("storm.fifo", STORM, 60)]
+    {
+        for (context, played) in played(name, weather, count).await {
+            let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for sent in played.rig.sent_of(Action::SendMessage) {
+                let text = |member: &str| sent.body[member].as_str().unwrap_or_default().to_owned();
+                groups.entry(text("MessageGroupId")).or_default().push(text("MessageBody"));
+            }
+            check_order(&played, &groups, &context);
+            if !weather.loses_receives {
+                check_nothing_is_hidden(&played, &context);
+            }
+        }
+    }
+}

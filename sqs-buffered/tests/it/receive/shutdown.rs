@@ -1,0 +1,145 @@
+//! The end of a run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sqs_buffered::{Consumer, Outcome};
+use sqs_client::operation::Action;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Diary, Rig, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn after_a_shutdown_no_message_is_hidden() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        for number in 0..60 {
+            let group = (number % 7).to_string();
+            rig.send_to(&group, [number.to_string()]).await;
+        }
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .concurrency(4)
+            .prefetch(30)
+            .handler(move |message, _| {
+                let page = seen.start(&message);
+                async move {
+                    sleep(secs(3)).await;
+                    drop(page);
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build();
+        let report = consumer.run_until(sleep(secs(7))).await.unwrap();
+        assert_eq!(rig.in_flight(), 0, "I10");
+        let stats = report.stats;
+        assert!(report.is_clean && stats.returned > 0 && stats.acked > 0, "{stats:?}");
+        assert_eq!((stats.received, stats.held, stats.receiving), (stats.acked + stats.returned, 0, 0), "I1");
+        assert_eq!(u64::try_from(60 - rig.left()).unwrap(), stats.acked);
+        assert_eq!(consumer.stats(), stats);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
+    let rig = Rig::new("jobs").await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(|_, _| async { panic!("nothing starts after the end") })
+        .build();
+    let start = Instant::now();
+    let late = async {
+        sleep(secs(5)).await;
+        rig.send(["late"]).await;
+    };
+    let (report, ()) = tokio::join!(consumer.run_until(sleep(secs(1))), late);
+    let report = report.unwrap();
+    assert_eq!((report.stats.received, report.stats.returned, report.stats.started), (1, 1, 0));
+    assert_eq!((rig.left(), rig.in_flight(), report.is_clean), (1, 0, true));
+    assert!(start.elapsed() < secs(7), "no longer than it took: {:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn handlers_are_stopped_when_the_grace_is_over_and_theirs_is_given_back() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["short", "long"]).await;
+    let finished = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&finished);
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            let (count, page) = (Arc::clone(&count), seen.start(&message));
+            async move {
+                sleep(if message.body() == Some("short") { secs(5) } else { secs(500) }).await;
+                count.fetch_add(1, Ordering::Relaxed);
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let run = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.run().await }
+    });
+    until(|| diary.bodies().len() == 2).await;
+    let start = Instant::now();
+    let report = consumer.shutdown(secs(20)).await.unwrap();
+    assert!((secs(19)..secs(22)).contains(&start.elapsed()), "{:?}", start.elapsed());
+    assert_eq!((report.stats.acked, report.stats.aborted, report.stats.returned), (1, 1, 1));
+    assert!(!report.is_clean);
+    assert_eq!((rig.in_flight(), rig.left(), finished.load(Ordering::Relaxed)), (0, 1, 1));
+    assert_eq!(run.await.unwrap().unwrap(), report);
+}
+
+#[tokio::test(start_paused = true)]
+async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
+    let rig = Rig::new("jobs").await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .grace(secs(2))
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let start = Instant::now();
+    let report = consumer.run_until(sleep(secs(1))).await.unwrap();
+    assert!(start.elapsed() < secs(4), "{:?}", start.elapsed());
+    assert_eq!((report.stats.receives_abandoned, report.is_clean), (1, false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_run_gives_back_in_the_background() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..20).map(|number| number.to_string())).await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(5)
+        .prefetch(10)
+        .handler(|_, _| async {
+            sleep(secs(60)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    assert!(tokio::time::timeout(secs(40), consumer.run()).await.is_err());
+    let dropped = Instant::now();
+    until(|| rig.in_flight() == 0).await;
+    assert!(dropped.elapsed() < secs(1), "it did not have to run out: {:?}", dropped.elapsed());
+    assert_eq!(rig.left(), 20);
+    let error = consumer.shutdown(secs(1)).await.unwrap_err();
+    assert!(error.to_string().contains("dropped"), "{error}");
+    let receives = rig.sent_of(Action::ReceiveMessage).len();
+    sleep(secs(100)).await;
+    assert_eq!((rig.sent_of(Action::ReceiveMessage).len(), rig.in_flight()), (receives, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn outcomes_that_come_within_the_grace_count() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..10).map(|number| number.to_string())).await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(|_, _| async {
+            sleep(secs(10)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let report = consumer.run_until(sleep(millis(500))).await.unwrap();
+    assert_eq!((report.stats.acked, report.stats.returned, rig.left()), (10, 0, 0));
+    assert!(report.is_clean);
+}

@@ -1,0 +1,67 @@
+//! Spans, with the names that OpenTelemetry gives to messaging. A binary of its own: whether a span is wanted is kept for
+//! the whole process, so that tests beside it would decide.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use sqs_buffered::{Consumer, Outcome};
+use tracing_subscriber::fmt::format::FmtSpan;
+
+use sqs_mock_server::MockSqs;
+use tokio::sync::Semaphore;
+
+/// Text that is written by the subscriber.
+#[derive(Clone, Default)]
+struct Text(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_process_and_settle_are_spans() {
+    let text = Text::default();
+    let writer = text.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(&url).message_body("1").send().await.unwrap();
+    let done = Arc::new(Semaphore::new(0));
+    let finished = Arc::clone(&done);
+    let consumer = Consumer::builder(client, &url)
+        .handler(move |_, _| {
+            let finished = Arc::clone(&finished);
+            async move {
+                tracing::info!("inside the handler");
+                finished.add_permits(1);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    consumer.run_until(done.acquire()).await.unwrap();
+    drop(guard);
+    let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+    let line = |parts: &[&str]| text.lines().any(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(line(&[
+        "sqs.receive{",
+        r#"operation.type="receive""#,
+        r#"destination.name="jobs""#,
+        "message_count=1"
+    ]));
+    assert!(line(&["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"]));
+    assert!(line(&["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]), "{text}");
+}
