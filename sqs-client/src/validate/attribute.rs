@@ -23,10 +23,12 @@ pub fn message_attributes<S: BuildHasher>(
             "Number of message attributes [{count}] exceeds the allowed maximum [{MAX_MESSAGE_ATTRIBUTES}]."
         )));
     }
-    attributes.iter().try_for_each(|(name, attribute)| {
-        self::name(name)?;
-        value(name, attribute)
-    })
+    let faults = attributes.iter().filter_map(|(name, attribute)| {
+        let checked = self::name(name).and_then(|()| value(name, attribute));
+        checked.err().map(|fault| (name, fault))
+    });
+    // A map has no order: of several faults, the same one is told each time.
+    faults.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
 /// 1 to 256 letters, digits and `_-.`, without a reserved prefix or a period at either end.

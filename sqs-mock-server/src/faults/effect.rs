@@ -13,7 +13,7 @@ pub(super) enum Effect {
     FailEntries(Failure),
     /// Entries of a batch are done, but the answer does not mention them.
     OmitEntries,
-    /// Received messages are visible again at once.
+    /// Received messages are delivered once more.
     Redeliver,
     /// The request ends otherwise than it would.
     End(End),

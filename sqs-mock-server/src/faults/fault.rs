@@ -87,7 +87,8 @@ impl Fault {
         Self::spoilt(Ending::Corrupt)
     }
 
-    /// Received messages are visible again at once, so that the next receive delivers them a second time.
+    /// Standard queues deliver messages twice: the next receive gets them again, even if they are deleted meanwhile, as
+    /// "at least once" allows. It does not make dead letters of them. FIFO queues are not struck.
     pub fn redeliver() -> Self {
         Self::new(Effect::Redeliver).on(Action::ReceiveMessage)
     }

@@ -21,8 +21,8 @@ pub(crate) struct Plan {
     pub(crate) failing: Vec<FailedEntry>,
     /// Ids of entries that the answer does not mention.
     pub(crate) omitted: Vec<String>,
-    /// Whether received messages are visible again at once.
-    pub(crate) redeliver: bool,
+    /// Those who have received messages delivered once more; they take it back where nothing is received.
+    pub(crate) redeliver: Vec<Arc<Rule>>,
     /// What becomes of the answer.
     pub(crate) ending: Ending,
 }
@@ -83,11 +83,11 @@ impl Plan {
         }
     }
 
-    fn strike_work(&mut self, rule: &Rule, request: &Request<'_>) {
+    fn strike_work(&mut self, rule: &Arc<Rule>, request: &Request<'_>) {
         let filter = &rule.fault.filter;
         match &rule.fault.effect {
-            Effect::Redeliver if request.action == Action::ReceiveMessage => {
-                self.redeliver |= filter.takes(request) && rule.strikes();
+            Effect::Redeliver if can_redeliver(request) && filter.takes(request) && rule.strikes() => {
+                self.redeliver.push(Arc::clone(rule));
             }
             effect @ (Effect::FailEntries(_) | Effect::OmitEntries)
                 if is_batch(request.action) && filter.takes_head(request) =>
@@ -119,6 +119,11 @@ impl Plan {
 
 fn failed(index: usize, failure: &Failure) -> FailedEntry {
     FailedEntry { index, error: failure.error(), sender_fault: failure.is_sender_fault() }
+}
+
+/// FIFO queues deliver a message again only when its time is over.
+fn can_redeliver(request: &Request<'_>) -> bool {
+    request.action == Action::ReceiveMessage && !request.queue.is_some_and(|queue| queue.ends_with(".fifo"))
 }
 
 pub(super) fn is_batch(action: Action) -> bool {

@@ -27,7 +27,7 @@ struct Shared {
 
 /// A fault that was injected.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     pub(super) id: u64,
     pub(super) fault: Fault,
     hits: AtomicU64,
@@ -54,6 +54,12 @@ impl Rule {
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
         true
+    }
+
+    /// Uncounts a strike that came to nothing.
+    pub(crate) fn take_back(&self) {
+        // Each strike was counted before, and is taken back once at most.
+        self.hits.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A number from 0 to 1, for the effect.

@@ -20,9 +20,10 @@ pub(crate) trait Target: Operation {
         Vec::new()
     }
 
-    /// Makes what is received visible again at once.
-    fn redeliver(input: &mut Self::Input) {
-        let _ = input;
+    /// Whether a message is in the answer.
+    fn delivers(output: &Self::Output) -> bool {
+        let _ = output;
+        false
     }
 
     /// Takes entries out of an answer.
@@ -108,8 +109,8 @@ impl Target for sqs_client::operation::send_message::SendMessage {
 }
 
 impl Target for sqs_client::operation::receive_message::ReceiveMessage {
-    fn redeliver(input: &mut Self::Input) {
-        input.visibility_timeout = Some(0);
+    fn delivers(output: &Self::Output) -> bool {
+        !output.messages().is_empty()
     }
 
     fn corrupt(output: &mut Self::Output) -> bool {

@@ -32,6 +32,7 @@ impl Endpoint {
             queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
+            redeliver: false,
             trace: Trace::default(),
         }
     }

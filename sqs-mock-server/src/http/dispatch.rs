@@ -70,7 +70,7 @@ async fn run<O: Serve + Target>(
     request_id: &str,
 ) -> Dispatched {
     let protocol = call.protocol();
-    let mut input = match call.input::<O::Input>() {
+    let input = match call.input::<O::Input>() {
         Ok(input) => input,
         Err(error) => return Dispatched::Answered(Err(error), Ending::Whole),
     };
@@ -87,12 +87,14 @@ async fn run<O: Serve + Target>(
     if let Some(unapplied) = plan.unapplied {
         return Dispatched::Struck(unapplied);
     }
-    if plan.redeliver {
-        O::redeliver(&mut input);
-    }
+    context.redeliver = !plan.redeliver.is_empty();
     context.failing = plan.failing;
     let mut ending = plan.ending;
-    let result = O::serve(service, context, input).await.and_then(|mut output| {
+    let served = O::serve(service, context, input).await;
+    if !served.as_ref().is_ok_and(O::delivers) {
+        plan.redeliver.iter().for_each(|rule| rule.take_back());
+    }
+    let result = served.and_then(|mut output| {
         O::omit(&mut output, &plan.omitted);
         if ending == Ending::Corrupt && O::corrupt(&mut output) {
             ending = Ending::Whole;

@@ -91,6 +91,8 @@ pub(crate) struct Context {
     pub(crate) trace_header: Option<String>,
     /// Entries of a batch that fail whatever they are.
     pub(crate) failing: Vec<FailedEntry>,
+    /// Whether standard queues deliver what they deliver now once more.
+    pub(crate) redeliver: bool,
     /// What the operation notes about itself.
     pub(crate) trace: Trace,
 }

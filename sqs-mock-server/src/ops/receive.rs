@@ -27,6 +27,7 @@ impl Serve for ReceiveMessage {
             visibility_timeout: input.visibility_timeout.map(seconds),
             attempt_id: input.receive_request_attempt_id(),
             waits: false,
+            redeliver: context.redeliver,
             dead_letter_queue_exists: false,
         };
         // An explicit zero is a short poll, whatever the queue says.

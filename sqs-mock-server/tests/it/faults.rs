@@ -205,19 +205,43 @@ async fn latency_is_real_time_and_comes_before_anything_is_done() {
 }
 
 #[tokio::test]
-async fn redelivered_messages_come_again_at_once() {
+async fn redelivered_messages_come_again_even_when_they_are_deleted() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    let injected = server.faults().inject(Fault::redeliver().times(1));
+    let receive = || client.receive_message().queue_url(&url).send();
+    assert!(receive().await.unwrap().messages().is_empty());
+    assert_eq!(injected.hits(), 0, "nothing was received");
     client.send_message().queue_url(&url).message_body("tea").send().await.unwrap();
-    server.faults().inject(Fault::redeliver().times(1));
-    let mut ids = Vec::new();
-    for _ in 0..2 {
-        let received = client.receive_message().queue_url(&url).send().await.unwrap();
-        ids.push(received.messages()[0].message_id().unwrap().to_owned());
+    for hits in [1, 1] {
+        let received = receive().await.unwrap();
+        let handle = received.messages()[0].receipt_handle().unwrap();
+        client.delete_message().queue_url(&url).receipt_handle(handle).send().await.unwrap();
+        assert_eq!(injected.hits(), hits);
     }
-    assert_eq!(ids[0], ids[1]);
-    assert!(client.receive_message().queue_url(&url).send().await.unwrap().messages().is_empty());
+    assert!(receive().await.unwrap().messages().is_empty());
+    assert!(server.queue("q").bodies().is_empty());
+}
+
+#[tokio::test]
+async fn redelivery_leaves_fifo_queues_and_dead_letters_alone() {
+    let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
+                [[queues]]\nname = 'q.fifo'\ncontent_based_deduplication = true";
+    let server =
+        MockSqs::builder().config_toml(toml).unwrap().fault(Fault::redeliver()).in_process().unwrap();
+    let client = server.client();
+    for name in ["q", "q.fifo"] {
+        let url = server.queue_url(name);
+        let group = name.ends_with(".fifo").then(|| "g".to_owned());
+        let send = client.send_message().queue_url(&url).message_body("tea").set_message_group_id(group);
+        send.send().await.unwrap();
+        let received = client.receive_message().queue_url(&url).send().await.unwrap();
+        let handle = received.messages()[0].receipt_handle().unwrap();
+        assert!(client.receive_message().queue_url(&url).send().await.unwrap().messages().is_empty());
+        client.delete_message().queue_url(&url).receipt_handle(handle).send().await.unwrap();
+        assert!(server.queue(name).bodies().is_empty() && server.queue("dead").bodies().is_empty());
+    }
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ impl Queue {
             ));
         }
         // A server that misses a delete still has the message when it is visible again.
-        if latest && !(in_flight && self.is_missed(slot)) {
+        if latest && !self.is_due_again(slot) && !(in_flight && self.is_missed(slot)) {
             self.store.remove(slot);
         }
         Ok(())

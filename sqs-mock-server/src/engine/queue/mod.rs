@@ -10,6 +10,7 @@
 //! ```
 
 mod administer;
+mod again;
 mod delete;
 mod describe;
 mod fifo_memory;
@@ -30,6 +31,7 @@ use sqs_client::limits;
 use sqs_client::service_error::{ErrorCode, ServiceError};
 
 pub(crate) use administer::Dropped;
+use again::Again;
 pub use describe::QueueDescription;
 pub use peek::{PeekedMessage, Visibility};
 pub(crate) use receive::Receive;
@@ -90,6 +92,7 @@ pub(crate) struct Queue {
     handles: HandleKey,
     ids: UuidSeries,
     purged: Option<Timestamp>,
+    again: Again,
     deleted: bool,
     announced: Option<Timestamp>,
     /// A receive got nothing because too many messages were in flight.
@@ -116,6 +119,7 @@ impl Queue {
             handles: HandleKey(new.seed.generator("receipt handles").u64(..)),
             ids: UuidSeries::new(new.seed.generator("message ids")),
             purged: None,
+            again: Again::default(),
             deleted: false,
             announced: None,
             lacked_room: false,

@@ -7,7 +7,7 @@ use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::clock::Timestamp;
 use crate::engine::aws_like::Asked;
 use crate::engine::handle::Handle;
-use crate::engine::message::{State, Stored};
+use crate::engine::message::{Core, State, Stored};
 use crate::engine::slab::Slot;
 
 /// What a receive asks for.
@@ -21,6 +21,8 @@ pub(crate) struct Receive<'a> {
     pub attempt_id: Option<&'a str>,
     /// Whether the receive waits for messages. One that does not may miss some, where queues deliver like AWS.
     pub waits: bool,
+    /// Whether a standard queue delivers what it delivers now once more, at once and even if it is deleted meanwhile.
+    pub redeliver: bool,
     /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
     /// delivered however often they were before.
     pub dead_letter_queue_exists: bool,
@@ -86,7 +88,7 @@ impl Queue {
             if request.dead_letter_queue_exists && self.is_spent(slot) {
                 dead_letters.extend(self.bury(slot));
             } else {
-                self.take_off(now, until, slot);
+                self.take_off(now, until, slot, request.redeliver);
                 taken.push(slot);
             }
         }
@@ -94,14 +96,18 @@ impl Queue {
     }
 
     /// Whether one more receive would be one too many.
-    fn is_spent(&self, slot: Slot) -> bool {
-        let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
-        let core = self.store.get(slot).map(|message| &message.core);
-        let receives = core.map(|core| core.receives - core.receives_elsewhere);
-        receives.zip(most).is_some_and(|(receives, most)| receives >= most)
+    pub(super) fn is_spent(&self, slot: Slot) -> bool {
+        self.store.get(slot).is_some_and(|message| self.is_spent_after(&message.core))
     }
 
-    fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot) {
+    /// As [`is_spent`](Self::is_spent), by what is known of a message.
+    pub(super) fn is_spent_after(&self, core: &Core) -> bool {
+        let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
+        most.is_some_and(|most| core.receives - core.receives_elsewhere >= most)
+    }
+
+    fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
+        self.was_delivered_again(slot);
         if let Some(message) = self.store.get_mut(slot) {
             if message.core.receives == 0 {
                 message.core.first_received = now;
@@ -110,7 +116,8 @@ impl Queue {
             message.received = now;
         }
         // A server that misses a receive has the message visible at once, though not within this receive.
-        let until = if self.is_missed(slot) { now } else { until };
+        let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
+        let until = if is_visible { now } else { until };
         self.store.set_state(slot, State::InFlight { until });
     }
 

@@ -69,6 +69,12 @@ pub enum WhyEmpty {
         /// How many are visible.
         available: usize,
     },
+    /// All visible messages were received as often as the redrive policy allows: a receive gets none of them, but moves
+    /// them to the dead-letter queue, if that exists.
+    DeadLetters {
+        /// How many there are.
+        available: usize,
+    },
     /// As many messages are in flight as a queue allows.
     InFlightLimit {
         /// How many that is.
@@ -81,7 +87,8 @@ pub enum WhyEmpty {
 }
 
 impl Queue {
-    /// Why a receive would get nothing now. It takes time for all messages of a FIFO queue whose groups are locked.
+    /// Why a receive would get nothing now. It takes time for all messages of a FIFO queue
+    /// whose groups are locked, and of a queue with a redrive policy.
     pub(crate) fn why_empty(&mut self, now: Timestamp) -> WhyEmpty {
         let now = self.settle(now);
         let counts = self.store.counts();
@@ -98,9 +105,17 @@ impl Queue {
             _ if self.fifo.is_some() && self.store.next(now, Asked::ALL).is_none() => {
                 self.obstacle(available).unwrap_or(WhyEmpty::NotEmpty { available })
             }
+            _ if self.attributes.redrive.is_some() && self.has_dead_letters_only() => {
+                WhyEmpty::DeadLetters { available }
+            }
             _ if self.aws_like.is_some() => WhyEmpty::OnSomeServers { available },
             _ => WhyEmpty::NotEmpty { available },
         }
+    }
+
+    fn has_dead_letters_only(&self) -> bool {
+        let mut visible = self.seen().filter(|(_, visibility)| *visibility == Visibility::Visible);
+        visible.all(|(message, _)| self.is_spent_after(&message.core))
     }
 
     /// What keeps back the oldest visible message.
@@ -149,6 +164,12 @@ impl fmt::Display for WhyEmpty {
             Self::OnSomeServers { available } => write!(
                 f,
                 "{} visible, but a short poll asks some servers only; long polls find them",
+                Messages(*available)
+            ),
+            Self::DeadLetters { available } => write!(
+                f,
+                "{} visible, but received as often as the redrive policy allows; the next receive moves them to the \
+                 dead-letter queue, if that exists",
                 Messages(*available)
             ),
             Self::InFlightLimit { limit, available, until } => write!(

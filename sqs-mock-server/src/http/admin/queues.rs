@@ -114,6 +114,7 @@ fn reason(why: &WhyEmpty) -> &'static str {
         WhyEmpty::GroupsLocked { .. } => "groups_locked",
         WhyEmpty::BeyondWindow { .. } => "beyond_window",
         WhyEmpty::OnSomeServers { .. } => "on_some_servers",
+        WhyEmpty::DeadLetters { .. } => "dead_letters",
         WhyEmpty::InFlightLimit { .. } => "in_flight_limit",
     }
 }

@@ -66,6 +66,7 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
         visibility_timeout: None,
         attempt_id: None,
         waits: true,
+        redeliver: false,
         dead_letter_queue_exists: true,
     };
     let mut letters = queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().dead_letters;

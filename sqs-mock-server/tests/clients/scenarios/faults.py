@@ -115,7 +115,7 @@ def corrupted_checksum_is_not_that_of_the_body(mock):
     equal((wrong != right, len(wrong)), (True, 32))
 
 
-def redelivered_message_comes_again_at_once(mock):
+def redelivered_message_comes_a_second_time(mock):
     queue = mock.queue()
     queue.send("x")
     hits = mock.fault("redeliver", queue=queue.name, times=1)

@@ -8,6 +8,7 @@ fn attempt(bench: &mut Bench, id: &str) -> Vec<Delivery> {
         visibility_timeout: None,
         attempt_id: Some(id),
         waits: true,
+        redeliver: false,
         dead_letter_queue_exists: true,
     };
     messages(bench.queue.receive(bench.now, &request))

@@ -24,6 +24,7 @@ fn short_poll(bench: &mut Bench, at_most: usize) -> Vec<Delivery> {
         visibility_timeout: None,
         attempt_id: None,
         waits: false,
+        redeliver: false,
         dead_letter_queue_exists: true,
     };
     messages(bench.queue.receive(bench.now, &request))

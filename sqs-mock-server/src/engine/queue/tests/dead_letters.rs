@@ -58,6 +58,7 @@ fn message_stays_and_is_delivered_while_the_target_is_missing() {
             visibility_timeout: Some(Duration::ZERO),
             attempt_id: None,
             waits: true,
+            redeliver: false,
             dead_letter_queue_exists: false,
         };
         let delivery = messages(source.queue.receive(source.now, &request)).remove(0);

@@ -65,6 +65,7 @@ impl Bench {
             visibility_timeout: None,
             attempt_id: Some(id),
             waits: false,
+            redeliver: false,
             dead_letter_queue_exists: false,
         };
         messages(self.queue.receive(self.now, &request)).len()

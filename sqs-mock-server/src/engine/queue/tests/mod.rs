@@ -100,6 +100,7 @@ impl Bench {
             visibility_timeout,
             attempt_id: None,
             waits: true,
+            redeliver: false,
             dead_letter_queue_exists: true,
         };
         self.queue.receive(self.now, &request)

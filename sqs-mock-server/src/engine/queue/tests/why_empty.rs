@@ -102,3 +102,16 @@ fn queue_that_delivers_as_aws_says_that_short_polls_can_miss_messages() {
         assert_eq!(why(&mut bench), expected);
     }
 }
+
+#[test]
+fn messages_that_only_wait_to_be_buried_are_told() {
+    let target = QueueArn::new("eu-west-1", "000000000000", "dead");
+    let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":1}}"#);
+    let mut bench = Bench::new("a", &[(Name::RedrivePolicy, policy.as_str())]);
+    bench.send("1");
+    assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 1 });
+    bench.bodies(1, 0);
+    assert_eq!(why(&mut bench), WhyEmpty::DeadLetters { available: 1 });
+    bench.send("2");
+    assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 2 });
+}

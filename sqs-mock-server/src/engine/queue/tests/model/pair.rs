@@ -175,6 +175,7 @@ impl Pair {
             visibility_timeout: Some(Duration::from_secs(ask.timeout)),
             attempt_id: attempt.as_deref(),
             waits: false,
+            redeliver: false,
             dead_letter_queue_exists: true,
         };
         let received = twin.bench.queue.receive(now, &request);
