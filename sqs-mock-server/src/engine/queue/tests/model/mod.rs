@@ -105,7 +105,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// As many cases as this, or as the environment variable `PROPTEST_CASES` says.
-const CASES: u32 = 400;
+const CASES: u32 = 3_000;
 
 fn config() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());

@@ -292,7 +292,7 @@ impl Naive {
         self.ready.clear();
         self.known.clear();
         self.attempts.clear();
-        self.noise = Noise::default();
+        self.noise.purged();
     }
 
     fn find(&self, ticket: u64) -> Option<usize> {

@@ -42,6 +42,12 @@ impl Noise {
         }
     }
 
+    /// All messages are gone at once. What was spent on them still counts for all, but for none of the tenants.
+    pub(super) fn purged(&mut self) {
+        self.landings.iter_mut().for_each(|landing| landing.forgotten = true);
+        self.noisy.clear();
+    }
+
     pub(super) fn next(&mut self, now: Timestamp, messages: &[Message]) -> Option<u64> {
         let last_send = self.last_send;
         self.noisy.retain(|group| now < last_send[usize::from(*group)] + Duration::from_mins(5));
