@@ -3,7 +3,7 @@
 use std::env;
 use std::process::exit;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory as _, Error, FromArgMatches as _};
 
 use super::Arguments;
@@ -31,6 +31,10 @@ fn without_empty_variable(argument: Arg) -> Arg {
 }
 
 fn refuse(command: &Command, error: &Error) -> ! {
+    if error.kind() == ErrorKind::DisplayHelp {
+        // With the names of the empty variables too.
+        Arguments::command().get_matches();
+    }
     // Where nobody listens, there is nobody to tell.
     let _ = error.print();
     if let Some(variable) = origin(command, error) {

@@ -22,6 +22,8 @@ fn empty_variables_count_as_absent() {
     empty.push(("SQS_MOCK_NONSENSE", ""));
     let (output, stderr) = checked(&empty, &["--check-config"]);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
+    let (output, _) = checked(&empty, &["--help"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), help);
 }
 
 #[test]
