@@ -1,5 +1,7 @@
 //! Flags and environment of the binary, and how they go together with the config file.
 
+mod environment;
+
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
@@ -35,9 +37,11 @@ Examples:
     curl http://127.0.0.1:9324/metrics
 
 Each flag can be given by the environment instead. Flags win over the environment, which wins
-over the config file, which wins over the defaults. Callers choose their account by an access
-key of 12 digits, and their region by the signature. Signatures are not verified unless
---auth sigv4 asks for it.";
+over the config file, which wins over the defaults. Faults of the file and of flags add up.
+Empty variables count as absent. Callers choose their account by an access key of 12 digits,
+and their region by the signature. Signatures are not verified unless --auth sigv4 asks for it.
+
+The first ctrl-c or SIGTERM stops gracefully, a second one at once.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
@@ -47,8 +51,16 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Checks settings and queues, says what is wrong, and ends without listening.
-    #[arg(long, env = "SQS_MOCK_CHECK_CONFIG")]
-    pub(crate) check_config: bool,
+    #[arg(
+        long,
+        env = "SQS_MOCK_CHECK_CONFIG",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        value_parser = truth
+    )]
+    pub(crate) check_config: Option<bool>,
     /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
     #[arg(long, env = "SQS_MOCK_HOST", help_heading = "Network")]
     host: Option<String>,
@@ -107,12 +119,20 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     auto_create: Option<bool>,
-    /// How many of the latest requests GET /_mock/requests shows; 0 records none [default: 1000].
+    /// How many of the latest requests are recorded, 0 for none; GET /_mock/requests shows 100 of them, or up to 1000
+    /// with limit=, and those before with skip= [default: 1000].
     #[arg(long, env = "SQS_MOCK_JOURNAL", value_name = "COUNT", help_heading = "Behaviour")]
     journal: Option<usize>,
-    /// Something that goes wrong, as JSON: {"effect":"throttle","probability":0.05}; repeat it for more.
-    #[arg(long = "fault", env = "SQS_MOCK_FAULT", value_name = "JSON", help_heading = "Behaviour")]
-    pub(crate) faults: Vec<Fault>,
+    /// Something that goes wrong, as JSON: {"effect":"throttle","probability":0.05}; repeat it for more, or give an array
+    /// of them.
+    #[arg(
+        long = "fault",
+        env = "SQS_MOCK_FAULT",
+        value_name = "JSON",
+        value_parser = faults,
+        help_heading = "Behaviour"
+    )]
+    faults: Vec<Faults>,
     /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
     seed: Option<u64>,
@@ -133,6 +153,10 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_LOG_FORMAT", value_name = "FORMAT", help_heading = "Log")]
     log_format: Option<LogFormatName>,
 }
+
+/// What one `--fault` says.
+#[derive(Clone, Debug)]
+struct Faults(Vec<Fault>);
 
 /// How callers prove who they are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -169,11 +193,10 @@ enum LogFormatName {
     Json,
 }
 
-/// Variables that are there but empty say no, as those of shells do.
 fn truth(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
-        "false" | "no" | "off" | "0" | "" => Ok(false),
+        "false" | "no" | "off" | "0" => Ok(false),
         _ => Err("it is true or false"),
     }
 }
@@ -187,12 +210,24 @@ fn seed(text: &str) -> Result<u64, String> {
     number.map_err(|error| format!("a seed is a number of 64 bits, like 7 or 0xbeef: {error}"))
 }
 
+/// One fault, or an array of them.
+fn faults(text: &str) -> Result<Faults, String> {
+    if !text.trim_start().starts_with('[') {
+        return text.parse().map(|fault| Faults(vec![fault])).map_err(|error| format!("{error}"));
+    }
+    let list: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let read = |(at, fault): (usize, &serde_json::Value)| {
+        fault.to_string().parse().map_err(|error| format!("number {} of the array: {error}", at + 1))
+    };
+    list.iter().enumerate().map(read).collect::<Result<_, String>>().map(Faults)
+}
+
 fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
     EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
 impl Arguments {
-    /// What flags and environment say wins over the file. Where nobody says anything, the server has its defaults.
+    /// What flags and environment say wins over the file; only faults add up, those of the file first. Where nobody says anything, the server has its defaults.
     ///
     /// # Errors
     /// A key is none. The text does not show it.
@@ -231,6 +266,7 @@ impl Arguments {
             LogFormatName::Json => LogFormat::Json,
         });
         file.log_format = log_format.or(file.log_format);
+        file.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
         if !self.keys.is_empty() {
             file.keys = Some(self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?);
         } else if file.keys.is_none() {

@@ -70,6 +70,24 @@ fn port_and_key_have_defaults_of_their_own_here() {
 #[test]
 fn relaxed_timing_needs_no_value() {
     assert_eq!(merged(&["--relaxed-timing"], "").relaxed_timing, Some(true));
-    assert_eq!([truth(""), truth("Yes"), truth("0")], [Ok(false), Ok(true), Ok(false)]);
-    assert!(truth("maybe").is_err());
+    assert_eq!([truth("Yes"), truth("0")], [Ok(true), Ok(false)]);
+    assert!(truth("maybe").is_err() && truth("").is_err());
+}
+
+#[test]
+fn faults_of_flags_come_behind_those_of_the_file() {
+    let one = r#"--fault={"effect":"corrupt"}"#;
+    let array = r#"--fault=[{"effect":"truncate"},{"effect":"omit_entries","times":2}]"#;
+    let file = merged(&[one, array], "[[faults]]\neffect = 'reset_before'");
+    let shown: Vec<_> =
+        file.faults.iter().map(|fault| serde_json::to_value(fault).unwrap()["effect"].clone()).collect();
+    assert_eq!(shown, ["reset_before", "corrupt", "truncate", "omit_entries"]);
+}
+
+#[test]
+fn wrong_fault_of_an_array_is_told_by_its_number() {
+    let text = faults(r#"[{"effect":"truncate"},{"effect":"latency"}]"#).unwrap_err();
+    assert_eq!(text, "number 2 of the array: not a fault: `latency_ms` is missing");
+    assert!(faults("[7]").unwrap_err().ends_with("it has to be a JSON object"));
+    assert!(faults("[").is_err() && faults("7").is_err());
 }

@@ -95,10 +95,25 @@ impl Config {
             }
             url.truncate(url.trim_end_matches('/').len());
         }
+        self.refuse_no_room()?;
         if self.keys.as_ref().is_some_and(|keys| keys.first().is_none()) {
             return Err(invalid("signatures cannot be asked for without a single key".to_owned()));
         }
         Ok(self)
+    }
+
+    /// A server without any room would run, and serve nobody.
+    fn refuse_no_room(&self) -> io::Result<()> {
+        let Limits { max_connections, max_queues, max_memory, .. } = self.limits;
+        let table = [
+            ("max_connections", max_connections, "nobody could connect"),
+            ("max_queues", max_queues, "no queue could be created"),
+            ("max_memory", max_memory, "no message could be sent"),
+        ];
+        match table.iter().find(|(_, most, _)| *most == 0) {
+            Some((name, _, why)) => Err(invalid(format!("{name} must be at least 1, not 0: {why}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -129,6 +144,23 @@ mod tests {
         for url in ["sqs:9324", "/queue", "ftp://sqs", "http://", "http://sqs/?x=1", ""] {
             let config = Config { public_url: Some(url.to_owned()), ..Config::default() };
             assert!(config.checked().is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn limits_that_leave_no_room_are_refused_by_name() {
+        let zero = |set: fn(&mut Limits)| {
+            let mut config = Config::default();
+            set(&mut config.limits);
+            config.checked().unwrap_err().to_string()
+        };
+        let table = [
+            (zero(|limits| limits.max_connections = 0), "max_connections", "nobody could connect"),
+            (zero(|limits| limits.max_queues = 0), "max_queues", "no queue could be created"),
+            (zero(|limits| limits.max_memory = 0), "max_memory", "no message could be sent"),
+        ];
+        for (text, name, why) in table {
+            assert_eq!(text, format!("{name} must be at least 1, not 0: {why}"));
         }
     }
 

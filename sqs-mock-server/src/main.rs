@@ -1,23 +1,26 @@
 //! The binary: flags, environment and config file in, a server out.
 
 mod cli;
+mod greeting;
+mod signals;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
 
-use clap::Parser as _;
 use sqs_mock_server::{Auth, ConfigFile, LogFormat, MockSqs};
 use tracing_subscriber::EnvFilter;
 
 use cli::Arguments;
-
-/// How many queues are listed at the start.
-const LISTED: usize = 20;
+use signals::Signals;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Arguments::parse()).await {
+    let (arguments, warnings) = Arguments::read();
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    match run(arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             for line in message.lines() {
@@ -29,8 +32,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let (path, only_check) = (arguments.config.clone(), arguments.check_config);
-    let faults = arguments.faults.clone();
+    let (path, only_check) = (arguments.config.clone(), arguments.check_config.unwrap_or_default());
     let file = path.as_ref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read);
     let config = arguments.merged_into(file.map_err(|error| error.to_string())?)?;
     start_log(&config)?;
@@ -38,10 +40,8 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         return check(config, path.as_deref());
     }
     let auth = config.auth.unwrap_or(Auth::None);
-    let stop_requested = stop_requested().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let builder =
-        faults.into_iter().fold(MockSqs::builder().config(config), sqs_mock_server::MockSqsBuilder::fault);
-    let started = builder.start().await;
+    let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let started = MockSqs::builder().config(config).start().await;
     let server = started.map_err(|error| explain(&error))?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -52,12 +52,22 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         "listening"
     );
     // Whoever closed standard output does not want to read this; the server serves all the same.
-    let _ = greet(&server);
-    let signal = stop_requested.await;
-    tracing::info!(signal, "stopping");
-    server.shutdown().await;
-    tracing::info!("stopped");
+    let _ = greeting::greet(&server);
+    stop(server, &mut signals).await;
     Ok(())
+}
+
+/// Waits for a signal and stops gracefully, or for a second one and ends the process.
+async fn stop(server: MockSqs, signals: &mut Signals) {
+    let signal = signals.next().await;
+    tracing::info!(signal = signal.name, "stopping");
+    tokio::select! {
+        () = server.shutdown() => tracing::info!("stopped"),
+        signal = signals.next() => {
+            tracing::info!(signal = signal.name, "ended");
+            exit(signal.exit_code);
+        }
+    }
 }
 
 fn start_log(config: &ConfigFile) -> Result<(), String> {
@@ -86,49 +96,4 @@ fn explain(error: &io::Error) -> String {
         }
         _ => error.to_string(),
     }
-}
-
-fn greet(server: &MockSqs) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "sqs-mock-server {} listens on {}", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
-    writeln!(out)?;
-    for (name, value) in server.environment() {
-        writeln!(out, "export {name}={value}")?;
-    }
-    let queues = server.configured_queues();
-    if !queues.is_empty() {
-        writeln!(out, "\nQueues:")?;
-        for url in queues.iter().take(LISTED) {
-            writeln!(out, "  {url}")?;
-        }
-        if queues.len() > LISTED {
-            writeln!(out, "  and {} more", queues.len() - LISTED)?;
-        }
-    }
-    out.flush()
-}
-
-/// Waits for a signal to stop. It is listened for from here on, which has to be before anybody is told that the server
-/// runs: a signal that nobody listens for kills.
-#[cfg(unix)]
-fn stop_requested() -> io::Result<impl Future<Output = &'static str>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => "SIGINT",
-            _ = terminate.recv() => "SIGTERM",
-        }
-    })
-}
-
-/// Waits for ctrl-c.
-#[cfg(windows)]
-fn stop_requested() -> io::Result<impl Future<Output = &'static str>> {
-    let mut interrupt = tokio::signal::windows::ctrl_c()?;
-    Ok(async move {
-        interrupt.recv().await;
-        "ctrl-c"
-    })
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod apply;
+mod fault;
 mod queue;
 mod section;
 mod setting;
@@ -25,6 +26,7 @@ use section::Section;
 use spot::Source;
 
 use crate::engine::DeliveryMode;
+use crate::faults::Fault;
 use crate::http::QueueUrlStyle;
 
 pub(crate) use queue::QueueDefinition;
@@ -99,6 +101,8 @@ pub struct ConfigFile {
     pub write_timeout: Option<Duration>,
     /// [`Limits::grace`](crate::Limits::grace).
     pub grace: Option<Duration>,
+    /// What goes wrong from the start on.
+    pub faults: Vec<Fault>,
     queues: Vec<QueueDefinition>,
 }
 
@@ -156,6 +160,7 @@ impl ConfigFile {
             keys: root.section("keys").map(|keys| keys.entries(value::secret).into_iter().collect()),
             log: root.get("log", value::log),
             log_format: root.get("log_format", value::log_format),
+            faults: root.list("faults", fault::fault),
             ..Self::default()
         };
         if let Some(limits) = root.section("limits") {

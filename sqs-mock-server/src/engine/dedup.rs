@@ -1,6 +1,7 @@
 //! Which messages were sent already: deduplication ids of the last five minutes.
 //!
-//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html>
+//! Source: the page `using-messagededuplicationid-property.html` of the developer guide,
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/>
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};

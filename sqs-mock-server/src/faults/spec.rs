@@ -1,4 +1,4 @@
-//! Faults as JSON, for `/_mock/faults` and the command line.
+//! Faults as JSON, for `/_mock/faults`, the command line and the config file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -121,6 +121,15 @@ impl FromStr for Fault {
             return Err(InvalidFault("it has to be a JSON object".to_owned()));
         }
         let spec: Spec = serde_json::from_str(text).map_err(|error| InvalidFault(error.to_string()))?;
+        Self::try_from(spec).map_err(InvalidFault)
+    }
+}
+
+#[cfg(feature = "config-file")]
+impl Fault {
+    /// As [`from_str`](Self::from_str), from JSON that was read.
+    pub(crate) fn from_json(json: serde_json::Value) -> Result<Self, InvalidFault> {
+        let spec: Spec = serde_json::from_value(json).map_err(|error| InvalidFault(error.to_string()))?;
         Self::try_from(spec).map_err(InvalidFault)
     }
 }

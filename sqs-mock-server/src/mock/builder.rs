@@ -133,7 +133,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Bounds on connections, sizes and patience.
+    /// Bounds on connections, sizes and patience. Connections, queues and memory have to be at least 1.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
         self

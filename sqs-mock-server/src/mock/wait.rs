@@ -59,7 +59,7 @@ impl QueueView<'_> {
         &self,
         accept: impl Fn(&[PeekedMessage]) -> bool,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
-        self.wait("to be as wanted", accept).await
+        self.wait("to be as wanted", || Some(self.messages()).filter(|messages| accept(messages))).await
     }
 
     /// Waits until there are exactly `count` messages, visible or not, and gives them, the oldest first.
@@ -71,7 +71,8 @@ impl QueueView<'_> {
     /// Nothing is lost when the future is dropped.
     pub async fn expect_messages(&self, count: usize) -> Result<Vec<PeekedMessage>, Unmet> {
         let messages = if count == 1 { "message" } else { "messages" };
-        self.wait(&format!("to have {count} {messages}"), |messages| messages.len() == count).await
+        let look = || self.service.peek_if(&self.arn, |total| total == count);
+        self.wait(&format!("to have {count} {messages}"), look).await
     }
 
     /// Waits until there are no messages any more: all that came were deleted, or grew too old.
@@ -82,7 +83,8 @@ impl QueueView<'_> {
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
     pub async fn wait_until_empty(&self) -> Result<(), Unmet> {
-        self.wait("to be empty", <[PeekedMessage]>::is_empty).await.map(drop)
+        let look = || self.service.peek_if(&self.arn, |total| total == 0);
+        self.wait("to be empty", look).await.map(drop)
     }
 
     /// Watches that the queue has no messages for the time of `within`, in real time as with [`within`](Self::within).
@@ -93,7 +95,8 @@ impl QueueView<'_> {
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
     pub async fn expect_none(&self, within: Duration) -> Result<(), Unmet> {
-        match self.clone().within(within).wait("", |messages| !messages.is_empty()).await {
+        let look = || self.service.peek_if(&self.arn, |total| total > 0);
+        match self.clone().within(within).wait("", look).await {
             Ok(seen) => {
                 let expected = format!("expected no message in {} for {within:?}", self.name());
                 Err(Unmet { expected, seen: Some(seen) })
@@ -105,9 +108,8 @@ impl QueueView<'_> {
     async fn wait(
         &self,
         for_what: &str,
-        accept: impl Fn(&[PeekedMessage]) -> bool,
+        look: impl FnMut() -> Option<Vec<PeekedMessage>>,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
-        let look = || Some(self.messages()).filter(|messages| accept(messages));
         match tokio::time::timeout(self.patience, self.service.until(&self.arn, look)).await {
             Ok(messages) => Ok(messages),
             Err(_) => Err(Unmet {

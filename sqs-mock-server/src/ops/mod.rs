@@ -6,7 +6,8 @@
 //! | Module | What it holds |
 //! |---|---|
 //! | [`service`] | worlds, clock, shutdown; finds queues |
-//! | [`worlds`], [`seats`], [`usage`], [`trace`] | accounts and regions, how many queues there may be, what all takes; what logs tell |
+//! | [`worlds`], [`seats`] | accounts and regions, how many queues there may be |
+//! | [`usage`], [`trace`] | what all takes; what logs tell |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
 //! | [`auto_create`] | queues that come into being when they are named |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |

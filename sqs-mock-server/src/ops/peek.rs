@@ -7,7 +7,7 @@ use sqs_client::types::{Message, MessageSystemAttributeName};
 use super::receive::message;
 use super::selection::Selection;
 use super::{Context, Service};
-use crate::engine::{Delivery, PeekedMessage, Visibility};
+use crate::engine::{Counts, Delivery, PeekedMessage, Queue, QueueArn, Visibility};
 
 /// Messages that one answer has at most.
 const AT_MOST: usize = 1000;
@@ -36,6 +36,22 @@ impl Shown {
 }
 
 impl Service {
+    /// All messages of a queue if there are as many as `is_wanted` wants, which costs a count otherwise. A queue that
+    /// does not exist has none.
+    pub(crate) fn peek_if(
+        &self,
+        queue: &QueueArn,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Option<Vec<PeekedMessage>> {
+        let now = self.clock().now();
+        let look = |queue: &mut Queue| {
+            let Counts { available, in_flight, delayed } = queue.counts(now);
+            is_wanted(available + in_flight + delayed).then(|| queue.peek(now, 0, usize::MAX))
+        };
+        let found = self.shared.find_arn(queue).and_then(|found| found.look(look));
+        found.unwrap_or_else(|| is_wanted(0).then(Vec::new))
+    }
+
     /// The first 1,000 messages of a queue that are shown, or fewer when they are long, with all their attributes.
     ///
     /// # Errors

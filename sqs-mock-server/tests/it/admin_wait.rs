@@ -52,7 +52,8 @@ async fn shutdown_ends_a_wait() {
     let waiting = tokio::spawn(wait(server.transport(), "queue=q&total=1&timeout=60"));
     tokio::time::sleep(Duration::from_millis(1)).await;
     server.shutdown().await;
-    assert_eq!(waiting.await.unwrap().0, 409);
+    let (status, answer) = waiting.await.unwrap();
+    assert_eq!((status, &answer["error"]), (503, &json!("the server stops; nothing is waited for any more")));
     assert!(start.elapsed() < Duration::from_secs(1));
 }
 

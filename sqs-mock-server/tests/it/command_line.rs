@@ -5,6 +5,9 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use sqs_mock_server::{ByteSize, Limits};
 
+/// What is printed instead of a secret.
+pub(crate) const SECRET_IS_KNOWN: &str = "# AWS_SECRET_ACCESS_KEY is the secret that was given for this key";
+
 /// A running binary, which does not outlive the test.
 pub(crate) struct Running {
     pub(crate) child: Child,
@@ -103,7 +106,7 @@ fn signatures_are_asked_for_on_request() {
         Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));
     let endpoint = server.endpoint();
     let lines: Vec<String> = (0..5).map(|_| server.line()).collect();
-    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", "export AWS_SECRET_ACCESS_KEY=secret"]);
+    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("<Code>AccessDenied</Code>"), "{answer}");
     let refused = run(&["--auth", "sigv4", "--key", "no-colon"]);
@@ -176,6 +179,35 @@ fn stops_gracefully(signal: &str) {
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
 
+#[cfg(unix)]
+#[test]
+fn second_signal_ends_it_at_once() {
+    use std::io::Write as _;
+    let arguments = ["--port", "0", "--log", "info"];
+    let config = std::env::temp_dir().join(format!("second-signal-{}.toml", std::process::id()));
+    std::fs::write(&config, "limits.grace = '30s'\nlimits.body_timeout = '30s'").unwrap();
+    let mut server = Running::start(binary().args(arguments).env("SQS_MOCK_CONFIG", &config));
+    let endpoint = server.endpoint();
+    let signal = |process: u32| {
+        assert!(Command::new("kill").arg("-TERM").arg(process.to_string()).status().unwrap().success());
+    };
+    // A request under way: its body is asked for, and never comes.
+    let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
+    stream
+        .write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n")
+        .unwrap();
+    let mut go_on = [0; 12];
+    stream.read_exact(&mut go_on).unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100");
+    let stderr = BufReader::new(server.child.stderr.take().unwrap());
+    let mut log = stderr.lines().map(Result::unwrap);
+    signal(server.child.id());
+    assert!(log.any(|line| line.contains("stopping")), "no first signal");
+    signal(server.child.id());
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+    std::fs::remove_file(config).unwrap();
+}
+
 #[test]
 fn port_in_use_is_explained() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -210,8 +242,15 @@ fn bad_settings_are_explained() {
 #[test]
 fn help_teaches_by_examples() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for text in ["Examples:", "--relaxed-timing", "SQS_MOCK_PORT", "sqs create-queue", "/metrics", "Limits:"]
-    {
+    for text in [
+        "Examples:",
+        "--relaxed-timing",
+        "SQS_MOCK_PORT",
+        "sqs create-queue",
+        "/metrics",
+        "Limits:",
+        "a second one at once",
+    ] {
         assert!(help.contains(text), "{text} is missing in:\n{help}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use sqs_mock_server::{ConfigFile, MockSqs};
 
-use crate::command_line::{Running, ask, binary, run};
+use crate::command_line::{Running, SECRET_IS_KNOWN, ask, binary, run};
 
 /// The only TOML of the README.
 fn example() -> &'static str {
@@ -199,7 +199,7 @@ fn keys_of_the_file_sign() {
     let mut server = Running::start(binary().args(["--config", file.path()]));
     let endpoint = server.endpoint();
     let lines: Vec<_> = (0..5).map(|_| server.line()).collect();
-    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", "export AWS_SECRET_ACCESS_KEY=secret"]);
+    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
 }

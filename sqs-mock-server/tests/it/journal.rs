@@ -135,6 +135,12 @@ async fn requests_are_listed_and_forgotten_over_http() {
         (&json!(4), &json!("json"), &json!(200))
     );
     assert!(latest["content"].as_str().unwrap().contains(r#""MessageBody":"c""#), "{latest}");
+    assert_eq!(shown["next"], 2);
+    let rest = wire.get("/_mock/requests?action=SendMessage&queue=q&limit=2&skip=2").await.content(200);
+    assert_eq!((&rest["total"], rest["requests"].as_array().unwrap().len()), (&json!(3), 1));
+    assert_eq!((&rest["requests"][0]["number"], rest.get("next")), (&json!(2), None));
+    let none = wire.get("/_mock/requests?skip=99").await.content(200);
+    assert_eq!(none, json!({ "total": 5, "requests": [] }));
     let refused = wire.get("/_mock/requests?action=DeleteQueue").await.content(200);
     assert_eq!(refused["requests"][0]["error"], "QueueDoesNotExist");
     let error = wire.get("/_mock/requests?action=Send").await.error(400);

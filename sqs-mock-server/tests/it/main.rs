@@ -14,6 +14,7 @@ mod config_file;
 mod contract;
 mod detection;
 mod embedded;
+mod environment;
 mod exposition;
 mod faults;
 mod hostile_bodies;

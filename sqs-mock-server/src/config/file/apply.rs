@@ -39,6 +39,7 @@ impl ConfigFile {
             Some(Auth::None) => config.keys = None,
             None => {}
         }
+        config.faults.extend(self.faults);
         config.queues.extend(self.queues);
     }
 }

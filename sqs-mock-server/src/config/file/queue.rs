@@ -40,7 +40,7 @@ pub(crate) struct DeadLetters {
 /// How the text of an attribute is made from a value.
 type Convert = fn(&DeValue<'_>) -> Read<String>;
 
-/// Every attribute that can be set, by its name in the file.
+/// Every attribute that can be set, by its name in the file. Those that need another one come after it.
 const ATTRIBUTES: [(&str, Name, Convert); 13] = [
     ("visibility_timeout", Name::VisibilityTimeout, |v| seconds(v, &limits::VISIBILITY_TIMEOUT_SECONDS)),
     ("delay", Name::DelaySeconds, |v| seconds(v, &limits::DELAY_SECONDS)),
@@ -51,11 +51,11 @@ const ATTRIBUTES: [(&str, Name, Convert); 13] = [
     ("maximum_message_size", Name::MaximumMessageSize, message_size),
     ("policy", Name::Policy, value::text),
     ("redrive_allow_policy", Name::RedriveAllowPolicy, value::text),
+    ("sqs_managed_sse_enabled", Name::SqsManagedSseEnabled, flag),
     ("kms_master_key_id", Name::KmsMasterKeyId, value::text),
     ("kms_data_key_reuse_period", Name::KmsDataKeyReusePeriodSeconds, |v| {
         seconds(v, &limits::KMS_REUSE_SECONDS)
     }),
-    ("sqs_managed_sse_enabled", Name::SqsManagedSseEnabled, flag),
     ("content_based_deduplication", Name::ContentBasedDeduplication, flag),
     ("deduplication_scope", Name::DeduplicationScope, |v| word(v, &["messageGroup", "queue"])),
     ("fifo_throughput_limit", Name::FifoThroughputLimit, |v| word(v, &["perQueue", "perMessageGroupId"])),
@@ -123,17 +123,17 @@ fn read_attributes(section: &mut Section<'_, '_>, name: Option<&str>) -> HashMap
     attributes
 }
 
-/// Asks the engine about all attributes at once and, when it refuses, finds out by which.
+/// Asks the engine about one attribute after the other, together with those before it that are right.
 fn check(section: &Section<'_, '_>, attributes: &HashMap<Name, String>, fifo: bool) {
     let start = if fifo { Attributes::fifo() } else { Attributes::standard() };
-    let Err(refusal) = start.changed(attributes) else { return };
-    let is_guilty = |name: &Name| {
-        let others = attributes.iter().filter(|(other, _)| *other != name);
-        start.changed(&others.map(|(name, value)| (name.clone(), value.clone())).collect()).is_ok()
-    };
-    match ATTRIBUTES.iter().find(|(_, name, _)| attributes.contains_key(name) && is_guilty(name)) {
-        Some((key, ..)) => section.fault_at(key, text(refusal)),
-        None => section.fault(text(refusal)),
+    let mut right = HashMap::new();
+    for (key, name, _) in ATTRIBUTES {
+        let Some(value) = attributes.get(&name) else { continue };
+        right.insert(name.clone(), value.clone());
+        if let Err(refusal) = start.changed(&right) {
+            right.remove(&name);
+            section.fault_at(key, text(refusal));
+        }
     }
 }
 

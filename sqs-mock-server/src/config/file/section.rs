@@ -85,6 +85,24 @@ impl<'s, 't> Section<'s, 't> {
 
     /// The tables of a key that has a list of them.
     pub(super) fn sections(&mut self, key: &'static str) -> Vec<Self> {
+        let elements = self.elements(key);
+        elements.into_iter().filter_map(|(path, value)| self.enter(value, &path)).collect()
+    }
+
+    /// The legal values of a list of tables, each read as a whole.
+    pub(super) fn list<T>(&mut self, key: &'static str, read: impl Fn(&DeValue<'t>) -> Read<T>) -> Vec<T> {
+        let mut list = Vec::new();
+        for (path, value) in self.elements(key) {
+            match read(value.get_ref()) {
+                Ok(value) => list.push(value),
+                Err(text) => self.source.fault(&value.span(), &path, text),
+            }
+        }
+        list
+    }
+
+    /// What is in a list of tables, with paths such as `queues[2]`.
+    fn elements(&mut self, key: &'static str) -> Vec<(String, &'s Spanned<DeValue<'t>>)> {
         let Some(value) = self.find(key) else { return Vec::new() };
         let path = self.path(key);
         let Some(values) = value.get_ref().as_array() else {
@@ -92,8 +110,7 @@ impl<'s, 't> Section<'s, 't> {
             self.source.fault(&value.span(), &path, text);
             return Vec::new();
         };
-        let entries = values.iter().enumerate();
-        entries.filter_map(|(at, value)| self.enter(value, &format!("{path}[{at}]"))).collect()
+        values.iter().enumerate().map(|(at, value)| (format!("{path}[{at}]"), value)).collect()
     }
 
     /// All keys with their values, where the keys are up to the user.

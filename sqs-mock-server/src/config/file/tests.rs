@@ -183,6 +183,73 @@ fn rules_of_the_service_hold_for_queues_too() {
 }
 
 #[test]
+fn each_wrong_attribute_of_a_queue_is_told_at_its_own_place() {
+    let text = fault_of_queue("a", "policy = '[]'\nredrive_allow_policy = '{}'\ndelay = 3");
+    let places: Vec<_> = text.lines().map(|line| line.splitn(3, ": ").take(2).collect::<Vec<_>>()).collect();
+    let expected =
+        [["sqs.toml:3:10", "queues[0].policy"], ["sqs.toml:4:24", "queues[0].redrive_allow_policy"]];
+    assert_eq!(places, expected, "{text}");
+    let text = fault_of_queue(
+        "a.fifo",
+        "policy = '[]'\nfifo_throughput_limit = 'perMessageGroupId'\ndeduplication_scope = 'messageGroup'",
+    );
+    assert!(text.lines().count() == 1 && text.contains("queues[0].policy: "), "{text}");
+}
+
+#[test]
+fn faults_are_read_as_from_json() {
+    let file = parse(
+        r#"
+        [[faults]]
+        effect = "fail_entries"
+        code = "InternalError"
+        sender_fault = false
+        actions = ["SendMessageBatch", "DeleteMessageBatch"]
+        entries = [0, 0x2]
+        times = 1_000
+        probability = 0.5
+        [[faults]]
+        effect = "status"
+        status = 503
+        body = "busy \"proxy\""
+        "#,
+    );
+    let json: [Fault; 2] = [
+        r#"{"effect":"fail_entries","code":"InternalError","sender_fault":false,
+            "actions":["SendMessageBatch","DeleteMessageBatch"],"entries":[0,2],"times":1000,"probability":0.5}"#,
+        r#"{"effect":"status","status":503,"body":"busy \"proxy\""}"#,
+    ]
+    .map(|text| text.parse().unwrap());
+    assert_eq!(format!("{:?}", file.faults), format!("{json:?}"));
+    let mut config = Config::default();
+    file.apply(&mut config);
+    assert_eq!(config.faults.len(), 2);
+}
+
+#[test]
+fn wrong_faults_are_told_with_their_place() {
+    let text = faults(
+        "[[faults]]\neffect = 'throttle'\n[[faults]]\neffect = 'latency'\n[[faults]]\neffect = 'throttle'\nx = 1\n\
+         [[faults]]\neffect = 'throttle'\nprobability = nan\n[[faults]]\neffect = 1979-05-27",
+    );
+    let expected = [
+        "sqs.toml:3:1: faults[1]: not a fault: `latency_ms` is missing",
+        "sqs.toml:5:1: faults[2]: not a fault: unknown field `x`, expected one of `effect`, ",
+        "sqs.toml:8:1: faults[3]: not a fault: nan is no number of JSON",
+        "sqs.toml:11:1: faults[4]: not a fault: ",
+    ];
+    assert_eq!(text.lines().count(), expected.len(), "{text}");
+    for (line, expected) in text.lines().zip(expected) {
+        assert!(line.starts_with(expected) && !line.contains(" column "), "{line}");
+    }
+    assert!(
+        faults("[faults]\neffect = 'throttle'")
+            .ends_with("faults: each needs two brackets, as in [[faults]]")
+    );
+    assert!(faults("faults = ['throttle']").ends_with("faults[0]: it has to be a table"));
+}
+
+#[test]
 fn too_many_tags_are_refused() {
     let tags = |count: usize| (0..count).map(|tag| format!("{tag} = ''")).collect::<Vec<_>>().join("\n");
     let queue = |count| format!("[[queues]]\nname = 'a'\n[queues.tags]\n{}", tags(count));

@@ -162,7 +162,7 @@ pub(super) fn size(value: &DeValue<'_>) -> Read<usize> {
     legal.ok_or_else(|| format!("{} is no size; allowed is {ALLOWED}", shown(value)))
 }
 
-fn integer(value: &DeValue<'_>) -> Option<i128> {
+pub(super) fn integer(value: &DeValue<'_>) -> Option<i128> {
     let integer = value.as_integer()?;
     // What has more digits is out of any range.
     Some(i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX))

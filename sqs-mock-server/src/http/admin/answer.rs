@@ -42,6 +42,12 @@ impl Refusal {
         Self { status: StatusCode::CONFLICT, error: error.into(), allow: None }
     }
 
+    /// The server stops, so that what was waited for does not come any more.
+    pub(super) fn stopping() -> Self {
+        let error = "the server stops; nothing is waited for any more".to_owned();
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, error, allow: None }
+    }
+
     pub(super) fn unknown_path(path: &str) -> Self {
         Self::not_found(format!("there is nothing at {path}; GET /_mock lists what there is"))
     }

@@ -7,7 +7,7 @@ use sqs_client::protocol::Protocol;
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
-use super::page::{LIMIT, Page};
+use super::page::{LIMIT, Page, SKIP};
 use crate::journal::RecordedRequest;
 
 #[derive(Serialize)]
@@ -15,6 +15,9 @@ struct Part<'r> {
     /// How many there are, of which the latest are shown.
     total: usize,
     requests: Vec<Request<'r>>,
+    /// What `skip` has to be for the requests before these; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -33,10 +36,10 @@ struct Request<'r> {
     content: String,
 }
 
-/// `GET /_mock/requests`.
+/// `GET /_mock/requests`. A page is counted from the latest request back, and shows its oldest first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["action", "queue", LIMIT])?;
-    let limit = Page::read(&parameters)?.limit;
+    let parameters = ask.parameters(&["action", "queue", SKIP, LIMIT])?;
+    let page = Page::read(&parameters)?;
     let mut requests = ask.endpoint.journal().requests();
     if let Some(name) = parameters.get("action") {
         requests = requests.of(Action::from_name(name).ok_or_else(|| unknown_action(name))?);
@@ -45,8 +48,10 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
         requests = requests.on(queue);
     }
     let all = requests.all();
-    let latest = all.iter().skip(all.len().saturating_sub(limit));
-    json(&Part { total: all.len(), requests: latest.map(|request| show(request)).collect() })
+    let end = all.len().saturating_sub(page.skip);
+    let start = end.saturating_sub(page.limit);
+    let requests = all.iter().take(end).skip(start).map(|request| show(request)).collect();
+    json(&Part { total: all.len(), requests, next: page.next(all.len()) })
 }
 
 /// `DELETE /_mock/requests`.

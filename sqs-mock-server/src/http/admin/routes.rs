@@ -72,7 +72,7 @@ pub(super) const ROUTES: &[Route] = &[
         about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
         handler: Handler::Wait,
     },
-    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &limit="),
+    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &skip= &limit="),
     delete("/_mock/requests", requests::clear, "forgets them"),
     post(
         "/_mock/reset",

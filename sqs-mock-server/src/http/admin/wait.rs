@@ -57,7 +57,7 @@ pub(super) async fn wait(ask: &Ask<'_>) -> Answered {
     let timeout = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     let met = tokio::select! {
         met = tokio::time::timeout(timeout, service.until(&arn, look)) => met.ok(),
-        () = service.stopped() => None,
+        () = service.stopped() => return Err(Refusal::stopping()),
     };
     match met {
         Some(counts) => {

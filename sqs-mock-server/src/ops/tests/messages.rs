@@ -156,3 +156,17 @@ async fn peeking_changes_nothing() {
     assert_eq!(rig.service.counts(&queue).unwrap().available, 2);
     assert!(rig.service.peek(&arn("missing").parse().unwrap(), 0, 1).is_none());
 }
+
+#[tokio::test]
+async fn messages_are_peeked_at_only_when_there_are_as_many_as_wanted() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    rig.send(&url, "1").await;
+    let (queue, missing) = (arn("orders").parse().unwrap(), arn("missing").parse().unwrap());
+    assert!(rig.service.peek_if(&queue, |total| total == 2).is_none());
+    rig.send(&url, "2").await;
+    rig.receive(&url).await;
+    assert_eq!(rig.service.peek_if(&queue, |total| total == 2).unwrap().len(), 2);
+    assert!(rig.service.peek_if(&missing, |total| total > 0).is_none());
+    assert!(rig.service.peek_if(&missing, |total| total == 0).unwrap().is_empty());
+}

@@ -1,0 +1,125 @@
+//! Variables of the environment: empty, wrong and unknown ones.
+
+use std::env;
+use std::process::exit;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory as _, Error, FromArgMatches as _};
+
+use super::Arguments;
+
+/// How all variables begin.
+const PREFIX: &str = "SQS_MOCK_";
+/// As many letters may differ between names that are close.
+const TYPOS: usize = 2;
+
+impl Arguments {
+    /// What flags and environment say, and warnings about the environment. Ends the process when something is wrong,
+    /// or when only help is asked for.
+    pub(crate) fn read() -> (Self, Vec<String>) {
+        let command = Self::command().mut_args(without_empty_variable);
+        let matches = command.clone().try_get_matches();
+        let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        (arguments.unwrap_or_else(|error| refuse(&command, &error)), warnings())
+    }
+}
+
+/// Whoever starts programs from a template cannot always leave a variable out.
+fn without_empty_variable(argument: Arg) -> Arg {
+    let is_empty = |variable| env::var_os(variable).is_some_and(|value| value.is_empty());
+    if argument.get_env().is_some_and(is_empty) { argument.env(None::<&'static str>) } else { argument }
+}
+
+fn refuse(command: &Command, error: &Error) -> ! {
+    if error.kind() == ErrorKind::DisplayHelp {
+        // With the names of the empty variables too.
+        Arguments::command().get_matches();
+    }
+    // Where nobody listens, there is nobody to tell.
+    let _ = error.print();
+    if let Some(variable) = origin(command, error) {
+        eprintln!("\nThe value is that of the environment variable {variable}.");
+    }
+    exit(error.exit_code())
+}
+
+/// The variable whose value is refused, if it is not that of a flag.
+fn origin(command: &Command, error: &Error) -> Option<String> {
+    let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else { return None };
+    // Such as `--port <PORT>` or `--auto-create[=<BOOL>]`.
+    let flag = shown.split([' ', '=', '[']).next()?;
+    let argument = command.get_arguments().find(|known| known.get_long() == flag.strip_prefix("--"))?;
+    let variable = argument.get_env().filter(|variable| env::var_os(variable).is_some())?;
+    let is_flag = |given: &str| given.split('=').next() == Some(flag);
+    let is_given = env::args_os().any(|given| given.to_str().is_some_and(is_flag));
+    (!is_given).then(|| variable.to_string_lossy().into_owned())
+}
+
+fn warnings() -> Vec<String> {
+    let command = Arguments::command();
+    let known: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str()).collect();
+    let given = env::vars_os().filter(|(_, value)| !value.is_empty());
+    let given = given.filter_map(|(name, _)| name.into_string().ok());
+    let mut unknown: Vec<_> =
+        given.filter(|name| name.starts_with(PREFIX) && !known.contains(&name.as_str())).collect();
+    unknown.sort_unstable();
+    unknown.iter().map(|name| warning(name, &known)).collect()
+}
+
+fn warning(name: &str, known: &[&str]) -> String {
+    let close: Vec<_> = known.iter().copied().filter(|known| is_close(name, known)).collect();
+    let hint = if close.is_empty() {
+        "--help lists those that there are".to_owned()
+    } else {
+        format!("did you mean {}?", close.join(" or "))
+    };
+    format!("the environment variable {name} is unknown and ignored; {hint}")
+}
+
+fn is_close(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|name| name.trim_start_matches(PREFIX));
+    one.contains(other) || (!one.is_empty() && other.contains(one)) || distance(one, other) <= TYPOS
+}
+
+/// How many letters have to be put in, taken out or replaced to make one text of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut above: Vec<usize> = (0..=other.len()).collect();
+    for (row, a) in one.bytes().enumerate() {
+        let mut left = row + 1;
+        let mut diagonal = std::mem::replace(&mut above[0], left);
+        for (cell, b) in above.iter_mut().skip(1).zip(other.bytes()) {
+            left = (diagonal + usize::from(a != b)).min(left + 1).min(*cell + 1);
+            diagonal = std::mem::replace(cell, left);
+        }
+    }
+    above.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_changed_letters() {
+        for (one, other, expected) in
+            [("", "", 0), ("KEY", "KEYS", 1), ("PROT", "PORT", 2), ("kitten", "sitting", 3), ("", "abc", 3)]
+        {
+            assert_eq!((distance(one, other), distance(other, one)), (expected, expected), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn unknown_variable_is_told_with_those_that_are_close() {
+        let known = ["SQS_MOCK_KEYS", "SQS_MOCK_MAX_MEMORY", "SQS_MOCK_SEED"];
+        for (name, hint) in [
+            ("SQS_MOCK_KEY", "did you mean SQS_MOCK_KEYS?"),
+            ("SQS_MOCK_MEMORY", "did you mean SQS_MOCK_MAX_MEMORY?"),
+            ("SQS_MOCK_SEES", "did you mean SQS_MOCK_KEYS or SQS_MOCK_SEED?"),
+            ("SQS_MOCK_", "--help lists those that there are"),
+            ("SQS_MOCK_NONSENSE", "--help lists those that there are"),
+        ] {
+            let expected = format!("the environment variable {name} is unknown and ignored; {hint}");
+            assert_eq!(warning(name, &known), expected);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the binary says when it listens.
+
+use std::borrow::Cow;
+use std::io::{self, Write as _};
+
+use sqs_mock_server::MockSqs;
+
+/// How many queues are listed.
+const LISTED: usize = 20;
+/// The key and the secret of clients where nobody has set any: no secret at all.
+const DEFAULT_PAIR: [&str; 2] = ["test", "test"];
+
+/// Tells the endpoint, an environment to paste into a shell, and the queues.
+pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
+    out.write_all(exports(&server.environment()).as_bytes())?;
+    let queues = server.configured_queues();
+    if !queues.is_empty() {
+        writeln!(out, "\nQueues:")?;
+        for url in queues.iter().take(LISTED) {
+            writeln!(out, "  {url}")?;
+        }
+        if queues.len() > LISTED {
+            writeln!(out, "  and {} more", queues.len() - LISTED)?;
+        }
+    }
+    out.flush()
+}
+
+/// Lines for a POSIX shell. A secret that somebody has chosen does not end up in the logs of whoever runs the binary.
+fn exports(environment: &[(&str, String); 4]) -> String {
+    let [.., (_, key), (secret_name, secret)] = environment;
+    let is_default = [key.as_str(), secret.as_str()] == DEFAULT_PAIR;
+    let line = |(name, value): &(&str, String)| {
+        if name == secret_name && !is_default {
+            format!("# {name} is the secret that was given for this key\n")
+        } else {
+            format!("export {name}={}\n", quoted(value))
+        }
+    };
+    environment.iter().map(line).collect()
+}
+
+/// A text as one word of a POSIX shell.
+fn quoted(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.,:/@%+=".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted_for_a_shell_when_they_have_to_be() {
+        for (text, expected) in [
+            ("http://127.0.0.1:9324", "http://127.0.0.1:9324"),
+            ("http://[::1]:9324", "'http://[::1]:9324'"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("$(date)", "'$(date)'"),
+            ("it's", r"'it'\''s'"),
+            ("a\nb", "'a\nb'"),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
+
+    #[test]
+    fn secret_shows_only_when_it_is_the_default() {
+        let lines = |key: &str, secret: &str| {
+            let values = [("URL", "u"), ("REGION", "r"), ("KEY", key), ("SECRET", secret)];
+            exports(&values.map(|(name, value)| (name, value.to_owned())))
+        };
+        assert!(lines("test", "test").ends_with("export KEY=test\nexport SECRET=test\n"));
+        let comment = "# SECRET is the secret that was given for this key\n";
+        assert!(lines("AK ID", "test").ends_with(&format!("export KEY='AK ID'\n{comment}")));
+        assert!(lines("test", "hush").ends_with(&format!("export KEY=test\n{comment}")));
+    }
+}

@@ -1,0 +1,77 @@
+//! What the binary makes of its environment.
+
+use std::process::Output;
+
+use crate::command_line::{Running, ask, binary};
+
+const HEALTH: &str = "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+
+fn checked(variables: &[(&str, &str)], arguments: &[&str]) -> (Output, String) {
+    let mut command = binary();
+    let output = command.envs(variables.iter().copied()).args(arguments).output().unwrap();
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    (output, stderr)
+}
+
+#[test]
+fn empty_variables_count_as_absent() {
+    let help = String::from_utf8(binary().arg("--help").output().unwrap().stdout).unwrap();
+    let names: Vec<_> = help.split("[env: ").skip(1).filter_map(|rest| rest.split('=').next()).collect();
+    assert!(names.len() > 15 && names.contains(&"SQS_MOCK_FAULT"), "{names:?}");
+    let mut empty: Vec<_> = names.iter().map(|name| (*name, "")).collect();
+    empty.push(("SQS_MOCK_NONSENSE", ""));
+    let (output, stderr) = checked(&empty, &["--check-config"]);
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
+    let (output, _) = checked(&empty, &["--help"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), help);
+}
+
+#[test]
+fn check_is_asked_for_as_other_truths_are() {
+    for truth in ["1", "true", "yes"] {
+        let (output, stderr) = checked(&[("SQS_MOCK_CHECK_CONFIG", truth)], &[]);
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(stdout, "flags and environment: no fault found, queues: 0\n", "{truth}: {stderr}");
+    }
+}
+
+#[test]
+fn wrong_value_of_the_environment_is_told_with_its_variable() {
+    let note = "\nThe value is that of the environment variable SQS_MOCK_";
+    for (variable, value) in
+        [("PORT", "tcp://10.0.0.1:9324"), ("DELIVERY", "sloppy"), ("AUTO_CREATE", "maybe")]
+    {
+        let name = format!("SQS_MOCK_{variable}");
+        let (output, stderr) = checked(&[(name.as_str(), value)], &["--check-config"]);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(value) && stderr.ends_with(&format!("{note}{variable}.\n")), "{stderr}");
+    }
+    let (_, stderr) = checked(&[("SQS_MOCK_PORT", "1")], &["--port", "70000"]);
+    assert!(stderr.contains("70000") && !stderr.contains(note), "{stderr}");
+}
+
+#[test]
+fn unknown_variable_is_warned_about() {
+    let (output, stderr) = checked(&[("SQS_MOCK_KEY", "a:b"), ("SQS_MOCK_PORT", "0")], &["--check-config"]);
+    let expected = "warning: the environment variable SQS_MOCK_KEY is unknown and ignored; did you mean SQS_MOCK_KEYS?\n";
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), expected));
+}
+
+#[test]
+fn variable_holds_an_array_of_faults() {
+    let faults = r#"[{"effect":"status","status":503,"body":"one","times":1},{"effect":"status","status":418,"body":"two"}]"#;
+    let mut server = Running::start(binary().args(["--port", "0"]).env("SQS_MOCK_FAULT", faults));
+    let endpoint = server.endpoint();
+    assert!(ask(&endpoint, HEALTH).starts_with("HTTP/1.1 503"));
+    assert!(ask(&endpoint, HEALTH).starts_with("HTTP/1.1 418"));
+}
+
+#[test]
+fn limits_without_room_are_refused() {
+    for flag in ["--max-connections", "--max-queues", "--max-memory"] {
+        let (output, stderr) = checked(&[], &[flag, "0", "--check-config"]);
+        let name = flag.trim_start_matches('-').replace('-', "_");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr.starts_with(&format!("error: {name} must be at least 1, not 0: no")), "{stderr}");
+    }
+}
