@@ -85,8 +85,8 @@ async fn soak(options: Options) -> Result<(), Failed> {
         }
         let ledger = Arc::clone(run);
         let consumer = Consumer::builder(client.clone(), &run.url)
-            .concurrency(64)
-            .prefetch(64)
+            .concurrency(256)
+            .prefetch(256)
             .handler(move |message, _lease| {
                 ledger.received(message.body().unwrap_or_default(), message.message_id().unwrap_or_default());
                 async { Ok(Outcome::Ack) }
@@ -238,19 +238,20 @@ async fn settle(run: &Run, sent: Option<(String, sqs_buffered::Ticket<sqs_buffer
     }
 }
 
-/// Waits until the queues are empty, with time turned on for messages that are hidden.
+/// Waits until the queues are empty, or until a minute has passed without one message less.
 async fn drain(server: &MockSqs, runs: &[Arc<Run>]) {
-    for _ in 0..600 {
-        let left: usize = runs
-            .iter()
-            .filter_map(|run| {
-                let counts = server.queue(run.url.rsplit('/').next().unwrap_or_default()).counts()?;
-                Some(counts.available + counts.in_flight + counts.delayed)
-            })
-            .sum();
+    let (mut least, mut patience) = (usize::MAX, 0);
+    while patience < 600 {
+        let counts = runs.iter().filter_map(|run| {
+            let name = run.url.rsplit('/').next().unwrap_or_default();
+            server.queue(name).counts()
+        });
+        let left: usize = counts.map(|counts| counts.available + counts.in_flight + counts.delayed).sum();
         if left == 0 {
             return;
         }
+        patience = if left < least { 0 } else { patience + 1 };
+        least = least.min(left);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }

@@ -29,6 +29,7 @@
 //! | 6 MD5, content ids | [`checksums`] |
 //! | 7.1 standard queues | [`standard`] |
 //! | 7.2 FIFO delivery | [`fifo`] |
+//! | 7.1, 7.2 the caps in flight | [`in_flight`] |
 //! | 7.3 deduplication | [`deduplication`] |
 //! | 7.4 dead letters | [`dead_letters`] |
 //! | 7.5 move tasks | [`move_tasks`], [`move_task_refusals`] |
@@ -38,8 +39,7 @@
 //!
 //! Without a test here, because this server never answers so: `RequestThrottled`, `InvalidAddress`, `InvalidSecurity`,
 //! `InvalidIdFormat`, `MessageNotInflight`, the `KMS.` codes, the service-wide codes of 3.3, and the throughput quotas
-//! of 7.6. The caps of 120,000 messages in flight (7.1, 7.2) are
-//! tested with smaller ones in `src/ops/tests` and `src/engine/queue/tests`.
+//! of 7.6.
 
 mod actions;
 mod answers;
@@ -54,6 +54,7 @@ mod dead_letters;
 mod deduplication;
 mod fifo;
 mod form;
+mod in_flight;
 mod json_errors;
 mod json_wire;
 mod lists;

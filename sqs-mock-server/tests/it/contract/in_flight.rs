@@ -1,0 +1,84 @@
+//! Sections 7.1 and 7.2: how many messages can be in flight.
+
+use bytes::Bytes;
+use http::Request;
+use serde_json::{Value, json};
+use sqs_client::protocol::Protocol;
+use sqs_client::transport::Transport as _;
+use sqs_mock_server::{InProcess, MockSqs};
+
+use super::code::OVER_LIMIT;
+use crate::session::Session;
+use crate::wire::Wire;
+
+const MOST: usize = 120_000;
+
+/// Asks without a socket and without types: there is much to ask.
+async fn ask(server: &InProcess, action: &str, input: Value) -> Value {
+    let request = Request::post("http://mock/")
+        .header("content-type", "application/x-amz-json-1.0")
+        .header("x-amz-target", format!("AmazonSQS.{action}"))
+        .body(Bytes::from(input.to_string()));
+    let answer = server.send(request.expect("a request")).await.expect("an answer");
+    serde_json::from_slice(answer.body()).expect("JSON")
+}
+
+/// A queue with as many messages in flight as there can be, and ten more that are visible.
+async fn full(name: &str) -> (MockSqs, String) {
+    let server = MockSqs::builder().clock_frozen().journal(0).start().await.expect("a server");
+    let (transport, url) = (server.transport(), server.queue_url(name));
+    let fifo = name.ends_with(".fifo").then(|| json!({ "FifoQueue": "true" }));
+    ask(&transport, "CreateQueue", json!({ "QueueName": name, "Attributes": fifo })).await;
+    for batch in 0..=MOST / 10 {
+        let entry = |place: usize| {
+            let number = (batch * 10 + place).to_string();
+            match fifo {
+                None => json!({ "Id": number, "MessageBody": "x" }),
+                Some(_) => json!({
+                    "Id": number, "MessageBody": "x", "MessageGroupId": number, "MessageDeduplicationId": number,
+                }),
+            }
+        };
+        let entries: Vec<_> = (0..10).map(entry).collect();
+        ask(&transport, "SendMessageBatch", json!({ "QueueUrl": url, "Entries": entries })).await;
+        if batch < MOST / 10 {
+            let receive = json!({ "QueueUrl": url, "MaxNumberOfMessages": 10, "VisibilityTimeout": 600 });
+            let received = ask(&transport, "ReceiveMessage", receive).await;
+            assert_eq!(received["Messages"].as_array().map(Vec::len), Some(10));
+        }
+    }
+    (server, url)
+}
+
+/// A caller of a server that there is already.
+async fn session(server: MockSqs, protocol: Protocol) -> Session {
+    let wire = Wire::connect(&server).await;
+    Session { server, wire, protocol }
+}
+
+/// 7.1: "about 120,000; then OverLimit 403 on short polls, long polls just return nothing".
+///
+/// Not recorded: the text.
+#[tokio::test]
+async fn standard_queue_with_120_000_messages_in_flight_refuses_short_polls() {
+    let (server, url) = full("q").await;
+    let mut s = session(server, Protocol::AwsJson).await;
+    for protocol in [Protocol::AwsJson, Protocol::Query] {
+        s.protocol = protocol;
+        let short = json!({ "QueueUrl": url, "WaitTimeSeconds": 0 });
+        s.refused("ReceiveMessage", &short).await.is("7.1", OVER_LIMIT);
+        let (received, waited) = s.take_while_time_passes(&url, json!({ "WaitTimeSeconds": 2 })).await;
+        assert!(received.is_empty() && waited >= 2, "{waited} s");
+    }
+}
+
+/// 7.2: "with 120,000 in flight receive is empty, no error".
+#[tokio::test]
+async fn fifo_queue_with_120_000_messages_in_flight_gives_nothing() {
+    let (server, url) = full("q.fifo").await;
+    let mut s = session(server, Protocol::AwsJson).await;
+    for protocol in [Protocol::AwsJson, Protocol::Query] {
+        s.protocol = protocol;
+        assert!(s.take(&url, json!({ "WaitTimeSeconds": 0 })).await.is_empty());
+    }
+}
