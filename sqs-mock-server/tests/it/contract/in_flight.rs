@@ -56,7 +56,7 @@ async fn session(server: MockSqs, protocol: Protocol) -> Session {
     Session { server, wire, protocol }
 }
 
-/// 7.1: "about 120,000; then OverLimit 403 on short polls, long polls just return nothing".
+/// 7.1: "about 120,000; then `OverLimit` 403 on short polls, long polls just return nothing".
 ///
 /// Not recorded: the text.
 #[tokio::test]
