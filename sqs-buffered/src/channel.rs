@@ -123,9 +123,13 @@ impl<K: Kind> Channel<K> {
 
     /// Does something with the lane, and tells those whose entries have ended by it.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Lane<Item<K>, K::Receipt>) -> T) -> T {
+        self.change(|state| act(&mut state.lane))
+    }
+
+    fn change<T>(&self, act: impl FnOnce(&mut State<K>) -> T) -> T {
         let (result, settled) = {
             let mut state = self.state.lock();
-            (act(&mut state.lane), state.lane.take_settled())
+            (act(&mut state), state.lane.take_settled())
         };
         self.tell(settled);
         result
@@ -165,13 +169,10 @@ impl<K: Kind> Channel<K> {
 
     /// What a worker leaves behind that did not end by itself.
     pub(crate) fn bury(&self) {
-        let settled = {
-            let mut state = self.state.lock();
+        self.change(|state| {
             state.has_worker = false;
             state.lane.abort();
-            state.lane.take_settled()
-        };
-        self.tell(settled);
+        });
     }
 
     fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) {

@@ -7,6 +7,11 @@ use sqs_client::types::{
     SendMessageBatchRequestEntry,
 };
 
+/// Whether a queue is a FIFO queue, which is in its name.
+pub(crate) fn is_fifo(queue_url: &str) -> bool {
+    queue_url.ends_with(".fifo")
+}
+
 /// A message and the queue that it goes to.
 ///
 /// ```
@@ -90,14 +95,7 @@ impl Entry {
 
 /// A single send, as `client.send_message()` builds it. Without a queue URL it is refused when it is enqueued.
 impl From<SendMessageInput> for Entry {
-    fn from(input: SendMessageInput) -> Self {
-        let mut message = SendMessageBatchRequestEntry::default();
-        message.message_body = input.message_body.unwrap_or_default();
-        message.delay_seconds = input.delay_seconds;
-        message.message_attributes = input.message_attributes;
-        message.message_system_attributes = input.message_system_attributes;
-        message.message_deduplication_id = input.message_deduplication_id;
-        message.message_group_id = input.message_group_id;
-        Self { queue_url: input.queue_url.unwrap_or_default(), message }
+    fn from(mut input: SendMessageInput) -> Self {
+        Self { queue_url: input.queue_url.take().unwrap_or_default(), message: input.into() }
     }
 }

@@ -8,7 +8,7 @@ use sqs_client::validate::{Draft, QueueRules};
 use super::{BufferedClient, EnqueueError};
 use crate::admission::Permit;
 use crate::channel::{Arrival, Channel};
-use crate::entry::Entry;
+use crate::entry::{Entry, is_fifo};
 use crate::error::{SendError, SendErrorKind};
 use crate::kind::{Outgoing, Send, SendReceipt};
 use crate::random;
@@ -128,8 +128,4 @@ fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::service_erro
         content_based_deduplication: true,
         maximum_message_size: max_bytes,
     })
-}
-
-fn is_fifo(queue_url: &str) -> bool {
-    queue_url.ends_with(".fifo")
 }

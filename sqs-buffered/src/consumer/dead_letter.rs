@@ -13,7 +13,7 @@ use sqs_client::types::{
 };
 use tokio::sync::OnceCell;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, is_fifo};
 use crate::receive::{Delivery, Source};
 
 /// The attribute that says why.
@@ -79,7 +79,7 @@ fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
     if let Some(group) = delivery.attribute(&Name::MessageGroupId) {
         entry = entry.message_group_id(group);
     }
-    if url.ends_with(".fifo") {
+    if is_fifo(url) {
         entry = entry.message_deduplication_id(&**delivery.id());
     }
     with_reason(entry, reason)

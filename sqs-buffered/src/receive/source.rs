@@ -18,7 +18,7 @@ pub(crate) struct Source<H: Execute> {
 
 impl<H: Execute> Source<H> {
     pub(crate) fn is_fifo(&self) -> bool {
-        self.url.ends_with(".fifo")
+        crate::entry::is_fifo(&self.url)
     }
 
     /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come.

@@ -171,6 +171,21 @@ pub(crate) fn deduplicate(input: &mut SendMessageBatchInput, id: fn() -> String)
     }
 }
 
+/// A message alone, as it would be in a batch: without an id, and without the URL of its queue.
+impl From<super::message::SendMessageInput> for SendMessageBatchRequestEntry {
+    fn from(input: super::message::SendMessageInput) -> Self {
+        Self {
+            id: String::new(),
+            message_body: input.message_body.unwrap_or_default(),
+            delay_seconds: input.delay_seconds,
+            message_attributes: input.message_attributes,
+            message_system_attributes: input.message_system_attributes,
+            message_deduplication_id: input.message_deduplication_id,
+            message_group_id: input.message_group_id,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

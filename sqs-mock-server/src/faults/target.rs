@@ -131,6 +131,16 @@ impl Target for sqs_client::operation::change_message_visibility::ChangeMessageV
     }
 }
 
+/// What all batches have.
+macro_rules! omits_entries {
+    () => {
+        fn omit(output: &mut Self::Output, ids: &[String]) {
+            output.successful.retain(|entry| !ids.contains(&entry.id));
+            output.failed.retain(|entry| !ids.contains(&entry.id));
+        }
+    };
+}
+
 /// The entries of a batch, each with its place.
 fn numbered<'a, E>(entries: &'a [E], view: impl Fn(&'a E) -> Entry<'a>) -> Vec<Entry<'a>> {
     entries.iter().enumerate().map(|(index, entry)| Entry { index, ..view(entry) }).collect()
@@ -147,10 +157,7 @@ impl Target for sqs_client::operation::send_message_batch::SendMessageBatch {
         })
     }
 
-    fn omit(output: &mut Self::Output, ids: &[String]) {
-        output.successful.retain(|entry| !ids.contains(&entry.id));
-        output.failed.retain(|entry| !ids.contains(&entry.id));
-    }
+    omits_entries!();
 
     fn corrupt(output: &mut Self::Output) -> bool {
         for entry in &mut output.successful {
@@ -169,10 +176,7 @@ impl Target for sqs_client::operation::delete_message_batch::DeleteMessageBatch 
         })
     }
 
-    fn omit(output: &mut Self::Output, ids: &[String]) {
-        output.successful.retain(|entry| !ids.contains(&entry.id));
-        output.failed.retain(|entry| !ids.contains(&entry.id));
-    }
+    omits_entries!();
 }
 
 impl Target for sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch {
@@ -184,8 +188,5 @@ impl Target for sqs_client::operation::change_message_visibility_batch::ChangeMe
         })
     }
 
-    fn omit(output: &mut Self::Output, ids: &[String]) {
-        output.successful.retain(|entry| !ids.contains(&entry.id));
-        output.failed.retain(|entry| !ids.contains(&entry.id));
-    }
+    omits_entries!();
 }

@@ -42,7 +42,7 @@ impl Serve for SendMessage {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         Draft::from(&input).validate_for(&queue.rules())?;
-        let outgoing = Outgoing::new(entry_of(input), context, &context.account.as_str().into());
+        let outgoing = Outgoing::new(input.into(), context, &context.account.as_str().into());
         let accepted = queue.with(context, |queue| outgoing.send(queue, service.shared.clock.now()))??;
         Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
     }
@@ -92,18 +92,6 @@ impl Outgoing {
         let md5_of_system_attributes = self.md5_of_system_attributes;
         Ok(Accepted { sent, md5_of_body, md5_of_attributes, md5_of_system_attributes })
     }
-}
-
-/// A message alone, as it would be in a batch.
-fn entry_of(input: SendMessageInput) -> SendMessageBatchRequestEntry {
-    let mut entry = SendMessageBatchRequestEntry::default();
-    entry.message_body = input.message_body.unwrap_or_default();
-    entry.delay_seconds = input.delay_seconds;
-    entry.message_attributes = input.message_attributes;
-    entry.message_system_attributes = input.message_system_attributes;
-    entry.message_deduplication_id = input.message_deduplication_id;
-    entry.message_group_id = input.message_group_id;
-    entry
 }
 
 /// What the message says goes before what the header of the request says.
