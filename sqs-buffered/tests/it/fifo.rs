@@ -35,12 +35,12 @@ fn misfortune(rig: &Rig, share: f64) {
 
 /// I7 and I8, over the whole way.
 async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
-    const GROUPS: usize = 7;
+    const GROUPS: usize = 20;
     let rig = Rig::of("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
     misfortune(&rig, 0.04);
     let buffered = rig.builder().fifo_ordering(ordering).after_failure(after).build();
     let mut tickets = Vec::new();
-    for number in 0..300_usize {
+    for number in 0..600_usize {
         let group = (number % GROUPS).to_string();
         tickets.push((number, buffered.enqueue(entry(&rig.url, &group, number.to_string())).await.unwrap()));
     }
