@@ -3,6 +3,7 @@
 //! Messages a second and the time of a send, for single sends, for the buffered client, and for batches of ten made by hand,
 //! which are the ceiling: over HTTP on the loopback interface, against the server in a process of its own.
 
+use std::collections::VecDeque;
 use std::error::Error;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -18,51 +19,70 @@ use sqs_client::types::SendMessageBatchRequestEntry;
 const HELP: &str = "\
 Compares single sends, the buffered client and batches made by hand.
 
-  --seconds COUNT   how long each row is measured, 3 by default
-  --help            this text
+  --seconds COUNT     how long each row is measured, 3 by default
+  --latency LIST      milliseconds that the server takes for an answer, 0,5,20 by default
+  --producers LIST    how many tasks send, 1,64 by default
+  --rows TEXT         only rows with this text in their names
+  --help              this text
+
+Batches by hand are sent by as many tasks as there are producers: the same concurrency. The buffered client has its
+default of batches in flight, and in the two last rows as many as there are producers. Where answers are awaited later,
+1,000 messages are on their way, in the last row more than the client has room for, so that producers wait for it.
 
 The table goes to standard output. CPU is that of this process, user and system, a message.";
 
-/// Batches in flight: of the buffered client by default, and of those made by hand.
-const IN_FLIGHT: usize = 5;
+/// Messages on their way where answers are awaited later, over all producers.
+const UNANSWERED: usize = 1000;
+
+struct Options {
+    time: Duration,
+    latencies: Vec<u64>,
+    producers: Vec<usize>,
+    rows: String,
+}
 
 type Failed = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<(), Failed> {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    let mut seconds = 3;
+    let mut options = Options {
+        time: Duration::from_secs(3),
+        latencies: vec![0, 5, 20],
+        producers: vec![1, 64],
+        rows: String::new(),
+    };
     while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match argument.as_str() {
-            "--seconds" => seconds = arguments.next().ok_or("--seconds wants a number")?.parse()?,
+            "--seconds" => options.time = Duration::from_secs(value()?.parse()?),
+            "--latency" => options.latencies = list(&value()?)?,
+            "--producers" => options.producers = list(&value()?)?,
+            "--rows" => options.rows = value()?,
             "--help" => {
                 println!("{HELP}");
                 return Ok(());
             }
-            other => return Err(format!("unknown option {other}").into()),
+            other => return Err(format!("unknown option {other}; --help says which there are").into()),
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(all(Duration::from_secs(seconds)))
+    runtime.block_on(all(options))
 }
 
-async fn all(time: Duration) -> Result<(), Failed> {
+fn list<T: std::str::FromStr<Err = std::num::ParseIntError>>(text: &str) -> Result<Vec<T>, Failed> {
+    Ok(text.split(',').map(str::parse).collect::<Result<_, _>>()?)
+}
+
+async fn all(options: Options) -> Result<(), Failed> {
     println!(
-        "| Latency | Producers | How | Messages/s | of the ceiling | p50 | p99 | CPU a message | Entries a request |"
+        "| Latency | Producers | How | Messages/s | of the ceiling | p50 | p99 | CPU a message | of the ceiling | Entries a request |"
     );
-    println!("|--:|--:|---|--:|--:|--:|--:|--:|--:|");
-    for latency in [0, 5, 20] {
+    println!("|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|");
+    for &latency in &options.latencies {
         let server = Server::start(latency)?;
-        let bench = Bench { client: server.client(), time, body: "x".repeat(1024) };
-        for producers in [1, 64] {
-            let row = |how: &str, measured: &Measured, ceiling: f64| {
-                println!("| {latency} ms | {producers} | {how} | {}", measured.cells(ceiling));
-            };
-            let ceiling = bench.by_hand(if producers == 1 { 1 } else { IN_FLIGHT }).await?;
-            let most = ceiling.rate();
-            row("batches of ten by hand", &ceiling, most);
-            row("single sends", &bench.singly(producers).await?, most);
-            row("buffered, each send awaited", &bench.buffered(producers, true).await?, most);
-            row("buffered, tickets awaited later", &bench.buffered(producers, false).await?, most);
+        let bench = Bench { client: server.client(), time: options.time, body: "x".repeat(1024) };
+        for &producers in &options.producers {
+            bench.rows(latency, producers, &options.rows).await?;
         }
     }
     Ok(())
@@ -138,24 +158,72 @@ struct Measured {
     fill: f64,
 }
 
+/// A way to send.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    ByHand,
+    Singly,
+    /// How many sends of a producer may be unanswered (1: each is awaited before the next), and how many batches may be
+    /// in flight where not the default.
+    Buffered {
+        window: usize,
+        in_flight: Option<usize>,
+    },
+}
+
 impl Measured {
     #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
     fn rate(&self) -> f64 {
         self.messages as f64 / self.took.as_secs_f64()
     }
 
-    fn cells(&self, ceiling: f64) -> String {
+    fn cpu_per_message(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.rate() / self.took.as_secs_f64()
+    }
+
+    fn cells(&self, ceiling: &Self) -> String {
         let quantile = |share: usize| self.times.get(self.times.len().saturating_sub(1) * share / 100);
         let shown = |time: Option<&Duration>| {
             time.map_or("-".to_owned(), |time| format!("{:.2} ms", time.as_secs_f64() * 1e3))
         };
-        let (rate, cpu) = (self.rate(), self.cpu.as_secs_f64() * 1e6 / self.rate() / self.took.as_secs_f64());
+        let (rate, cpu) = (self.rate(), self.cpu_per_message());
         let (p50, p99) = (shown(quantile(50)), shown(quantile(99)));
-        format!("{rate:.0} | {:.2} | {p50} | {p99} | {cpu:.1} us | {:.1} |", rate / ceiling, self.fill)
+        let (of_rate, of_cpu) = (rate / ceiling.rate(), cpu / ceiling.cpu_per_message());
+        let fill = self.fill;
+        format!("{rate:.0} | {of_rate:.2} | {p50} | {p99} | {cpu:.1} us | {of_cpu:.2} | {fill:.1} |")
     }
 }
 
 impl Bench {
+    async fn rows(&self, latency: u64, producers: usize, only: &str) -> Result<(), Failed> {
+        let buffered = |window, in_flight| How::Buffered { window, in_flight };
+        let share = (UNANSWERED / producers.max(1)).max(1);
+        let rows = [
+            ("single sends", How::Singly),
+            ("buffered, each send awaited", buffered(1, None)),
+            ("buffered, answers awaited later", buffered(share, None)),
+            ("the same, in flight as by hand", buffered(share, Some(producers))),
+            ("the same, waiting for room", buffered(20_000 / producers.max(1), Some(producers))),
+        ];
+        let show = |name: &str, measured: &Measured, ceiling: &Measured| {
+            println!("| {latency} ms | {producers} | {name} | {}", measured.cells(ceiling));
+        };
+        let ceiling = self.run(How::ByHand, producers).await?;
+        show("batches of ten by hand", &ceiling, &ceiling);
+        for (name, how) in rows.into_iter().filter(|(name, _)| name.contains(only)) {
+            show(name, &self.run(how, producers).await?, &ceiling);
+        }
+        Ok(())
+    }
+
+    async fn run(&self, how: How, producers: usize) -> Result<Measured, Failed> {
+        match how {
+            How::ByHand => self.by_hand(producers).await,
+            How::Singly => self.singly(producers).await,
+            How::Buffered { window, in_flight } => self.buffered(producers, window, in_flight).await,
+        }
+    }
+
     /// Runs `tasks` tasks of `work` until the time is over; `work` gives how many messages it has sent.
     async fn measure<F, R>(&self, tasks: usize, per_request: f64, work: F) -> Result<Measured, Failed>
     where
@@ -224,42 +292,40 @@ impl Bench {
         self.measure(tasks, 10.0, work).await
     }
 
-    async fn buffered(&self, producers: usize, awaits_each: bool) -> Result<Measured, Failed> {
+    async fn buffered(
+        &self,
+        producers: usize,
+        window: usize,
+        in_flight: Option<usize>,
+    ) -> Result<Measured, Failed> {
         let (time, body) = (self.time, self.body.clone());
-        let buffered = Arc::new(BufferedClient::new(self.client.clone()));
+        let builder = BufferedClient::builder(self.client.clone());
+        let builder = in_flight.into_iter().fold(builder, |builder, batches| builder.max_in_flight(batches));
+        let buffered = Arc::new(builder.build());
         let sender = Arc::clone(&buffered);
         let work = move |_: Client, url: String| {
             let (body, buffered) = (body.clone(), Arc::clone(&sender));
             async move {
-                let (end, mut times, mut tickets) = (now() + time, Vec::new(), Vec::new());
+                let (end, mut times) = (now() + time, Vec::new());
+                let mut unanswered = VecDeque::with_capacity(window);
                 while now() < end {
-                    let start = now();
-                    if awaits_each {
-                        buffered.send(&url, &body).await?;
+                    unanswered.push_back((now(), buffered.enqueue(Entry::new(&url, &body)).await?));
+                    if unanswered.len() >= window
+                        && let Some((start, ticket)) = unanswered.pop_front()
+                    {
+                        ticket.await?;
                         times.push(start.elapsed());
-                        continue;
-                    }
-                    tickets.push(buffered.enqueue(Entry::new(&url, &body)).await?);
-                    if tickets.len() == 1000 {
-                        for ticket in tickets.drain(..) {
-                            ticket.await?;
-                            times.push(start.elapsed());
-                        }
                     }
                 }
-                for ticket in tickets {
+                for (start, ticket) in unanswered {
                     ticket.await?;
-                    times.push(Duration::ZERO);
+                    times.push(start.elapsed());
                 }
                 Ok(times)
             }
         };
         let mut measured = self.measure(producers, 0.0, work).await?;
         measured.fill = buffered.stats().mean_fill();
-        if !awaits_each {
-            measured.messages = measured.times.len();
-            measured.times.clear();
-        }
         Ok(measured)
     }
 }

@@ -54,13 +54,15 @@ impl Admission {
         Some(Permit { _entry: entry, _bytes: bytes })
     }
 
-    /// Waits for room for an entry; calls `starving` when it is counted as waiting.
+    /// Waits for room for an entry; calls `starving` when it is the first that waits.
     ///
     /// # Cancel safety
     /// Dropped before its end, it has taken no room.
     pub(crate) async fn enter(&self, bytes: usize, starving: impl FnOnce()) -> Option<Permit> {
-        let _waiting = Waiting::new(&self.waiting);
-        starving();
+        let (_waiting, is_first) = Waiting::new(&self.waiting);
+        if is_first {
+            starving();
+        }
         let _turn = self.turn.lock().await;
         let entry = Arc::clone(&self.entries).acquire_owned().await.ok()?;
         let bytes = Arc::clone(&self.bytes).acquire_many_owned(self.share(bytes)).await.ok()?;
@@ -98,9 +100,10 @@ impl Admission {
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::AcqRel);
-        Self(count)
+    /// With it comes whether nobody waited before.
+    fn new(count: &'a AtomicUsize) -> (Self, bool) {
+        let before = count.fetch_add(1, Ordering::AcqRel);
+        (Self(count), before == 0)
     }
 }
 

@@ -110,12 +110,13 @@ impl<K: Kind> Channel<K> {
         }
         let now = Instant::now();
         let item = Item { entry, waiters, span: Span::current(), permit };
-        state.lane.push(Pending::new(item, key, bytes, now, now + timeout));
+        let is_starving = self.admission.is_starving();
+        let is_due = state.lane.push(Pending::new(item, key, bytes, now, now + timeout), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);
         drop(guard);
         if starts {
             runtime.spawn(Worker::new(Arc::clone(self), handle.clone()).run());
-        } else {
+        } else if is_due {
             self.changed.notify_one();
         }
         Ok(ticket)

@@ -47,7 +47,7 @@ impl Default for Settings {
         Self {
             limits: BatchLimits::default(),
             linger: Linger::default(),
-            in_flight: 5,
+            in_flight: 10,
             ordering: FifoOrdering::default(),
             after_failure: AfterFailure::default(),
             dedup_id: DedupId::default(),

@@ -26,6 +26,15 @@ pub(crate) struct Worker<K: Kind, H> {
     requests: JoinSet<Answer<K::Receipt>>,
     /// Which task carries which batch.
     carried: Vec<(Id, u64)>,
+    /// Whether several were told just now, who may have something for the same batch.
+    gives_way: bool,
+}
+
+/// Why there is nothing to send.
+struct Rest {
+    until: Option<Instant>,
+    is_idle: bool,
+    is_closing: bool,
 }
 
 /// Ends what a worker leaves behind, whatever ended it.
@@ -45,23 +54,28 @@ impl<K: Kind> Drop for Will<K> {
 impl<K: Kind, H: Execute> Worker<K, H> {
     pub(crate) fn new(channel: Arc<Channel<K>>, handle: H) -> Self {
         let will = Will { channel, is_void: false };
-        Self { will, handle, requests: JoinSet::new(), carried: Vec::new() }
+        Self { will, handle, requests: JoinSet::new(), carried: Vec::new(), gives_way: false }
     }
 
     pub(crate) async fn run(mut self) {
         loop {
-            // Those who were told just now may have something for the same batch.
-            tokio::task::yield_now().await;
-            let wait = self.send_what_is_due();
-            if wait.is_none() && self.channel().with(|lane| lane.is_closing()) && self.is_dismissed() {
+            if std::mem::take(&mut self.gives_way) {
+                tokio::task::yield_now().await;
+            }
+            let rest = self.send_what_is_due();
+            if rest.is_idle {
+                // What is still on its way was given up.
+                self.requests.abort_all();
+            }
+            if rest.is_idle && rest.is_closing && self.is_dismissed() {
                 return;
             }
-            let until = wait.unwrap_or_else(|| Instant::now() + IDLE);
+            let until = rest.until.unwrap_or_else(|| Instant::now() + IDLE);
             tokio::select! {
                 biased;
                 Some(done) = self.requests.join_next_with_id() => self.take_in(done),
                 () = self.will.channel.changed.notified() => {}
-                () = sleep_until(until) => if wait.is_none() && self.is_dismissed() {
+                () = sleep_until(until) => if rest.until.is_none() && self.is_dismissed() {
                     return;
                 },
             }
@@ -78,22 +92,20 @@ impl<K: Kind, H: Execute> Worker<K, H> {
     }
 
     /// Sends what is due, and says until when there is nothing to do.
-    fn send_what_is_due(&mut self) -> Option<Instant> {
+    fn send_what_is_due(&mut self) -> Rest {
         let channel = Arc::clone(self.channel());
-        if channel.with(|lane| lane.is_idle()) {
-            // What is still on its way was given up.
-            self.requests.abort_all();
-        }
         loop {
             let starving = channel.admission.is_starving();
             let now = Instant::now();
             let step = channel.with(|lane| match lane.poll(now, starving) {
                 Step::Dispatch(number) => Ok((number, Request::of(&channel, lane, number, now))),
-                Step::Wait(until) => Err(until),
+                Step::Wait(until) => {
+                    Err(Rest { until, is_idle: lane.is_idle(), is_closing: lane.is_closing() })
+                }
             });
             let (number, request) = match step {
                 Ok(due) => due,
-                Err(until) => return until,
+                Err(rest) => return rest,
             };
             let span = request.span();
             let carrier = self.requests.spawn(request.send(self.handle.clone()).instrument(span));
@@ -108,6 +120,7 @@ impl<K: Kind, H: Execute> Worker<K, H> {
         };
         let Some(index) = self.carried.iter().position(|(carrier, _)| *carrier == id) else { return };
         let (_, number) = self.carried.swap_remove(index);
+        self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
         self.channel()
             .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit));
     }

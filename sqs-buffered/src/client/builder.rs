@@ -34,7 +34,8 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// Batches in flight at a time for each queue and operation, at least 1; 5 by default.
+    /// Batches in flight at a time for each queue and operation, at least 1; 10 by default: with answers in 20 ms, 5,000
+    /// messages a second.
     pub fn max_in_flight(mut self, batches: usize) -> Self {
         self.settings.in_flight = batches.max(1);
         self

@@ -87,11 +87,18 @@ impl<T, R: Receipt> Lane<T, R> {
         }
     }
 
-    /// Takes an admitted entry.
-    pub(crate) fn push(&mut self, mut entry: Pending<T>) {
+    /// Takes an admitted entry, and says whether the lane is to be polled for it. It need not be where an answer or a time
+    /// that the lane waits for already comes first.
+    pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
         self.heed(entry.deadline);
+        let is_first = self.open.is_empty();
         self.backlog.push(entry);
+        self.fill();
+        if self.open.is_empty() || self.has_all_in_flight() {
+            return false;
+        }
+        is_first || self.is_pressing(starving) || self.is_full()
     }
 
     /// An entry with this deadline waits from now on.
@@ -132,16 +139,15 @@ impl<T, R: Receipt> Lane<T, R> {
             self.nudged = false;
             return Step::Wait(self.backlog.next_wake());
         };
-        if self.in_flight.len() >= self.rules.in_flight.max(1) {
+        if self.has_all_in_flight() {
             return Step::Wait(self.no_deadline_before);
         }
-        let is_pressing = self.nudged || starving || self.is_closing || self.ledger.is_flushing();
         let linger_ends = match self.rules.linger {
             Linger::Adaptive { .. } if self.in_flight.is_empty() => now,
             Linger::Adaptive { max } => since + max,
             Linger::Fixed(linger) => since + linger,
         };
-        if is_pressing || self.is_full() || linger_ends <= now {
+        if self.is_pressing(starving) || self.is_full() || linger_ends <= now {
             return self.dispatch();
         }
         Step::Wait(self.backlog.next_wake().map_or(Some(linger_ends), |at| Some(at.min(linger_ends))))
@@ -192,8 +198,33 @@ impl<T, R: Receipt> Lane<T, R> {
         self.is_closing
     }
 
+    /// Whether there may not be another batch in flight.
+    fn has_all_in_flight(&self) -> bool {
+        self.in_flight.len() >= self.rules.in_flight.max(1)
+    }
+
+    /// Whether entries go without waiting for a fuller batch.
+    fn is_pressing(&self, starving: bool) -> bool {
+        starving
+            || self.is_closing
+            || self.ledger.is_flushing()
+            || (self.nudged && self.may_go_partly_filled())
+    }
+
+    /// Whether something that came back lets a batch go that is not full. Only half of the slots are for such batches:
+    /// were it all, each would go with the few entries of those who were told just now.
+    fn may_go_partly_filled(&self) -> bool {
+        let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
+        is_adaptive && self.in_flight.len() < self.rules.in_flight.div_ceil(2).max(1)
+    }
+
     /// Moves entries into the open batch as long as they fit, in order.
     fn fill(&mut self) {
+        if self.rules.ordering == FifoOrdering::Grouped {
+            for key in self.open.keys() {
+                self.fill_with_run(&key);
+            }
+        }
         while let Some(room) = self.open.room(self.rules.limits) {
             if self.backlog.next_bytes().is_none_or(|bytes| bytes > room) {
                 return;
@@ -201,11 +232,17 @@ impl<T, R: Receipt> Lane<T, R> {
             let Some(entry) = self.backlog.next() else { return };
             let run = entry.key.clone().filter(|_| self.rules.ordering == FifoOrdering::Grouped);
             self.open.push(entry);
-            let Some(key) = run else { continue };
-            while let Some(room) = self.open.room(self.rules.limits) {
-                let Some(follower) = self.backlog.follower(&key, room) else { break };
-                self.open.push(follower);
+            if let Some(key) = run {
+                self.fill_with_run(&key);
             }
+        }
+    }
+
+    /// Lets the entries of a run of which the open batch has some already follow.
+    fn fill_with_run(&mut self, key: &Key) {
+        while let Some(room) = self.open.room(self.rules.limits) {
+            let Some(follower) = self.backlog.follower(key, room) else { return };
+            self.open.push(follower);
         }
     }
 

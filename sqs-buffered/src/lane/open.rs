@@ -50,6 +50,14 @@ impl<T> Open<T> {
         self.entries.iter_mut().find(|entry| entry.key.as_ref() == Some(key))
     }
 
+    /// The keys of its entries, each once.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.entries.iter().filter_map(|entry| entry.key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
     /// Takes the entries of which `is_meant` is true.
     pub(super) fn take_all(&mut self, is_meant: impl FnMut(&Pending<T>) -> bool) -> Vec<Pending<T>> {
         let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(is_meant);

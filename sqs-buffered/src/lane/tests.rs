@@ -156,7 +156,7 @@ fn play(schedule: &Schedule) -> Outcome {
             let group = (schedule.groups > 0).then(|| rng.usize(..schedule.groups));
             group_of.extend(group.map(|group| (pushed, group)));
             let key = group.map(|group| group.to_string());
-            lane.push(entry(pushed, key.as_deref(), rng.usize(1..=300), now));
+            lane.push(entry(pushed, key.as_deref(), rng.usize(1..=300), now), false);
             pushed += 1;
         }
         let mut wait = None;
@@ -252,13 +252,13 @@ fn dispatched(lane: &mut Lane<usize, Stored>, now: Instant) -> Option<Vec<usize>
 #[tokio::test(start_paused = true)]
 async fn lone_entry_goes_at_once_and_the_next_waits_for_company_or_an_answer() {
     let (now, mut lane) = (Instant::now(), Lane::new(rules()));
-    lane.push(entry(0, None, 1, now));
+    lane.push(entry(0, None, 1, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.push(entry(1, None, 1, now));
+    lane.push(entry(1, None, 1, now), false);
     assert_eq!(lane.poll(now, false), Step::Wait(Some(now + LINGER)));
-    lane.push(entry(2, None, 1, now + LINGER / 2));
+    lane.push(entry(2, None, 1, now + LINGER / 2), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the wait is not begun anew");
-    lane.push(entry(3, None, 1, now + LINGER));
+    lane.push(entry(3, None, 1, now + LINGER), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), None);
     lane.complete(
         now + LINGER,
@@ -274,7 +274,7 @@ async fn fixed_linger_fills_batches_and_starvation_cuts_it_short() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     for number in 0..13 {
-        lane.push(entry(number, None, 1, now));
+        lane.push(entry(number, None, 1, now), false);
     }
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
     assert_eq!(dispatched(&mut lane, now), None);
@@ -286,10 +286,10 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     assert!(lane.flush().is_none(), "there is nothing to wait for");
-    lane.push(entry(0, None, 1, now));
+    lane.push(entry(0, None, 1, now), false);
     let mut first = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.push(entry(1, None, 1, now));
+    lane.push(entry(1, None, 1, now), false);
     let mut second = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
     lane.complete(now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), || 1.0);
@@ -304,13 +304,13 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
     let mut lane: Lane<usize, Stored> =
         Lane::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
     for number in 0..8 {
-        lane.push(entry(number, None, 100, now));
+        lane.push(entry(number, None, 100, now), false);
     }
     assert_eq!(lane.poll(now, true), Step::Dispatch(0));
     lane.complete(now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), || 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
     assert_eq!(dispatched(&mut lane, now), Some(vec![4, 5, 6, 7]));
-    lane.push(entry(8, None, 100, now));
+    lane.push(entry(8, None, 100, now), false);
     lane.complete(
         now,
         1,
@@ -332,10 +332,10 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
     for number in 0..4 {
-        lane.push(entry(number, Some("g"), 1, now));
+        lane.push(entry(number, Some("g"), 1, now), false);
     }
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
-    lane.push(entry(4, Some("g"), 1, now));
+    lane.push(entry(4, Some("g"), 1, now), false);
     let mut queue = Queue::default();
     let answers = vec![
         EntryAnswer::Accepted(queue.store(0)),
@@ -363,8 +363,8 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
 async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
-    lane.push(entry(0, Some("g"), 1, now));
-    lane.push(entry(1, Some("g"), 1, now));
+    lane.push(entry(0, Some("g"), 1, now), false);
+    lane.push(entry(1, Some("g"), 1, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
     let mut queue = Queue::default();
     let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
@@ -380,10 +380,13 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
 async fn waiting_entries_end_when_their_time_is_over() {
     let now = Instant::now();
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
-    lane.push(entry(0, Some("a"), 1, now));
+    lane.push(entry(0, Some("a"), 1, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     for (number, group) in [(1, "a"), (2, "b"), (3, "c")] {
-        lane.push(entry(number, Some(group), 1, now + Duration::from_secs(u64::try_from(number).unwrap())));
+        lane.push(
+            entry(number, Some(group), 1, now + Duration::from_secs(u64::try_from(number).unwrap())),
+            false,
+        );
     }
     assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT)));
     assert_eq!(
@@ -401,12 +404,12 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
     let mut late = entry(0, None, 0, now);
     late.deadline = now + Duration::from_secs(20);
-    lane.push(late);
+    lane.push(late, false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     // While it is in flight, the last deadline of those that wait passes.
     let mut short = entry(1, None, 0, now);
     short.deadline = now + Duration::from_secs(5);
-    lane.push(short);
+    lane.push(short, false);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
     assert_eq!(lane.take_settled().len(), 1);
     lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), || 1.0);
@@ -419,19 +422,19 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let now = Instant::now();
     let key = Key::from("handle");
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
-    lane.push(entry(0, Some("handle"), 0, now));
+    lane.push(entry(0, Some("handle"), 0, now), false);
     assert_eq!(lane.waiting(&key), Some(&mut 0));
     assert_eq!(dispatched(&mut lane, now), None);
     assert_eq!(lane.waiting(&key), Some(&mut 0), "in the open batch");
     lane.supersede(&key);
     assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
-    lane.push(entry(1, Some("handle"), 0, now));
+    lane.push(entry(1, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.waiting(&key), None, "it is in flight");
     lane.supersede(&key);
     lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), || 0.5);
     assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
-    lane.push(entry(2, Some("handle"), 0, now));
+    lane.push(entry(2, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
     let aborted = lane.take_settled().pop().unwrap();
