@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use sqs_buffered::{BufferedClient, Entry};
+use sqs_buffered::{BufferedClient, Builder, Entry};
 use sqs_client::Client;
 use sqs_client::config::{Credentials, Region};
 use sqs_client::types::SendMessageBatchRequestEntry;
@@ -300,7 +300,7 @@ impl Bench {
     ) -> Result<Measured, Failed> {
         let (time, body) = (self.time, self.body.clone());
         let builder = BufferedClient::builder(self.client.clone());
-        let builder = in_flight.into_iter().fold(builder, |builder, batches| builder.max_in_flight(batches));
+        let builder = in_flight.into_iter().fold(builder, Builder::max_in_flight);
         let buffered = Arc::new(builder.build());
         let sender = Arc::clone(&buffered);
         let work = move |_: Client, url: String| {

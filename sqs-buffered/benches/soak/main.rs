@@ -4,29 +4,34 @@
 //! ten ways. Says at the end whether anything was lost, came twice out of a FIFO queue's deduplication, or came out of
 //! order, and how much memory the process had on its way.
 
-use std::collections::{HashMap, HashSet};
+mod ledger;
+
+use std::collections::VecDeque;
 use std::error::Error;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome};
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 
+use ledger::Run;
+
 const HELP: &str = "\
 Sends and receives while requests go wrong, and counts what is lost.
 
   --seconds COUNT   how long producers send, 60 by default
+  --rate COUNT      messages a second for each of the two queues, 1000 by default
   --faults SHARE    share of requests that each fault strikes, 0.05 by default
   --seed NUMBER     of the server's chance
   --help            this text
 
-Exits with 1 when a message was lost, stored twice on the FIFO queue, or out of order.";
+Exits with 1 when a message was lost, stored twice on the FIFO queue, or out of order, or when more than one send in a
+hundred failed for good.";
 
 const PRODUCERS: usize = 8;
 const GROUPS: usize = 64;
@@ -35,17 +40,19 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 struct Options {
     seconds: u64,
+    rate: u32,
     faults: f64,
     seed: Option<u64>,
 }
 
 fn main() -> Result<(), Failed> {
-    let mut options = Options { seconds: 60, faults: 0.05, seed: None };
+    let mut options = Options { seconds: 60, rate: 1000, faults: 0.05, seed: None };
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match argument.as_str() {
             "--seconds" => options.seconds = value()?.parse()?,
+            "--rate" => options.rate = value()?.parse::<u32>()?.max(1),
             "--faults" => options.faults = value()?.parse()?,
             "--seed" => options.seed = Some(value()?.parse()?),
             "--help" => {
@@ -81,14 +88,20 @@ async fn soak(options: Options) -> Result<(), Failed> {
     let mut consumers = Vec::new();
     for run in &runs {
         for producer in 0..PRODUCERS {
-            tasks.push(tokio::spawn(produce(buffered.clone(), Arc::clone(run), producer, Arc::clone(&stop))));
+            tasks.push(tokio::spawn(produce(
+                buffered.clone(),
+                Arc::clone(run),
+                producer,
+                options.rate,
+                Arc::clone(&stop),
+            )));
         }
         let ledger = Arc::clone(run);
         let consumer = Consumer::builder(client.clone(), &run.url)
             .concurrency(256)
             .prefetch(256)
             .handler(move |message, _lease| {
-                ledger.received(message.body().unwrap_or_default(), message.message_id().unwrap_or_default());
+                ledger.received(&message);
                 async { Ok(Outcome::Ack) }
             })
             .build();
@@ -138,103 +151,40 @@ fn misfortune(server: &MockSqs, share: f64) -> Vec<(&'static str, sqs_mock_serve
     kinds.into_iter().map(inject).collect()
 }
 
-/// One queue, and what is known of its messages.
-struct Run {
-    url: String,
-    fifo: bool,
-    accepted: AtomicUsize,
-    failed: AtomicUsize,
-    deliveries: AtomicUsize,
-    /// Accepted, or received before that was known, but not both yet.
-    open: Mutex<(HashSet<String>, HashSet<String>)>,
-    /// Of each group, the number and the id of the message that came last.
-    last: Mutex<HashMap<usize, (usize, String)>>,
-    out_of_order: AtomicUsize,
-    stored_twice: AtomicUsize,
-}
-
-impl Run {
-    fn new(url: String) -> Arc<Self> {
-        let fifo = url.ends_with(".fifo");
-        Arc::new(Self {
-            url,
-            fifo,
-            accepted: AtomicUsize::new(0),
-            failed: AtomicUsize::new(0),
-            deliveries: AtomicUsize::new(0),
-            open: Mutex::default(),
-            last: Mutex::default(),
-            out_of_order: AtomicUsize::new(0),
-            stored_twice: AtomicUsize::new(0),
-        })
-    }
-
-    fn accepted(&self, body: String) {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-        let (unreceived, early) = &mut *self.open.lock();
-        if !early.remove(&body) {
-            unreceived.insert(body);
-        }
-    }
-
-    fn received(&self, body: &str, id: &str) {
-        self.deliveries.fetch_add(1, Ordering::Relaxed);
-        let (unreceived, early) = &mut *self.open.lock();
-        if !unreceived.remove(body) && early.len() < 100_000 {
-            early.insert(body.to_owned());
-        }
-        let parts = body
-            .split_once(':')
-            .and_then(|(group, number)| Some((group.parse().ok()?, number.parse().ok()?)));
-        let Some((group, number)) = parts.filter(|_| self.fifo) else { return };
-        let mut all = self.last.lock();
-        let (last, last_id) = all.entry(group).or_default();
-        if number == *last && last_id != id {
-            self.stored_twice.fetch_add(1, Ordering::Relaxed);
-        } else if number < *last {
-            self.out_of_order.fetch_add(1, Ordering::Relaxed);
-        } else {
-            (*last, *last_id) = (number, id.to_owned());
-        }
-    }
-
-    fn lost(&self) -> usize {
-        self.open.lock().0.len()
-    }
-
-    fn wrong(&self) -> usize {
-        self.lost() + self.out_of_order.load(Ordering::Relaxed) + self.stored_twice.load(Ordering::Relaxed)
-    }
-}
-
-/// Sends numbered messages, those of its own groups in order.
-async fn produce(buffered: BufferedClient, run: Arc<Run>, producer: usize, stop: Arc<AtomicBool>) {
+/// Sends numbered messages at its share of the rate, those of its own groups in order.
+async fn produce(buffered: BufferedClient, run: Arc<Run>, producer: usize, rate: u32, stop: Arc<AtomicBool>) {
     let mut number = 0;
-    let mut tickets = std::collections::VecDeque::new();
+    let mut tickets = VecDeque::new();
+    let share = u32::try_from(PRODUCERS).unwrap_or(1);
+    let mut pace = tokio::time::interval(Duration::from_secs(1) * share / rate);
     while !stop.load(Ordering::Relaxed) {
+        pace.tick().await;
         number += 1;
         let group = producer + PRODUCERS * (number % (GROUPS / PRODUCERS));
-        let body = format!("{group}:{number}");
-        let entry = Entry::new(&run.url, &body);
+        let entry = Entry::new(&run.url, format!("{group}:{number}"));
         let entry = if run.fifo { entry.message_group_id(group.to_string()) } else { entry };
         match buffered.enqueue(entry).await {
-            Ok(ticket) => tickets.push_back((body, ticket)),
-            Err(_) => return,
+            Ok(ticket) => tickets.push_back((number, ticket)),
+            Err(_) => run.failed(producer, number),
         }
         while tickets.len() > 200 {
-            settle(&run, tickets.pop_front()).await;
+            settle(&run, producer, tickets.pop_front()).await;
         }
     }
     while !tickets.is_empty() {
-        settle(&run, tickets.pop_front()).await;
+        settle(&run, producer, tickets.pop_front()).await;
     }
 }
 
-async fn settle(run: &Run, sent: Option<(String, sqs_buffered::Ticket<sqs_buffered::SendReceipt>)>) {
-    let Some((body, ticket)) = sent else { return };
+async fn settle(
+    run: &Run,
+    producer: usize,
+    sent: Option<(usize, sqs_buffered::Ticket<sqs_buffered::SendReceipt>)>,
+) {
+    let Some((number, ticket)) = sent else { return };
     match ticket.await {
-        Ok(_) => run.accepted(body),
-        Err(_) => _ = run.failed.fetch_add(1, Ordering::Relaxed),
+        Ok(_) => run.accepted(producer, number),
+        Err(_) => run.failed(producer, number),
     }
 }
 

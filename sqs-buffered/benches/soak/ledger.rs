@@ -1,0 +1,121 @@
+//! What is known of the messages of a run: which were accepted, which came back, and in what order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use sqs_client::types::Message;
+
+use crate::PRODUCERS;
+
+/// One queue, and what is known of its messages.
+pub(crate) struct Run {
+    pub(crate) url: String,
+    pub(crate) fifo: bool,
+    pub(crate) accepted: AtomicUsize,
+    pub(crate) failed: AtomicUsize,
+    pub(crate) deliveries: AtomicUsize,
+    /// By producer.
+    progress: [Mutex<Progress>; PRODUCERS],
+    /// Of each group, the number and the id of the message that came last.
+    last: Mutex<HashMap<usize, (usize, String)>>,
+    pub(crate) out_of_order: AtomicUsize,
+    pub(crate) stored_twice: AtomicUsize,
+}
+
+impl Run {
+    pub(crate) fn new(url: String) -> Arc<Self> {
+        let fifo = url.ends_with(".fifo");
+        Arc::new(Self {
+            url,
+            fifo,
+            accepted: AtomicUsize::new(0),
+            failed: AtomicUsize::new(0),
+            deliveries: AtomicUsize::new(0),
+            progress: Default::default(),
+            last: Mutex::default(),
+            out_of_order: AtomicUsize::new(0),
+            stored_twice: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn accepted(&self, producer: usize, number: usize) {
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+        self.progress[producer].lock().note(number, |known| known.is_settled = true);
+    }
+
+    /// It may have been stored, but nobody waits for it.
+    pub(crate) fn failed(&self, producer: usize, number: usize) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.progress[producer]
+            .lock()
+            .note(number, |known| *known = Known { is_settled: true, is_received: true });
+    }
+
+    pub(crate) fn received(&self, message: &Message) {
+        self.deliveries.fetch_add(1, Ordering::Relaxed);
+        let parts = message.body().and_then(|body| body.split_once(':'));
+        let parts = parts
+            .and_then(|(group, number)| Some((group.parse::<usize>().ok()?, number.parse::<usize>().ok()?)));
+        let Some((group, number)) = parts else { return };
+        self.progress[group % PRODUCERS].lock().note(number, |known| known.is_received = true);
+        if self.fifo {
+            self.in_order(group, number, message.message_id().unwrap_or_default());
+        }
+    }
+
+    fn in_order(&self, group: usize, number: usize, id: &str) {
+        let mut all = self.last.lock();
+        let (last, last_id) = all.entry(group).or_default();
+        if number == *last && last_id != id {
+            self.stored_twice.fetch_add(1, Ordering::Relaxed);
+        } else if number < *last {
+            self.out_of_order.fetch_add(1, Ordering::Relaxed);
+        } else {
+            (*last, *last_id) = (number, id.to_owned());
+        }
+    }
+
+    pub(crate) fn lost(&self) -> usize {
+        self.progress.iter().map(|progress| progress.lock().unreceived()).sum()
+    }
+
+    pub(crate) fn wrong(&self) -> usize {
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        let failed = read(&self.failed);
+        let too_many_failed = if failed > read(&self.accepted) / 100 { failed } else { 0 };
+        self.lost() + read(&self.out_of_order) + read(&self.stored_twice) + too_many_failed
+    }
+}
+
+/// What is known of the messages of one producer, in room that does not grow with the run.
+#[derive(Default)]
+struct Progress {
+    /// Everything up to this number is settled and received.
+    done: usize,
+    later: HashMap<usize, Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    is_settled: bool,
+    is_received: bool,
+}
+
+impl Progress {
+    fn note(&mut self, number: usize, change: impl FnOnce(&mut Known)) {
+        if number <= self.done {
+            return;
+        }
+        change(self.later.entry(number).or_default());
+        while self.later.get(&(self.done + 1)).is_some_and(|known| known.is_settled && known.is_received) {
+            self.done += 1;
+            self.later.remove(&self.done);
+        }
+    }
+
+    fn unreceived(&self) -> usize {
+        self.later.values().filter(|known| known.is_settled && !known.is_received).count()
+    }
+}
