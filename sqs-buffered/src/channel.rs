@@ -24,6 +24,7 @@ use crate::kind::Kind;
 use crate::lane::{Key, Lane, Pending, Rules, Settled};
 use crate::stats::Counters;
 use crate::ticket::{Ticket, Waiters};
+use crate::time::after;
 use crate::worker::Worker;
 
 /// How long a worker without work stays.
@@ -111,7 +112,7 @@ impl<K: Kind> Channel<K> {
         let now = Instant::now();
         let item = Item { entry, waiters, span: Span::current(), permit };
         let is_starving = self.admission.is_starving();
-        let is_due = state.lane.push(Pending::new(item, key, bytes, now, now + timeout), is_starving);
+        let is_due = state.lane.push(Pending::new(item, key, bytes, now, after(now, timeout)), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);
         drop(guard);
         if starts {

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::error::{SendError, SendErrorKind};
+use crate::time::after;
 
 pub(crate) use answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 pub(crate) use pending::{Key, Pending};
@@ -144,8 +145,8 @@ impl<T, R: Receipt> Lane<T, R> {
         }
         let linger_ends = match self.rules.linger {
             Linger::Adaptive { .. } if self.in_flight.is_empty() => now,
-            Linger::Adaptive { max } => since + max,
-            Linger::Fixed(linger) => since + linger,
+            Linger::Adaptive { max } => after(since, max),
+            Linger::Fixed(linger) => after(since, linger),
         };
         if self.is_pressing(starving) || self.is_full() || linger_ends <= now {
             return self.dispatch();
@@ -174,16 +175,15 @@ impl<T, R: Receipt> Lane<T, R> {
         self.is_closing = true;
     }
 
-    /// Ends everything that has not ended.
+    /// Ends everything that has not ended. What comes later starts afresh.
     pub(crate) fn abort(&mut self) {
-        let waiting = self.open.close().into_iter().chain(self.backlog.take_all(|_| true));
-        let waiting: Vec<_> = waiting.collect();
         let flights = std::mem::take(&mut self.in_flight).into_iter();
         for mut entry in flights.flat_map(|flight| flight.entries) {
             entry.maybe_sent = true;
             self.lose(entry, SendErrorKind::Aborted);
         }
-        for entry in waiting {
+        let waiting = std::mem::replace(&mut self.backlog, Backlog::new()).into_entries();
+        for entry in self.open.close().into_iter().chain(waiting) {
             self.lose(entry, SendErrorKind::Aborted);
         }
     }

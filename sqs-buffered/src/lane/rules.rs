@@ -68,7 +68,8 @@ impl RetryRules {
     pub(crate) fn pause(&self, attempts: u32, chance: f64) -> Duration {
         let doublings = attempts.saturating_sub(1).min(20);
         let longest = self.first_pause.saturating_mul(1 << doublings).min(self.max_pause);
-        longest.mul_f64(chance.clamp(0.0, 1.0))
+        let pause = longest.as_secs_f64() * chance.clamp(0.0, 1.0);
+        Duration::try_from_secs_f64(pause).unwrap_or(longest)
     }
 }
 
@@ -99,5 +100,7 @@ mod tests {
         assert_eq!(longest, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
         assert_eq!(rules.pause(u32::MAX, 0.5), Duration::from_millis(2500));
         assert_eq!(rules.pause(3, 0.0), Duration::ZERO);
+        let endless = RetryRules { first_pause: Duration::MAX, max_pause: Duration::MAX, ..rules };
+        assert_eq!(endless.pause(1, 1.0), Duration::MAX);
     }
 }

@@ -8,6 +8,7 @@ use super::rules::AfterFailure;
 use super::{Lane, Settled};
 use crate::batch::BatchLimits;
 use crate::error::{SendError, SendErrorKind};
+use crate::time::after;
 
 /// What came of one entry.
 enum Fate<R> {
@@ -96,7 +97,8 @@ impl<T, R: Receipt> Lane<T, R> {
             };
             entry.maybe_sent |= !setback.is_refused;
             let pause = self.rules.retry.pause(entry.attempts, chance());
-            let in_time = now + pause < entry.deadline;
+            let wakes = after(now, pause);
+            let in_time = wakes < entry.deadline;
             if has_failed && self.rules.after_failure == AfterFailure::FailGroup {
                 self.lose(entry, SendErrorKind::PrecedingFailed);
             } else if setback.is_refused && overtaker.is_there {
@@ -104,7 +106,7 @@ impl<T, R: Receipt> Lane<T, R> {
                 let error = setback.error.of_kind(SendErrorKind::OrderGap).after(overtaker.id.as_deref());
                 self.end_unsent(entry, error);
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
-                until = until.max(Some(now + pause));
+                until = until.max(Some(wakes));
                 again.push(entry);
             } else {
                 has_failed = true;

@@ -440,3 +440,41 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let aborted = lane.take_settled().pop().unwrap();
     assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());
 }
+
+#[tokio::test(start_paused = true)]
+async fn run_whose_entries_expire_together_keeps_one_place() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules {
+        ordering: FifoOrdering::Grouped,
+        after_failure: AfterFailure::Continue,
+        linger: Linger::Fixed(TIMEOUT * 2),
+        ..rules()
+    });
+    for number in 0..20 {
+        lane.push(entry(number, Some("g"), 1, now + TIMEOUT * u32::from(number > 9)), false);
+    }
+    // Those of the open batch are late, and the others get one place in the line.
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT), Some((10..20).collect()));
+    assert_eq!(lane.take_settled().len(), 10);
+    lane.push(entry(20, Some("g"), 1, now + TIMEOUT), true);
+    assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
+    let mut queue = Queue::default();
+    let answers = (10..20).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
+    lane.complete(now + TIMEOUT, 0, Answer::Entries(answers), || 1.0);
+    assert_eq!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn abort_leaves_no_group_behind() {
+    let now = Instant::now();
+    for is_in_flight in [false, true] {
+        let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        lane.push(entry(0, Some("g"), 1, now), false);
+        assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
+        lane.push(entry(1, Some("g"), 1, now), false);
+        lane.abort();
+        assert_eq!(lane.take_settled().len(), 2);
+        lane.push(entry(2, Some("g"), 1, now), false);
+        assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
+    }
+}

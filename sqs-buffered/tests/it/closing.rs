@@ -65,25 +65,62 @@ async fn dropping_the_last_client_sends_in_the_background() {
     assert_eq!(rig.bodies(), ["tea"]);
 }
 
-#[test]
-fn runtime_that_ends_resolves_every_ticket() {
+/// The runtime ends while one message waits in an open batch or is in flight, and another of its group behind it.
+fn end_runtime(is_fifo: bool, linger: Linger) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let entry = |rig: &Rig, body: &str| {
+        let entry = Entry::new(&rig.url, body);
+        if is_fifo { entry.message_group_id("g").message_deduplication_id(body) } else { entry }
+    };
     let first = runtime();
-    let (rig, buffered, ticket) = first.block_on(async {
-        let rig = Rig::standard().await;
-        let buffered = rig.builder().linger(LONG).build();
-        let ticket = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    let (rig, buffered, tickets) = first.block_on(async {
+        let rig = if is_fifo { Rig::fifo().await } else { Rig::standard().await };
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).times(1));
+        let buffered = rig.builder().linger(linger).build();
+        let one = buffered.enqueue(entry(&rig, "1")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let two = buffered.enqueue(entry(&rig, "2")).await.unwrap();
         tokio::task::yield_now().await;
-        (rig, buffered, ticket)
+        (rig, buffered, [one, two])
     });
     drop(first);
     runtime().block_on(async {
-        assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
-        let ticket = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
-        buffered.flush().await;
+        for ticket in tickets {
+            assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
+        }
+        rig.server.faults().clear();
+        let ticket = buffered.enqueue(entry(&rig, "3")).await.unwrap();
+        let flushed = tokio::time::timeout(Duration::from_secs(5), buffered.flush()).await;
+        assert!(flushed.is_ok(), "is FIFO: {is_fifo}, {linger:?}");
         ticket.await.unwrap();
     });
-    assert_eq!(rig.bodies(), ["2"], "a new worker works on the new runtime");
+    assert_eq!(rig.bodies(), ["3"], "a new worker works on the new runtime");
+}
+
+#[test]
+fn runtime_that_ends_resolves_every_ticket_and_wedges_nothing() {
+    for is_fifo in [false, true] {
+        for linger in [LONG, Linger::default()] {
+            end_runtime(is_fifo, linger);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_duration_is_too_long() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::throttle().times(1));
+    let buffered = rig
+        .builder()
+        .linger(Linger::Fixed(Duration::MAX))
+        .delivery_timeout(Duration::MAX)
+        .admission_timeout(Duration::MAX)
+        .close_grace(Duration::MAX)
+        .back_off(Duration::from_millis(1), Duration::MAX)
+        .build();
+    let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
+    buffered.close().await;
+    ticket.await.unwrap();
 }
 
 #[test]
