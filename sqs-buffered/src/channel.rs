@@ -14,11 +14,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sqs_client::client::Execute;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OnceCell, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use tracing::Span;
 
 use crate::admission::{Admission, Permit};
+use crate::content_ids::ContentIds;
 use crate::error::SendErrorKind;
 use crate::kind::Kind;
 use crate::lane::{Key, Lane, Pending, Rules, Settled};
@@ -39,8 +40,7 @@ pub(crate) struct Channel<K: Kind> {
     pub(crate) changed: Notify,
     pub(crate) admission: Arc<Admission>,
     pub(crate) counters: Arc<Counters>,
-    /// Whether the queue makes deduplication ids of the content, once it was asked.
-    pub(crate) makes_ids: OnceCell<bool>,
+    pub(crate) content_ids: ContentIds,
 }
 
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl<K: Kind> Channel<K> {
             changed: Notify::new(),
             admission,
             counters,
-            makes_ids: OnceCell::new(),
+            content_ids: ContentIds::default(),
         }
     }
 

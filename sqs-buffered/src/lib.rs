@@ -5,6 +5,7 @@ mod batch;
 mod channel;
 mod client;
 mod consumer;
+mod content_ids;
 mod entry;
 mod error;
 mod kind;

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use sqs_client::client::{Execute, OperationError};
 use sqs_client::operation::Operation;
-use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
-use sqs_client::types::QueueAttributeName;
 use tokio::time::Instant;
 use tracing::Span;
 
@@ -48,15 +46,32 @@ impl<K: Kind> Request<K> {
 
     /// Sends it.
     pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Answer<K::Receipt> {
-        if !self.spare_ids.is_empty() && self.channel.has_content_based_deduplication(&handle).await {
-            K::without_ids(&mut self.input, &self.spare_ids);
+        let answer = self.answer(&handle).await;
+        self.channel.counters.sent(&self.batch);
+        answer
+    }
+
+    async fn answer<H: Execute>(&mut self, handle: &H) -> Answer<K::Receipt> {
+        let content_ids = &self.channel.content_ids;
+        let mut leaves_ids_out = false;
+        if !self.spare_ids.is_empty() {
+            leaves_ids_out = match content_ids.are_made(handle, &self.channel.queue_url).await {
+                Ok(are_made) => are_made,
+                Err(error) => return Answer::Failed(kind::failure(&error).unsent()),
+            };
         }
-        let result = handle.execute::<K::Operation>(self.input).await;
+        let mut input = std::mem::take(&mut self.input);
+        if leaves_ids_out {
+            K::without_ids(&mut input, &self.spare_ids);
+        }
+        let result = handle.execute::<K::Operation>(input).await;
         if let Err(error) = &result {
             tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
         }
         let answer = kind::answer::<K, H::Error>(result, self.batch.entries);
-        self.channel.counters.sent(&self.batch);
+        if leaves_ids_out && answer.misses_deduplication_id() {
+            content_ids.forget().await;
+        }
         answer
     }
 }
@@ -73,28 +88,4 @@ fn span<K: Kind>(queue_url: &str, entries: usize) -> Span {
         messaging.destination.name = queue_url.rsplit('/').next(),
         messaging.batch.message_count = entries,
     )
-}
-
-impl<K: Kind> Channel<K> {
-    /// Whether the queue makes deduplication ids of the content. It is asked once; where it does not say, messages are
-    /// best left as they are.
-    async fn has_content_based_deduplication<H: Execute>(&self, handle: &H) -> bool {
-        let ask = async {
-            let mut input = GetQueueAttributesInput::default();
-            input.queue_url = Some(self.queue_url.as_ref().to_owned());
-            let name = QueueAttributeName::ContentBasedDeduplication;
-            input.attribute_names = Some(vec![name.clone()]);
-            let output = handle.execute::<GetQueueAttributes>(input).await?;
-            Ok::<_, H::Error>(
-                output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"),
-            )
-        };
-        match self.makes_ids.get_or_try_init(|| ask).await {
-            Ok(on) => *on,
-            Err(error) => {
-                tracing::warn!(%error, "cannot ask whether the queue makes deduplication ids");
-                true
-            }
-        }
-    }
 }

@@ -14,8 +14,8 @@ const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked once, before the first message
-    /// without an id; where it may not be asked, messages go as they are.
+    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked, for five minutes at a time, when
+    /// there is a message without an id; where it may not be asked, messages go as they are.
     #[default]
     Auto,
     /// Nothing.

@@ -152,7 +152,7 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
-fn failure<E: OperationError>(error: &E) -> Failure {
+pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
     let is_outcome_unknown = error.is_outcome_unknown();
     let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
     Failure { error: told, is_retryable: error.is_retryable(), is_outcome_unknown }

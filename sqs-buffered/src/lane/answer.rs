@@ -49,6 +49,28 @@ pub(crate) struct Failure {
     pub(crate) is_outcome_unknown: bool,
 }
 
+impl<R> Answer<R> {
+    /// Whether the service refuses something for lack of a deduplication id.
+    pub(crate) fn misses_deduplication_id(&self) -> bool {
+        let names_it = |text: Option<&str>| text.is_some_and(|text| text.contains("MessageDeduplicationId"));
+        match self {
+            Self::Entries(answers) => answers.iter().any(|answer| match answer {
+                EntryAnswer::Refused(refusal) => names_it(refusal.message.as_deref()),
+                _ => false,
+            }),
+            Self::Failed(failure) => names_it(failure.error.message()),
+            Self::TooLong(_) => false,
+        }
+    }
+}
+
+impl Failure {
+    /// The same, before anything was sent.
+    pub(crate) fn unsent(self) -> Self {
+        Self { error: self.error.maybe_sent(false), is_outcome_unknown: false, ..self }
+    }
+}
+
 /// What an entry gives that was accepted.
 pub(crate) trait Receipt {
     /// Its place in the queue, where the queue has an order.

@@ -152,10 +152,53 @@ async fn queue_is_asked_once_whether_it_makes_ids_of_the_content() {
     }
 }
 
+const BY_CONTENT: [(QueueAttributeName, &str); 2] =
+    [(QueueAttributeName::FifoQueue, "true"), (QueueAttributeName::ContentBasedDeduplication, "true")];
+
 #[tokio::test(start_paused = true)]
-async fn queue_that_does_not_say_gets_messages_as_they_are() {
+async fn queue_that_may_not_be_asked_gets_messages_as_they_are() {
+    let denial = Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes);
     let rig = Rig::fifo().await;
-    rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
+    rig.server.faults().inject(denial.clone());
     let error = rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap_err();
     assert!(error.message().unwrap().contains("ContentBasedDeduplication"), "{error}");
+
+    let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
+    let (asked, buffered) = (rig.server.faults().inject(denial), rig.buffered());
+    for _ in 0..3 {
+        buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+    }
+    assert_eq!((asked.hits(), rig.bodies().len()), (1, 1), "it is not asked before each batch");
+}
+
+#[tokio::test(start_paused = true)]
+async fn queue_that_cannot_be_asked_just_now_is_asked_again() {
+    for fault in [Fault::throttle(), Fault::reset_after(), Fault::error(ErrorCode::InternalFailure)] {
+        let rig = Rig::fifo().await;
+        let fault = rig.server.faults().inject(fault.on(Action::GetQueueAttributes).times(2));
+        rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+        assert_eq!((fault.hits(), rig.bodies().len()), (2, 1));
+    }
+}
+
+async fn switch_off(rig: &Rig) {
+    let set = rig.client.set_queue_attributes().queue_url(&rig.url);
+    set.attributes(QueueAttributeName::ContentBasedDeduplication, "false").send().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_queue_said_of_ids_is_forgotten_in_time_and_when_it_is_wrong() {
+    for waits in [true, false] {
+        let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
+        let buffered = rig.buffered();
+        buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+        switch_off(&rig).await;
+        if waits {
+            tokio::time::sleep(Duration::from_mins(5)).await;
+        } else {
+            buffered.send_entry(entry(&rig.url, "g", "lost")).await.unwrap_err();
+        }
+        buffered.send_entry(entry(&rig.url, "g", "coffee")).await.unwrap();
+        assert_eq!(rig.bodies(), ["tea", "coffee"]);
+    }
 }
