@@ -25,7 +25,6 @@ use crate::kind::Kind;
 use crate::lane::{Key, Lane, Pending, Rules, Settled};
 use crate::stats::Counters;
 use crate::ticket::{Ticket, Waiters};
-use crate::time::after;
 use crate::worker::Worker;
 
 /// How long a worker without work stays.
@@ -56,7 +55,6 @@ pub(crate) struct Item<K: Kind> {
     waiters: Waiters<K::Receipt>,
     /// The span of the caller.
     pub(crate) span: Span,
-    permit: Permit,
 }
 
 /// An entry that was let in.
@@ -66,7 +64,8 @@ pub(crate) struct Arrival<K: Kind> {
     pub(crate) key: Option<Key>,
     pub(crate) bytes: usize,
     pub(crate) permit: Permit,
-    pub(crate) timeout: Duration,
+    pub(crate) admitted: Instant,
+    pub(crate) deadline: Instant,
 }
 
 impl<K: Kind> Channel<K> {
@@ -96,23 +95,24 @@ impl<K: Kind> Channel<K> {
         let Ok(runtime) = Handle::try_current() else {
             return Err((arrival.entry, SendErrorKind::NoRuntime));
         };
-        let Arrival { entry, key, bytes, permit, timeout } = arrival;
-        let (waiters, ticket) = Waiters::one();
+        let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
+        let (waiters, ticket) = Waiters::one(permit);
         let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.lane.is_closing() {
             return Err((entry, SendErrorKind::Closed));
         }
         self.counters.admitted();
-        if let Some(waiting) = key.as_ref().and_then(|key| state.lane.waiting(key)).filter(|_| K::MERGES) {
+        if let Some(key) = key.as_ref().filter(|_| K::MERGES)
+            && let Some(waiting) = state.lane.merge(key, deadline)
+        {
             merge(&mut waiting.entry, entry);
             waiting.waiters.join(waiters);
             return Ok(ticket);
         }
-        let now = Instant::now();
-        let item = Item { entry, waiters, span: Span::current(), permit };
+        let item = Item { entry, waiters, span: Span::current() };
         let is_starving = self.admission.is_starving();
-        let is_due = state.lane.push(Pending::new(item, key, bytes, now, after(now, timeout)), is_starving);
+        let is_due = state.lane.push(Pending::new(item, key, bytes, admitted, deadline), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);
         drop(guard);
         if starts {
@@ -179,9 +179,8 @@ impl<K: Kind> Channel<K> {
 
     fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) {
         for Settled { item, result } in settled {
-            self.counters.settled(result.as_ref().err().map(crate::SendError::kind));
-            let Item { waiters, permit, .. } = item;
-            drop(permit);
+            let Item { waiters, .. } = item;
+            self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
             waiters.tell(result);
         }
     }

@@ -91,10 +91,10 @@ impl Counters {
         add(&self.admitted, 1);
     }
 
-    pub(crate) fn settled(&self, failure: Option<SendErrorKind>) {
-        add(if failure.is_none() { &self.succeeded } else { &self.failed }, 1);
+    pub(crate) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
+        add(if failure.is_none() { &self.succeeded } else { &self.failed }, entries);
         if failure == Some(SendErrorKind::Aborted) {
-            add(&self.aborted, 1);
+            add(&self.aborted, entries);
         }
     }
 

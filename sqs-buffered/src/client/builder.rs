@@ -86,7 +86,7 @@ impl<H: Execute> Builder<H> {
     }
 
     /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1. 10,000
-    /// and 32 MiB by default.
+    /// and 32 MiB by default. Deletes and changes of visibility have room for as many entries of their own.
     pub fn capacity(mut self, entries: usize, bytes: usize) -> Self {
         self.settings.max_entries = entries.max(1);
         self.settings.max_bytes = bytes.max(1);

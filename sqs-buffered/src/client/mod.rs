@@ -5,6 +5,7 @@ mod builder;
 mod close;
 mod lanes;
 mod refused;
+mod room;
 mod send;
 
 use std::fmt;
@@ -35,7 +36,10 @@ pub struct BufferedClient<H: Execute = sqs_client::Client> {
 struct Shared<H: Execute> {
     handle: H,
     settings: Settings,
+    /// Room for sends.
     admission: Arc<Admission>,
+    /// Room for deletes and changes of visibility.
+    acknowledgements: Arc<Admission>,
     counters: Arc<Counters>,
     lanes: Lanes,
     /// What consumers that stand on it are handling.
@@ -55,10 +59,10 @@ impl<H: Execute> BufferedClient<H> {
 
     fn assemble(handle: H, settings: Settings) -> Self {
         let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
-        let (counters, lanes) = (Arc::default(), Lanes::default());
-        Self {
-            shared: Arc::new(Shared { handle, settings, admission, counters, lanes, busy: Arc::default() }),
-        }
+        let acknowledgements = Arc::new(Admission::new(settings.max_entries, 1));
+        let (counters, lanes, busy) = (Arc::default(), Lanes::default(), Arc::default());
+        let shared = Shared { handle, settings, admission, acknowledgements, counters, lanes, busy };
+        Self { shared: Arc::new(shared) }
     }
 
     /// The client below.
@@ -72,7 +76,9 @@ impl<H: Execute> BufferedClient<H> {
 
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        self.shared.counters.snapshot(self.shared.admission.taken())
+        let (sends, bytes) = self.shared.admission.taken();
+        let (acknowledgements, _) = self.shared.acknowledgements.taken();
+        self.shared.counters.snapshot((sends + acknowledgements, bytes))
     }
 }
 
@@ -82,10 +88,18 @@ impl<H: Execute> fmt::Debug for BufferedClient<H> {
     }
 }
 
+impl<H: Execute> Shared<H> {
+    /// Takes no more entries.
+    fn close(&self) {
+        self.admission.close();
+        self.acknowledgements.close();
+        self.lanes.close();
+    }
+}
+
 impl<H: Execute> Drop for Shared<H> {
     /// Workers hold their lanes, not this: they finish what was admitted, and end.
     fn drop(&mut self) {
-        self.admission.close();
-        self.lanes.close();
+        self.close();
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqs_client::client::Execute;
 use sqs_client::validate::{Draft, QueueRules};
+use tokio::time::Instant;
 
 use super::{BufferedClient, EnqueueError};
 use crate::admission::Permit;
@@ -14,6 +15,7 @@ use crate::kind::{Outgoing, Send, SendReceipt};
 use crate::random;
 use crate::settings::DedupId;
 use crate::ticket::Ticket;
+use crate::time::after;
 
 impl<H: Execute> BufferedClient<H> {
     /// Sends a message in a batch with others, and waits until the service has accepted it.
@@ -53,7 +55,7 @@ impl<H: Execute> BufferedClient<H> {
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
         let entry = self.checked(entry.into())?;
         let bytes = entry.size();
-        match self.enter(bytes).await {
+        match self.enter(&self.shared.admission, bytes, None).await {
             Ok(permit) => self.admit(entry, bytes, permit),
             Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
         }
@@ -66,9 +68,9 @@ impl<H: Execute> BufferedClient<H> {
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
         let entry = self.checked(entry.into())?;
         let bytes = entry.size();
-        match self.shared.admission.try_enter(bytes) {
-            Some(permit) => self.admit(entry, bytes, permit),
-            None => Err(EnqueueError::of_kind(entry, self.full_or_closed())),
+        match Self::try_enter(&self.shared.admission, bytes) {
+            Ok(permit) => self.admit(entry, bytes, permit),
+            Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
         }
     }
 
@@ -97,11 +99,13 @@ impl<H: Execute> BufferedClient<H> {
             message.message_deduplication_id = Some(random::uuid());
         }
         let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
+        let admitted = Instant::now();
         let arrival = Arrival {
             key,
             bytes,
             permit,
-            timeout: settings.delivery_timeout(is_fifo),
+            admitted,
+            deadline: after(admitted, settings.delivery_timeout(is_fifo)),
             entry: Outgoing { message, has_spare_id: gets_id && settings.dedup_id == DedupId::Auto },
         };
         channel.admit(&self.shared.handle, arrival, |_, _| {}).map_err(|(outgoing, kind)| {
@@ -112,7 +116,11 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     fn sends(&self, queue_url: &str) -> Option<Arc<Channel<Send>>> {
-        self.shared.lanes.sends.get(queue_url, || self.channel(queue_url, self.shared.settings.of_sends()))
+        let shared = &self.shared;
+        shared.lanes.sends.get(queue_url, || {
+            let (admission, counters) = (Arc::clone(&shared.admission), Arc::clone(&shared.counters));
+            Channel::new(queue_url, shared.settings.of_sends(), admission, counters)
+        })
     }
 }
 

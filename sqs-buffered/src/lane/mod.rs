@@ -107,10 +107,13 @@ impl<T, R: Receipt> Lane<T, R> {
         self.no_deadline_before = Some(self.no_deadline_before.map_or(deadline, |at| at.min(deadline)));
     }
 
-    /// The last entry of a key that is not in flight, for an entry that says the same or better.
-    pub(crate) fn waiting(&mut self, key: &Key) -> Option<&mut T> {
-        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key));
-        last.map(|entry| &mut entry.item)
+    /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
+    /// its own deadline and all attempts before it.
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<&mut T> {
+        self.heed(deadline);
+        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
+        (last.deadline, last.attempts) = (deadline, 0);
+        Some(&mut last.item)
     }
 
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.

@@ -423,14 +423,14 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let key = Key::from("handle");
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, Some("handle"), 0, now), false);
-    assert_eq!(lane.waiting(&key), Some(&mut 0));
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert_eq!(lane.waiting(&key), Some(&mut 0), "in the open batch");
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0), "in the open batch");
     lane.supersede(&key);
     assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
     lane.push(entry(1, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
-    assert_eq!(lane.waiting(&key), None, "it is in flight");
+    assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
     lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), || 0.5);
     assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
@@ -477,4 +477,24 @@ async fn abort_leaves_no_group_behind() {
         lane.push(entry(2, Some("g"), 1, now), false);
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut first = entry(0, Some("handle"), 0, now);
+    first.deadline = now + Duration::from_secs(10);
+    lane.push(first, false);
+    let mut later = now;
+    for number in 0..3 {
+        assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
+        lane.complete(later, number, Answer::Entries(vec![refusal(true)]), || 1.0);
+        later += Duration::from_secs(3);
+    }
+    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap() = 1;
+    later += Duration::from_secs(10);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
+    lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), || 1.0);
+    assert_eq!(lane.take_settled().len(), 0, "it has attempts left");
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use sqs_buffered::{Linger, SendErrorKind};
+use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
 
 use crate::rig::Rig;
 
@@ -46,7 +47,52 @@ async fn one_handle_twice_is_one_entry_with_two_tickets() {
     let second = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
     first.await.unwrap();
     second.await.unwrap();
-    assert_eq!(buffered.stats().batched_entries, 1);
+    let stats = buffered.stats();
+    assert_eq!((stats.batched_entries, stats.admitted, stats.succeeded, stats.entries), (1, 2, 2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn acknowledgements_of_one_handle_have_bounds_too() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered = rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build();
+    let tickets: Vec<_> = (0..3).map(|_| buffered.try_enqueue_delete(&rig.url, &handle).unwrap()).collect();
+    assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
+    assert!(buffered.try_enqueue_visibility(&rig.url, &handle, 1).unwrap_err().is_full());
+    for ticket in tickets {
+        ticket.await.unwrap();
+    }
+    assert_eq!(buffered.stats().entries, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sends_without_room_do_not_hold_up_acknowledgements() {
+    let rig = Rig::standard().await;
+    let handles = handles(&rig, 2).await;
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).on(Action::SendMessageBatch));
+    let buffered = rig.builder().capacity(1, 1 << 20).build();
+    let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    let second = tokio::spawn({
+        let (buffered, url) = (buffered.clone(), rig.url.clone());
+        async move { buffered.send(url, "2").await }
+    });
+    tokio::task::yield_now().await;
+    let start = Instant::now();
+    buffered.delete(&rig.url, &handles[0]).await.unwrap();
+    buffered.change_visibility(&rig.url, &handles[1], 60).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    first.await.unwrap();
+    second.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_that_is_not_taken_leaves_the_change_alone() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered = rig.builder().capacity(1, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build();
+    let change = buffered.try_enqueue_visibility(&rig.url, &handle, 600).unwrap();
+    assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
+    change.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
