@@ -64,7 +64,7 @@ impl<K: Kind> Request<K> {
         if leaves_ids_out {
             K::without_ids(&mut input, &self.spare_ids);
         }
-        let result = handle.execute::<K::Operation>(input).await;
+        let result = handle.execute_once::<K::Operation>(input).await;
         if let Err(error) = &result {
             tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
         }

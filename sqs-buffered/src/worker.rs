@@ -122,7 +122,7 @@ impl<K: Kind, H: Execute> Worker<K, H> {
         let (_, number) = self.carried.swap_remove(index);
         self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
         self.channel()
-            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit));
+            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit()));
     }
 }
 
@@ -130,5 +130,5 @@ impl<K: Kind, H: Execute> Worker<K, H> {
 fn broken(error: JoinError) -> Failure {
     tracing::error!(%error, "a request of a batch broke");
     let error = SendError::new(SendErrorKind::Request).caused_by(error);
-    Failure { error, is_retryable: true, is_outcome_unknown: true }
+    Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }

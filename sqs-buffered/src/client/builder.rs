@@ -59,13 +59,15 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How many requests an entry may be in, at least 1; 4 by default. The client below may repeat each of them.
+    /// How many requests an entry may be in, at least 1; 4 by default. The client below repeats none of them
+    /// ([`Execute::execute_once`]).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.retry.attempts = attempts.max(1);
         self
     }
 
-    /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`. 50 ms and 5 s by default.
+    /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`; twenty times longer, but not
+    /// longer than `max`, when the service asks for fewer requests. 50 ms and 5 s by default.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         self.settings.retry.first_pause = first;
         self.settings.retry.max_pause = max.max(first);

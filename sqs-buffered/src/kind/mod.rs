@@ -136,7 +136,8 @@ fn refusal(failed: BatchResultErrorEntry) -> Refusal {
     } else {
         SendErrorKind::Rejected
     };
-    Refusal { kind, is_retryable: !failed.sender_fault || is_passing, code, message: failed.message }
+    let is_retryable = kind == SendErrorKind::Rejected && (!failed.sender_fault || is_passing);
+    Refusal { kind, is_retryable, code, message: failed.message }
 }
 
 /// What the service says when a message is another's by now, or nobody's.
@@ -155,7 +156,8 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
 pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
     let is_outcome_unknown = error.is_outcome_unknown();
     let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
-    Failure { error: told, is_retryable: error.is_retryable(), is_outcome_unknown }
+    let (is_retryable, is_throttle) = (error.is_retryable(), error.is_throttle());
+    Failure { error: told, is_retryable, is_throttle, is_outcome_unknown }
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {

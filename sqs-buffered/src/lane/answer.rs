@@ -45,6 +45,8 @@ pub(crate) struct Failure {
     pub(crate) error: SendError,
     /// Whether trying again can help.
     pub(crate) is_retryable: bool,
+    /// Whether the service asked for fewer requests.
+    pub(crate) is_throttle: bool,
     /// Whether the service may have done it all the same.
     pub(crate) is_outcome_unknown: bool,
 }

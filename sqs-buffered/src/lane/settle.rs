@@ -1,12 +1,12 @@
 //! What an answer means for each entry of its batch: ended, or tried again.
 
+use sqs_client::service_error::RetryClass;
 use tokio::time::Instant;
 
 use super::answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 use super::pending::{Key, Pending};
 use super::rules::AfterFailure;
 use super::{Lane, Settled};
-use crate::batch::BatchLimits;
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
 
@@ -22,19 +22,15 @@ enum Fate<R> {
 struct Setback {
     error: SendError,
     is_retryable: bool,
+    is_throttle: bool,
     /// Whether this answer says for sure that it was not done.
     is_refused: bool,
 }
 
 impl<T, R: Receipt> Lane<T, R> {
-    /// Takes the answer to a batch. `chance` gives numbers from 0 to 1, for pauses.
-    pub(crate) fn complete(
-        &mut self,
-        now: Instant,
-        number: u64,
-        answer: Answer<R>,
-        mut chance: impl FnMut() -> f64,
-    ) {
+    /// Takes the answer to a batch. `chance` is from 0 to 1, for the pause: one for the whole batch, so that what failed
+    /// together comes back together.
+    pub(crate) fn complete(&mut self, now: Instant, number: u64, answer: Answer<R>, chance: f64) {
         let Some(index) = self.in_flight.iter().position(|flight| flight.number == number) else { return };
         let entries = self.in_flight.swap_remove(index).entries;
         self.nudged = true;
@@ -48,9 +44,8 @@ impl<T, R: Receipt> Lane<T, R> {
             entry.attempts += 1;
             entry
         });
-        // The last first: each goes to the front of the line.
-        for (key, run) in in_runs(counted.zip(fates.into_iter().chain(unaccounted))).into_iter().rev() {
-            self.settle_run(now, key.as_ref(), run, &mut chance);
+        for (key, run) in in_runs(counted.zip(fates.into_iter().chain(unaccounted))) {
+            self.settle_run(now, key.as_ref(), run, chance);
         }
     }
 
@@ -66,20 +61,18 @@ impl<T, R: Receipt> Lane<T, R> {
             return;
         }
         let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
-        let limits = BatchLimits::default().entries(self.rules.limits.max_entries());
-        self.rules.limits = limits.bytes(self.rules.limits.max_bytes().min(bytes / 2));
+        let limits = self.rules.limits;
+        self.rules.limits = match bytes {
+            0 => limits.entries(entries.len() / 2),
+            _ => limits.bytes(limits.max_bytes().min(bytes / 2)),
+        };
+        // The last first: each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
             self.release(key.as_ref(), run.into_iter().map(|(entry, ())| entry).collect(), None);
         }
     }
 
-    fn settle_run(
-        &mut self,
-        now: Instant,
-        key: Option<&Key>,
-        run: Vec<(Pending<T>, Fate<R>)>,
-        chance: &mut impl FnMut() -> f64,
-    ) {
+    fn settle_run(&mut self, now: Instant, key: Option<&Key>, run: Vec<(Pending<T>, Fate<R>)>, chance: f64) {
         let overtakers = overtakers(&run);
         let (mut again, mut has_failed, mut until) = (Vec::new(), false, None);
         for ((mut entry, fate), overtaker) in run.into_iter().zip(overtakers) {
@@ -96,7 +89,7 @@ impl<T, R: Receipt> Lane<T, R> {
                 Fate::Failed(setback) => setback,
             };
             entry.maybe_sent |= !setback.is_refused;
-            let pause = self.rules.retry.pause(entry.attempts, chance());
+            let pause = self.rules.retry.pause(entry.attempts, setback.is_throttle, chance);
             let wakes = after(now, pause);
             let in_time = wakes < entry.deadline;
             if has_failed && self.rules.after_failure == AfterFailure::FailGroup {
@@ -265,6 +258,7 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
             EntryAnswer::Unaccounted => Self::Failed(Setback {
                 error: SendError::new(SendErrorKind::Unaccounted),
                 is_retryable: true,
+                is_throttle: false,
                 is_refused: false,
             }),
         }
@@ -274,13 +268,15 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
 impl From<Refusal> for Setback {
     fn from(refusal: Refusal) -> Self {
         let Refusal { kind, code, message, is_retryable } = refusal;
-        Self { error: SendError::new(kind).refused(code, message), is_retryable, is_refused: true }
+        let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
+        let error = SendError::new(kind).refused(code, message);
+        Self { error, is_retryable, is_throttle, is_refused: true }
     }
 }
 
 impl From<Failure> for Setback {
     fn from(failure: Failure) -> Self {
-        let Failure { error, is_retryable, is_outcome_unknown } = failure;
-        Self { error, is_retryable, is_refused: !is_outcome_unknown }
+        let Failure { error, is_retryable, is_throttle, is_outcome_unknown } = failure;
+        Self { error, is_retryable, is_throttle, is_refused: !is_outcome_unknown }
     }
 }

@@ -81,7 +81,12 @@ impl Queue {
                 }
             }
             let error = SendError::new(SendErrorKind::Request);
-            return Answer::Failed(Failure { error, is_retryable: rng.u8(..) > 20, is_outcome_unknown });
+            return Answer::Failed(Failure {
+                error,
+                is_retryable: rng.u8(..) > 20,
+                is_throttle: rng.bool(),
+                is_outcome_unknown,
+            });
         }
         let entries = batch.iter().map(|number| match rng.u8(..4) {
             0 if unlucky(rng) => refusal(true),
@@ -176,7 +181,7 @@ fn play(schedule: &Schedule) -> Outcome {
         if !flying.is_empty() && rng.u8(..) < 150 {
             let (number, batch) = flying.swap_remove(rng.usize(..flying.len()));
             let answer = queue.answer(&batch, &mut rng, schedule.failures);
-            lane.complete(now, number, answer, || rng.f64());
+            lane.complete(now, number, answer, rng.f64());
         } else {
             now = wait.filter(|_| flying.is_empty()).unwrap_or(now + Duration::from_millis(rng.u64(..30)));
         }
@@ -264,7 +269,7 @@ async fn lone_entry_goes_at_once_and_the_next_waits_for_company_or_an_answer() {
         now + LINGER,
         0,
         Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]),
-        || 1.0,
+        1.0,
     );
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![3]), "an answer came");
 }
@@ -292,9 +297,9 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     lane.push(entry(1, None, 1, now), false);
     let mut second = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
-    lane.complete(now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), || 1.0);
+    lane.complete(now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), 1.0);
     assert!(first.try_recv().is_err() && second.try_recv().is_err());
-    lane.complete(now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), || 1.0);
+    lane.complete(now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
     assert!(first.try_recv().is_ok() && second.try_recv().is_ok());
 }
 
@@ -307,7 +312,7 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
         lane.push(entry(number, None, 100, now), false);
     }
     assert_eq!(lane.poll(now, true), Step::Dispatch(0));
-    lane.complete(now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), || 1.0);
+    lane.complete(now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
     assert_eq!(dispatched(&mut lane, now), Some(vec![4, 5, 6, 7]));
     lane.push(entry(8, None, 100, now), false);
@@ -317,12 +322,13 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
         Answer::Failed(Failure {
             error: SendError::new(SendErrorKind::Request),
             is_retryable: false,
+            is_throttle: false,
             is_outcome_unknown: false,
         }),
-        || 1.0,
+        1.0,
     );
     assert_eq!(dispatched(&mut lane, now), Some(vec![8]));
-    lane.complete(now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), || 1.0);
+    lane.complete(now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     let last = lane.take_settled().pop().unwrap();
     assert_eq!((last.item, last.result.unwrap_err().kind()), (8, SendErrorKind::TooLarge));
 }
@@ -343,7 +349,7 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
         EntryAnswer::Accepted(queue.store(2)),
         refusal(true),
     ];
-    lane.complete(now, 0, Answer::Entries(answers), || 1.0);
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
     let kinds: BTreeMap<_, _> = lane
         .take_settled()
         .into_iter()
@@ -368,10 +374,10 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
     let mut queue = Queue::default();
     let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
-    lane.complete(now, 0, Answer::Entries(answers), || 1.0);
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), || 1.0);
+    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
     let error = lane.take_settled().pop().unwrap().result.unwrap_err();
     assert_eq!((error.kind(), error.message_id()), (SendErrorKind::OutOfOrder, Some("0")));
 }
@@ -412,7 +418,7 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     lane.push(short, false);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
     assert_eq!(lane.take_settled().len(), 1);
-    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), || 1.0);
+    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
     assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
 }
@@ -432,7 +438,7 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
-    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), || 0.5);
+    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
     assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
     lane.push(entry(2, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
@@ -460,7 +466,7 @@ async fn run_whose_entries_expire_together_keeps_one_place() {
     assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
     let mut queue = Queue::default();
     let answers = (10..20).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
-    lane.complete(now + TIMEOUT, 0, Answer::Entries(answers), || 1.0);
+    lane.complete(now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
     assert_eq!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1));
 }
 
@@ -489,12 +495,41 @@ async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
     let mut later = now;
     for number in 0..3 {
         assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-        lane.complete(later, number, Answer::Entries(vec![refusal(true)]), || 1.0);
+        lane.complete(later, number, Answer::Entries(vec![refusal(true)]), 1.0);
         later += Duration::from_secs(3);
     }
     *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap() = 1;
     later += Duration::from_secs(10);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
-    lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), || 1.0);
+    lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(lane.take_settled().len(), 0, "it has attempts left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_that_failed_comes_back_as_one_in_its_order() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    for number in 0..10 {
+        lane.push(entry(number, None, 1, now), false);
+    }
+    assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
+    lane.complete(now, 0, Answer::Entries((0..10).map(|_| refusal(true)).collect()), 0.5);
+    let Step::Wait(Some(until)) = lane.poll(now, true) else { panic!("there is a pause") };
+    assert_eq!(dispatched(&mut lane, until), Some((0..10).collect()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn entries_without_size_that_are_too_long_are_halved_too() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    for number in 0..4 {
+        lane.push(entry(number, Some(&number.to_string()), 0, now), false);
+    }
+    for (batch, expected) in [vec![0, 1, 2, 3], vec![0, 1], vec![0]].into_iter().enumerate() {
+        assert_eq!(lane.poll(now, true), Step::Dispatch(batch as u64));
+        let sent: Vec<_> = lane.batch(batch as u64).map(|pending| pending.item).collect();
+        assert_eq!(sent, expected);
+        lane.complete(now, batch as u64, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
+    }
+    assert_eq!(lane.take_settled().len(), 1);
 }

@@ -117,3 +117,25 @@ async fn delivery_timeout_ends_what_cannot_be_done() {
     assert_eq!((error.kind(), error.code()), (SendErrorKind::Timeout, Some("RequestThrottled")));
     assert!((Duration::from_secs(10)..=Duration::from_secs(20)).contains(&start.elapsed()));
 }
+
+/// The client below, as it is by default, does not hide failures from the lanes by attempts of its own.
+#[tokio::test(start_paused = true)]
+async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
+    let rig = Rig::standard().await;
+    let buffered = sqs_buffered::BufferedClient::new(rig.server.client());
+    let lost = rig.server.faults().inject(Fault::reset_after().times(1));
+    let receipt = buffered.send(&rig.url, "tea").await.unwrap();
+    assert_eq!((receipt.maybe_duplicate, lost.hits(), rig.bodies().len()), (true, 1, 2));
+    let struck = rig.server.faults().inject(Fault::error(ErrorCode::InternalFailure));
+    buffered.send(&rig.url, "more").await.unwrap_err();
+    assert_eq!(struck.hits(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_lease_is_not_tried_again() {
+    let rig = Rig::standard().await;
+    let lost = Fault::fail_entries(ErrorCode::MessageNotInflight).sender_fault(false);
+    let struck = rig.server.faults().inject(lost);
+    let error = rig.buffered().change_visibility(&rig.url, "handle", 1).await.unwrap_err();
+    assert!(error.is_lease_lost() && struck.hits() == 1, "{error}");
+}
