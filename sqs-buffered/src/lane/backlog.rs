@@ -45,6 +45,15 @@ impl<T> Run<T> {
     fn new(is_out: bool) -> Self {
         Self { entries: VecDeque::new(), highest: None, is_out }
     }
+
+    /// Takes the first entry. When it goes for the first time, none that was admitted later has been accepted.
+    fn next(&mut self) -> Option<Pending<T>> {
+        let mut entry = self.entries.pop_front()?;
+        if entry.attempts == 0 {
+            entry.preceded_by = self.highest;
+        }
+        Some(entry)
+    }
 }
 
 impl<T> Backlog<T> {
@@ -94,7 +103,7 @@ impl<T> Backlog<T> {
             Place::Run(key) => {
                 let run = self.runs.get_mut(&key)?;
                 run.is_out = true;
-                run.entries.pop_front()?
+                run.next()?
             }
         };
         Some(entry)
@@ -103,15 +112,18 @@ impl<T> Backlog<T> {
     /// Takes one more entry of a run that is out, when it has at most that many bytes.
     pub(super) fn follower(&mut self, key: &Key, most: usize) -> Option<Pending<T>> {
         let run = self.runs.get_mut(key)?;
-        run.entries.pop_front_if(|entry| entry.bytes <= most)
+        run.entries.front().filter(|entry| entry.bytes <= most)?;
+        run.next()
     }
 
-    /// Notes the sequence number of an accepted entry of a run that is out, and gives the highest of those before it.
-    pub(super) fn note(&mut self, key: &Key, sequence: u128) -> Option<u128> {
-        let run = self.runs.get_mut(key)?;
-        let before = run.highest;
-        run.highest = before.max(Some(sequence));
-        before
+    /// Notes the sequence number of an accepted entry of a run that is out. All that wait were admitted after it.
+    pub(super) fn note(&mut self, key: &Key, sequence: u128) {
+        let Some(run) = self.runs.get_mut(key) else { return };
+        run.highest = run.highest.max(Some(sequence));
+        // Those that were sent before stand in front; the others hear of it when they go.
+        for entry in run.entries.iter_mut().take_while(|entry| entry.attempts > 0) {
+            entry.preceded_by = entry.preceded_by.max(Some(sequence));
+        }
     }
 
     /// Gives an entry without a key back, to the front, after a pause.

@@ -121,7 +121,7 @@ impl<T, R: Receipt> Lane<T, R> {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
         let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
         for entry in flying.filter(|entry| of_key(entry)) {
-            entry.deadline = entry.admitted;
+            entry.is_superseded = true;
         }
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 use super::pending::{Key, Pending};
-use super::rules::AfterFailure;
+use super::rules::{AfterFailure, FifoOrdering};
 use super::{Lane, Settled};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
@@ -74,11 +74,13 @@ impl<T, R: Receipt> Lane<T, R> {
 
     fn settle_run(&mut self, now: Instant, key: Option<&Key>, run: Vec<(Pending<T>, Fate<R>)>, chance: f64) {
         let overtakers = overtakers(&run);
-        let (mut again, mut has_failed, mut until) = (Vec::new(), false, None);
+        let (mut again, mut has_failed, mut until, mut highest) = (Vec::new(), false, None, None);
         for ((mut entry, fate), overtaker) in run.into_iter().zip(overtakers) {
             entry.overtaken_at = [entry.overtaken_at, overtaker.sequence].into_iter().flatten().min();
+            entry.preceded_by = entry.preceded_by.max(highest);
             let setback = match fate {
                 Fate::Accepted(receipt) => {
+                    highest = highest.max(receipt.sequence_number());
                     self.accept(entry, receipt);
                     continue;
                 }
@@ -98,6 +100,8 @@ impl<T, R: Receipt> Lane<T, R> {
                 has_failed = true;
                 let error = setback.error.of_kind(SendErrorKind::OrderGap).after(overtaker.id.as_deref());
                 self.end_unsent(entry, error);
+            } else if entry.is_superseded && setback.is_retryable {
+                self.lose(entry, SendErrorKind::Superseded);
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
                 until = until.max(Some(wakes));
                 again.push(entry);
@@ -127,12 +131,16 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     /// Whether a message was stored behind one that was admitted later, or, when it was sent more than once, ahead of one
-    /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before.
+    /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before. Where
+    /// the messages of a group go one by one, it says nothing of any.
     fn is_out_of_order(&mut self, entry: &Pending<T>, sequence: Option<u128>) -> bool {
         let Some((key, own)) = entry.key.as_ref().zip(sequence) else { return false };
-        let before = self.backlog.note(key, own);
+        if self.rules.ordering != FifoOrdering::Grouped {
+            return false;
+        }
+        self.backlog.note(key, own);
         entry.overtaken_at.is_some_and(|other| own > other)
-            || (entry.maybe_sent && before.is_some_and(|other| own < other))
+            || (entry.maybe_sent && entry.preceded_by.is_some_and(|other| own < other))
     }
 
     /// What a failure means for those of its group that wait.

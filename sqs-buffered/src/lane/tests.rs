@@ -383,6 +383,43 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was_so_before() {
+    let now = Instant::now();
+    let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+    lane.push(entry(0, Some("g"), 1, now), false);
+    lane.push(entry(1, Some("g"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
+    let mut queue = Queue::default();
+    queue.store(0);
+    let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    let later = now + Duration::from_millis(50);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
+    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap().sequence, 0);
+}
+
+/// The second message is a duplicate that the user made: the service answers with the place of the first.
+#[tokio::test(start_paused = true)]
+async fn duplicate_of_the_user_is_no_break_of_the_order() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    for number in 0..3 {
+        lane.push(entry(number, Some("g"), 1, now), false);
+    }
+    let stored =
+        |sequence| Answer::Entries(vec![EntryAnswer::Accepted(Stored { sequence, id: String::new() })]);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    lane.complete(now, 0, stored(7), 1.0);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
+    lane.complete(now, 1, Answer::Entries(Vec::new()), 1.0);
+    let later = now + Duration::from_millis(50);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![1]));
+    lane.complete(later, 2, stored(2), 1.0);
+    assert!(lane.take_settled().iter().all(|settled| settled.result.is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn waiting_entries_end_when_their_time_is_over() {
     let now = Instant::now();
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
@@ -439,7 +476,8 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
     lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
-    assert!(lane.take_settled().pop().unwrap().result.is_err() && lane.is_idle(), "it is not tried again");
+    let ended = lane.take_settled().pop().unwrap().result.unwrap_err();
+    assert_eq!((ended.kind(), lane.is_idle()), (SendErrorKind::Superseded, true), "it is not tried again");
     lane.push(entry(2, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
