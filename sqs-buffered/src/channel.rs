@@ -133,7 +133,11 @@ impl<K: Kind> Channel<K> {
             let mut state = self.state.lock();
             (act(&mut state), state.lane.take_settled())
         };
-        self.tell(settled);
+        if !settled.is_empty() {
+            let told = self.tell(settled);
+            let lane = &mut self.state.lock().lane;
+            told.into_iter().for_each(|(epoch, entries)| lane.told(epoch, entries));
+        }
         result
     }
 
@@ -177,11 +181,18 @@ impl<K: Kind> Channel<K> {
         });
     }
 
-    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) {
-        for Settled { item, result } in settled {
+    /// Tells those who wait, and counts by epochs whom.
+    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) -> Vec<(u64, usize)> {
+        let mut told: Vec<(u64, usize)> = Vec::new();
+        for Settled { item, result, epoch } in settled {
+            match told.last_mut().filter(|(last, _)| *last == epoch) {
+                Some((_, entries)) => *entries += 1,
+                None => told.push((epoch, 1)),
+            }
             let Item { waiters, .. } = item;
             self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
             waiters.tell(result);
         }
+        told
     }
 }

@@ -37,6 +37,8 @@ use open::Open;
 pub(crate) struct Settled<T, R> {
     pub(crate) item: T,
     pub(crate) result: Result<R, SendError>,
+    /// Which flush has to wait until it is told.
+    pub(crate) epoch: u64,
 }
 
 /// What to do next.
@@ -63,6 +65,11 @@ pub(crate) struct Lane<T, R> {
     /// Before this, no waiting entry has passed its deadline.
     no_deadline_before: Option<Instant>,
     settled: Vec<Settled<T, R>>,
+}
+
+/// The earlier of two moments, of those that there are.
+fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
 }
 
 /// A batch in flight.
@@ -92,19 +99,23 @@ impl<T, R: Receipt> Lane<T, R> {
     /// that the lane waits for already comes first.
     pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
-        self.heed(entry.deadline);
+        let is_urgent = self.heed(entry.deadline);
         let is_first = self.open.is_empty();
         self.backlog.push(entry);
         self.fill();
         if self.open.is_empty() || self.has_all_in_flight() {
-            return false;
+            return is_urgent;
         }
-        is_first || self.is_pressing(starving) || self.is_full()
+        is_urgent || is_first || self.is_pressing(starving) || self.is_full()
     }
 
-    /// An entry with this deadline waits from now on.
-    fn heed(&mut self, deadline: Instant) {
-        self.no_deadline_before = Some(self.no_deadline_before.map_or(deadline, |at| at.min(deadline)));
+    /// An entry with this deadline waits from now on. Says whether no other has one that is as near.
+    fn heed(&mut self, deadline: Instant) -> bool {
+        let is_nearest = self.no_deadline_before.is_none_or(|at| deadline < at);
+        if is_nearest {
+            self.no_deadline_before = Some(deadline);
+        }
+        is_nearest
     }
 
     /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
@@ -139,22 +150,30 @@ impl<T, R: Receipt> Lane<T, R> {
         self.expire(now);
         self.backlog.wake(now);
         self.fill();
+        let mut wake = earliest(self.no_deadline_before, self.backlog.next_wake());
         let Some(since) = self.open.since() else {
             self.nudged = false;
-            return Step::Wait(self.backlog.next_wake());
+            return Step::Wait(wake);
         };
-        if self.has_all_in_flight() {
-            return Step::Wait(self.no_deadline_before);
+        if !self.has_all_in_flight() {
+            let linger_ends = self.linger_ends(now, since);
+            if linger_ends <= now || self.is_pressing(starving) || self.is_full() {
+                return self.dispatch();
+            }
+            wake = earliest(wake, Some(linger_ends));
         }
+        Step::Wait(wake)
+    }
+
+    /// Until when the open batch, which has entries since then, waits for more: never so long that there is no time left for
+    /// failures.
+    fn linger_ends(&self, now: Instant, since: Instant) -> Instant {
         let linger_ends = match self.rules.linger {
-            Linger::Adaptive { .. } if self.in_flight.is_empty() => now,
+            Linger::Adaptive { .. } if self.in_flight.is_empty() => return now,
             Linger::Adaptive { max } => after(since, max),
             Linger::Fixed(linger) => after(since, linger),
         };
-        if self.is_pressing(starving) || self.is_full() || linger_ends <= now {
-            return self.dispatch();
-        }
-        Step::Wait(self.backlog.next_wake().map_or(Some(linger_ends), |at| Some(at.min(linger_ends))))
+        self.open.half_time().map_or(linger_ends, |half| half.min(linger_ends))
     }
 
     /// The entries of a batch in flight.
@@ -162,9 +181,17 @@ impl<T, R: Receipt> Lane<T, R> {
         self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
     }
 
-    /// What has ended since the last time.
+    /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
     pub(crate) fn take_settled(&mut self) -> Vec<Settled<T, R>> {
         std::mem::take(&mut self.settled)
+    }
+
+    /// Those who wait for so many entries of an epoch know how they have ended.
+    pub(crate) fn told(&mut self, epoch: u64, entries: usize) {
+        self.ledger.settle(epoch, entries);
+        if self.is_idle() {
+            self.no_deadline_before = None;
+        }
     }
 
     /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
@@ -191,7 +218,7 @@ impl<T, R: Receipt> Lane<T, R> {
         }
     }
 
-    /// Whether everything has ended.
+    /// Whether everything has ended, and was told.
     pub(crate) fn is_idle(&self) -> bool {
         self.ledger.is_settled()
     }
@@ -208,10 +235,12 @@ impl<T, R: Receipt> Lane<T, R> {
 
     /// Whether entries go without waiting for a fuller batch.
     fn is_pressing(&self, starving: bool) -> bool {
-        starving
-            || self.is_closing
-            || self.ledger.is_flushing()
-            || (self.nudged && self.may_go_partly_filled())
+        starving || self.is_closing || self.is_flushing() || (self.nudged && self.may_go_partly_filled())
+    }
+
+    /// Whether the open batch has something that a flush waits for, or waited for when it was given up.
+    fn is_flushing(&self) -> bool {
+        self.ledger.is_flushing() && self.open.any(|entry| self.ledger.is_flushed(entry.epoch))
     }
 
     /// Whether something that came back lets a batch go that is not full. Only half of the slots are for such batches:

@@ -200,8 +200,7 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     fn end(&mut self, entry: Pending<T>, result: Result<R, SendError>) {
-        self.ledger.settle(entry.epoch);
-        self.settled.push(Settled { item: entry.item, result });
+        self.settled.push(Settled { item: entry.item, result, epoch: entry.epoch });
     }
 }
 

@@ -48,6 +48,13 @@ fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pendin
     Pending::new(number, key.map(Key::from), bytes, now, now + TIMEOUT)
 }
 
+/// What has ended, told at once.
+fn settled(lane: &mut Lane<usize, Stored>) -> Vec<Settled<usize, Stored>> {
+    let settled = lane.take_settled();
+    settled.iter().for_each(|settled| lane.told(settled.epoch, 1));
+    settled
+}
+
 fn refusal(is_retryable: bool) -> EntryAnswer<Stored> {
     let code = if is_retryable { ErrorCode::InternalFailure } else { ErrorCode::InvalidMessageContents };
     EntryAnswer::Refused(Refusal { kind: SendErrorKind::Rejected, code, message: None, is_retryable })
@@ -185,7 +192,7 @@ fn play(schedule: &Schedule) -> Outcome {
         } else {
             now = wait.filter(|_| flying.is_empty()).unwrap_or(now + Duration::from_millis(rng.u64(..30)));
         }
-        for settled in lane.take_settled() {
+        for settled in self::settled(&mut lane) {
             assert!(results.insert(settled.item, settled.result).is_none(), "an entry ended twice");
         }
         if results.len() == schedule.count {
@@ -298,8 +305,12 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     let mut second = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
     lane.complete(now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), 1.0);
+    assert_eq!(settled(&mut lane).len(), 1);
     assert!(first.try_recv().is_err() && second.try_recv().is_err());
     lane.complete(now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
+    let last = lane.take_settled().remove(0);
+    assert!(first.try_recv().is_err() && second.try_recv().is_err(), "its ticket does not know");
+    lane.told(last.epoch, 1);
     assert!(first.try_recv().is_ok() && second.try_recv().is_ok());
 }
 
@@ -329,7 +340,7 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
     );
     assert_eq!(dispatched(&mut lane, now), Some(vec![8]));
     lane.complete(now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
-    let last = lane.take_settled().pop().unwrap();
+    let last = settled(&mut lane).pop().unwrap();
     assert_eq!((last.item, last.result.unwrap_err().kind()), (8, SendErrorKind::TooLarge));
 }
 
@@ -378,7 +389,7 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
     lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
-    let error = lane.take_settled().pop().unwrap().result.unwrap_err();
+    let error = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((error.kind(), error.message_id()), (SendErrorKind::OutOfOrder, Some("0")));
 }
 
@@ -396,7 +407,7 @@ async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
     lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
-    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap().sequence, 0);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap().sequence, 0);
 }
 
 /// The second message is a duplicate that the user made: the service answers with the place of the first.
@@ -416,7 +427,7 @@ async fn duplicate_of_the_user_is_no_break_of_the_order() {
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]));
     lane.complete(later, 2, stored(2), 1.0);
-    assert!(lane.take_settled().iter().all(|settled| settled.result.is_ok()));
+    assert!(settled(&mut lane).iter().all(|settled| settled.result.is_ok()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -436,7 +447,7 @@ async fn waiting_entries_end_when_their_time_is_over() {
         lane.poll(now + TIMEOUT + Duration::from_secs(2), false),
         Step::Wait(Some(now + TIMEOUT + Duration::from_secs(3)))
     );
-    let late: Vec<_> = lane.take_settled().into_iter().map(|settled| settled.item).collect();
+    let late: Vec<_> = settled(&mut lane).into_iter().map(|settled| settled.item).collect();
     assert_eq!(late.len(), 2, "{late:?}");
     assert!(late.contains(&1) && late.contains(&2));
 }
@@ -454,10 +465,10 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     short.deadline = now + Duration::from_secs(5);
     lane.push(short, false);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
-    assert_eq!(lane.take_settled().len(), 1);
+    assert_eq!(settled(&mut lane).len(), 1);
     lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
-    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
 }
 
 #[tokio::test(start_paused = true)]
@@ -470,18 +481,18 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     assert_eq!(dispatched(&mut lane, now), None);
     assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0), "in the open batch");
     lane.supersede(&key);
-    assert_eq!(lane.take_settled().pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
     lane.push(entry(1, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
     lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
-    let ended = lane.take_settled().pop().unwrap().result.unwrap_err();
+    let ended = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((ended.kind(), lane.is_idle()), (SendErrorKind::Superseded, true), "it is not tried again");
     lane.push(entry(2, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
-    let aborted = lane.take_settled().pop().unwrap();
+    let aborted = settled(&mut lane).pop().unwrap();
     assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());
 }
 
@@ -499,7 +510,7 @@ async fn run_whose_entries_expire_together_keeps_one_place() {
     }
     // Those of the open batch are late, and the others get one place in the line.
     assert_eq!(dispatched(&mut lane, now + TIMEOUT), Some((10..20).collect()));
-    assert_eq!(lane.take_settled().len(), 10);
+    assert_eq!(settled(&mut lane).len(), 10);
     lane.push(entry(20, Some("g"), 1, now + TIMEOUT), true);
     assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
     let mut queue = Queue::default();
@@ -517,7 +528,7 @@ async fn abort_leaves_no_group_behind() {
         assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
         lane.push(entry(1, Some("g"), 1, now), false);
         lane.abort();
-        assert_eq!(lane.take_settled().len(), 2);
+        assert_eq!(settled(&mut lane).len(), 2);
         lane.push(entry(2, Some("g"), 1, now), false);
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     }
@@ -540,7 +551,7 @@ async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
     later += Duration::from_secs(10);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
     lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
-    assert_eq!(lane.take_settled().len(), 0, "it has attempts left");
+    assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
 }
 
 #[tokio::test(start_paused = true)]
@@ -569,5 +580,40 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
         assert_eq!(sent, expected);
         lane.complete(now, batch as u64, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     }
-    assert_eq!(lane.take_settled().len(), 1);
+    assert_eq!(settled(&mut lane).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn flush_presses_nothing_that_came_after_it() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+    lane.push(entry(0, None, 1, now), false);
+    let _heard = lane.flush();
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    lane.push(entry(1, None, 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), None, "the flush waits for another");
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn linger_leaves_half_of_the_time_for_failures() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
+    lane.push(entry(0, None, 1, now), false);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 2)));
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT / 2), Some(vec![0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
+    let now = Instant::now();
+    let soon = now + Duration::from_secs(1);
+    let urgent = |number, group| Pending { deadline: soon, ..entry(number, group, 1, now) };
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("g"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    assert!(lane.push(urgent(1, Some("g")), false), "the lane is to look at it");
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(soon)), "its group is in flight");
+    assert_eq!((dispatched(&mut lane, soon), settled(&mut lane).len()), (None, 1));
+    assert_eq!(lane.poll(soon, false), Step::Wait(None));
 }
