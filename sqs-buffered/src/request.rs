@@ -1,16 +1,22 @@
 //! One batch as a request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::{Execute, OperationError};
 use sqs_client::operation::Operation;
-use tokio::time::Instant;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
 use tracing::Span;
 
 use crate::channel::{Channel, Item};
+use crate::entry::is_fifo;
+use crate::error::{SendError, SendErrorKind};
 use crate::kind::{self, Input, Kind};
-use crate::lane::{Answer, Lane};
+use crate::lane::{Answer, Failure, Lane};
+use crate::settings::MAX_FIFO_REQUEST;
 use crate::stats::Batch;
+use crate::time::after;
 
 /// A batch that is to be sent.
 pub(crate) struct Request<K: Kind> {
@@ -19,8 +25,13 @@ pub(crate) struct Request<K: Kind> {
     /// Places of entries whose deduplication id is only for queues that make none of the content.
     spare_ids: Vec<usize>,
     batch: Batch,
+    /// When it is given up: a client that never answers would keep its slot for ever.
+    until: Instant,
     span: Span,
 }
+
+/// How long after the first deadline a request under way is waited for.
+const GRACE: Duration = Duration::from_mins(1);
 
 impl<K: Kind> Request<K> {
     /// The batch of this number, which has just been dispatched.
@@ -37,7 +48,13 @@ impl<K: Kind> Request<K> {
         }
         let (input, spare_ids) =
             K::input(&channel.queue_url, lane.batch(number).map(|pending| &pending.item.entry));
-        Self { channel: Arc::clone(channel), input, spare_ids, batch, span }
+        let is_forgotten = K::IS_DEDUPLICATED && is_fifo(&channel.queue_url);
+        let ends = lane.batch(number).map(|pending| match after(pending.deadline, GRACE) {
+            end if is_forgotten => end.min(after(pending.admitted, MAX_FIFO_REQUEST)),
+            end => end,
+        });
+        let until = ends.min().unwrap_or(now);
+        Self { channel: Arc::clone(channel), input, spare_ids, batch, until, span }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -46,7 +63,11 @@ impl<K: Kind> Request<K> {
 
     /// Sends it.
     pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Answer<K::Receipt> {
-        let answer = self.answer(&handle).await;
+        let until = self.until;
+        let answer = match timeout_at(until, self.answer(&handle)).await {
+            Ok(answer) => answer,
+            Err(elapsed) => Answer::Failed(given_up(elapsed)),
+        };
         self.channel.counters.sent(&self.batch);
         answer
     }
@@ -74,6 +95,12 @@ impl<K: Kind> Request<K> {
         }
         answer
     }
+}
+
+/// A request that was waited for too long: nobody knows what came of it.
+fn given_up(elapsed: Elapsed) -> Failure {
+    let error = SendError::new(SendErrorKind::Request).caused_by(elapsed);
+    Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }
 
 /// Names are those of OpenTelemetry's conventions for messaging

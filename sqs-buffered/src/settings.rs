@@ -10,6 +10,9 @@ use crate::lane::{AfterFailure, FifoOrdering, Linger, RetryRules, Rules};
 /// The longest delivery timeout on FIFO queues: a message that is sent again after five minutes is a new one.
 const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 
+/// When a request with such a message is over at the latest, from its admission on.
+pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
+
 /// What FIFO messages without a deduplication id get at their admission.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]

@@ -33,6 +33,9 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// Whether entries of the same key become one while they wait.
     const MERGES: bool = true;
 
+    /// Whether FIFO queues drop what comes again, as long as they remember it.
+    const IS_DEDUPLICATED: bool = false;
+
     /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
     /// deduplication id is only for queues that make none of the content.
     fn input<'e>(

@@ -3,12 +3,17 @@
 use std::time::Duration;
 
 use sqs_buffered::SendErrorKind;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
 use crate::rig::Rig;
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
 
 #[tokio::test(start_paused = true)]
 async fn passing_failures_are_tried_again() {
@@ -138,4 +143,44 @@ async fn lost_lease_is_not_tried_again() {
     let struck = rig.server.faults().inject(lost);
     let error = rig.buffered().change_visibility(&rig.url, "handle", 1).await.unwrap_err();
     assert!(error.is_lease_lost() && struck.hits() == 1, "{error}");
+}
+
+/// Below five minutes, whatever is set.
+#[tokio::test(start_paused = true)]
+async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
+    let rig = Rig::fifo().await;
+    let struck = rig.server.faults().inject(Fault::throttle());
+    let builder = rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_hours(1));
+    let buffered = builder.dedup_id(sqs_buffered::DedupId::GenerateUuid).build();
+    let start = Instant::now();
+    let entry = sqs_buffered::Entry::new(&rig.url, "tea").message_group_id("g");
+    let error = buffered.send_entry(entry.clone()).await.unwrap_err();
+    assert_eq!((error.kind(), struck.hits() > 50), (SendErrorKind::Timeout, true));
+    assert!((secs(270)..=secs(280)).contains(&start.elapsed()), "{:?}", start.elapsed());
+    rig.server.faults().clear();
+    rig.server.faults().inject(Fault::latency(Duration::from_hours(1)));
+    let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
+    let endless = sqs_client::Client::from_conf(config.build());
+    let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(Duration::from_hours(1));
+    let start = Instant::now();
+    let error = builder.build().send_entry(entry.message_deduplication_id("d")).await.unwrap_err();
+    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+    assert_eq!(start.elapsed(), secs(290));
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_that_never_answers_does_not_keep_its_slot() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(1));
+    let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
+    let endless = sqs_client::Client::from_conf(config.build());
+    let buffered =
+        sqs_buffered::BufferedClient::builder(endless).delivery_timeout(secs(120)).max_in_flight(1).build();
+    let start = Instant::now();
+    let error = buffered.send(&rig.url, "tea").await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.is_maybe_sent(), start.elapsed()),
+        (SendErrorKind::Timeout, true, secs(180))
+    );
+    buffered.send(&rig.url, "coffee").await.unwrap();
 }
