@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use sqs_client::client::Execute;
+use sqs_client::operation::Operation as _;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -21,8 +22,9 @@ use tracing::Span;
 use crate::admission::{Admission, Permit};
 use crate::content_ids::ContentIds;
 use crate::error::SendErrorKind;
+use crate::event::{SendEvent, Watch};
 use crate::kind::Kind;
-use crate::lane::{Key, Lane, Pending, Rules, Settled};
+use crate::lane::{Key, Lane, Pending, Retried, Rules, Settled};
 use crate::stats::Counters;
 use crate::ticket::{Ticket, Waiters};
 use crate::worker::Worker;
@@ -39,6 +41,7 @@ pub(crate) struct Channel<K: Kind> {
     pub(crate) changed: Notify,
     pub(crate) admission: Arc<Admission>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) watch: Watch,
     pub(crate) content_ids: ContentIds,
 }
 
@@ -74,6 +77,7 @@ impl<K: Kind> Channel<K> {
         rules: Rules,
         admission: Arc<Admission>,
         counters: Arc<Counters>,
+        watch: Watch,
     ) -> Self {
         Self {
             queue_url: queue_url.into(),
@@ -81,6 +85,7 @@ impl<K: Kind> Channel<K> {
             changed: Notify::new(),
             admission,
             counters,
+            watch,
             content_ids: ContentIds::default(),
         }
     }
@@ -129,14 +134,25 @@ impl<K: Kind> Channel<K> {
     }
 
     fn change<T>(&self, act: impl FnOnce(&mut State<K>) -> T) -> T {
-        let (result, settled) = {
+        let (result, settled, retried) = {
             let mut state = self.state.lock();
-            (act(&mut state), state.lane.take_settled())
+            (act(&mut state), state.lane.take_settled(), state.lane.take_retried())
         };
+        for Retried { error, attempts, pause } in retried {
+            self.watch.tell(&SendEvent::Retried {
+                queue_url: &self.queue_url,
+                operation: K::Operation::ACTION,
+                error: &error,
+                attempts,
+                retry_in: pause,
+            });
+        }
         if !settled.is_empty() {
             let told = self.tell(settled);
             let lane = &mut self.state.lock().lane;
-            told.into_iter().for_each(|(epoch, entries)| lane.told(epoch, entries));
+            for (epoch, entries) in told {
+                lane.told(epoch, entries);
+            }
         }
         result
     }
@@ -191,6 +207,10 @@ impl<K: Kind> Channel<K> {
             }
             let Item { waiters, .. } = item;
             self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
+            if let Err(error) = &result {
+                let (queue_url, operation) = (&*self.queue_url, K::Operation::ACTION);
+                self.watch.tell(&SendEvent::Failed { queue_url, operation, error });
+            }
             waiters.tell(result);
         }
         told

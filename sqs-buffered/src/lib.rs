@@ -8,6 +8,7 @@ mod consumer;
 mod content_ids;
 mod entry;
 mod error;
+mod event;
 mod kind;
 mod lane;
 mod lease;
@@ -27,6 +28,7 @@ pub use consumer::{
 };
 pub use entry::Entry;
 pub use error::{SendError, SendErrorKind};
+pub use event::SendEvent;
 pub use kind::SendReceipt;
 pub use lane::{AfterFailure, FifoOrdering, Linger};
 pub use lease::{Lease, LeaseOver};

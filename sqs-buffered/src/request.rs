@@ -12,10 +12,11 @@ use tracing::Span;
 use crate::channel::{Channel, Item};
 use crate::entry::is_fifo;
 use crate::error::{SendError, SendErrorKind};
+use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind};
 use crate::lane::{Answer, Failure, Lane};
 use crate::settings::MAX_FIFO_REQUEST;
-use crate::stats::Batch;
+use crate::stats::{Batch, InFlight};
 use crate::time::after;
 
 /// A batch that is to be sent.
@@ -28,6 +29,7 @@ pub(crate) struct Request<K: Kind> {
     /// When it is given up: a client that never answers would keep its slot for ever.
     until: Instant,
     span: Span,
+    _in_flight: InFlight,
 }
 
 /// How long after the first deadline a request under way is waited for.
@@ -54,7 +56,15 @@ impl<K: Kind> Request<K> {
             end => end,
         });
         let until = ends.min().unwrap_or(now);
-        Self { channel: Arc::clone(channel), input, spare_ids, batch, until, span }
+        Self {
+            channel: Arc::clone(channel),
+            input,
+            spare_ids,
+            batch,
+            until,
+            span,
+            _in_flight: InFlight::new(&channel.counters),
+        }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -63,13 +73,31 @@ impl<K: Kind> Request<K> {
 
     /// Sends it.
     pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Answer<K::Receipt> {
-        let until = self.until;
+        let (until, started) = (self.until, self.channel.watch.is_on().then(Instant::now));
         let answer = match timeout_at(until, self.answer(&handle)).await {
             Ok(answer) => answer,
             Err(elapsed) => Answer::Failed(given_up(elapsed)),
         };
         self.channel.counters.sent(&self.batch);
+        if let Some(started) = started {
+            self.report(started.elapsed(), answer.error());
+        }
         answer
+    }
+
+    fn report(&self, duration: Duration, error: Option<&SendError>) {
+        let Batch { entries, bytes, retried, waited } = self.batch;
+        let (queue_url, operation) = (&*self.channel.queue_url, K::Operation::ACTION);
+        self.channel.watch.tell(&SendEvent::Batch {
+            queue_url,
+            operation,
+            entries,
+            bytes,
+            retried,
+            waited,
+            duration,
+            error,
+        });
     }
 
     async fn answer<H: Execute>(&mut self, handle: &H) -> Answer<K::Receipt> {

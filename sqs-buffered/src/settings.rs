@@ -79,6 +79,7 @@ impl Settings {
             ordering: self.ordering,
             after_failure: self.after_failure,
             retry: self.retry,
+            tells_retries: false,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::admission::{Admission, Permit};
 use crate::channel::{Arrival, Channel};
 use crate::error::{SendError, SendErrorKind};
 use crate::kind::{Change, Kind, Visibility};
-use crate::lane::{Key, Rules};
+use crate::lane::Key;
 use crate::ticket::Ticket;
 use crate::time::after;
 
@@ -133,7 +133,8 @@ impl<H: Execute> BufferedClient<H> {
         permit: Permit,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let lanes = &self.shared.lanes;
-        let channel = lanes.deletes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
+        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
+        let channel = lanes.deletes.get(queue_url, new);
         let ticket = self.acknowledge(channel, handle, Key::clone(handle), permit, None)?;
         if let Some(changes) = lanes.changes.find(queue_url) {
             changes.supersede(handle);
@@ -150,7 +151,8 @@ impl<H: Execute> BufferedClient<H> {
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let lanes = &self.shared.lanes;
-        let channel = lanes.changes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
+        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
+        let channel = lanes.changes.get(queue_url, new);
         let change = Change { handle: Key::clone(handle), seconds };
         self.acknowledge::<Visibility>(channel, handle, change, permit, deadline)
     }
@@ -170,14 +172,6 @@ impl<H: Execute> BufferedClient<H> {
         let arrival = Arrival { entry, key: Some(Key::clone(handle)), bytes: 0, permit, admitted, deadline };
         let replace = |waiting: &mut K::Entry, newer| *waiting = newer;
         channel.admit(&self.shared.handle, arrival, replace).map_err(|(_, kind)| refused(handle, kind))
-    }
-
-    fn of_acknowledgements(&self) -> Rules {
-        self.shared.settings.of_acknowledgements()
-    }
-
-    fn channel<K: Kind>(&self, queue_url: &str, rules: Rules) -> Channel<K> {
-        Channel::new(queue_url, rules, Arc::clone(self.room()), Arc::clone(&self.shared.counters))
     }
 }
 

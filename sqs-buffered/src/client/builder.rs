@@ -6,6 +6,7 @@ use sqs_client::client::Execute;
 
 use super::BufferedClient;
 use crate::batch::BatchLimits;
+use crate::event::{SendEvent, Watch};
 use crate::lane::{AfterFailure, FifoOrdering, Linger};
 use crate::settings::{DedupId, Settings};
 
@@ -15,11 +16,12 @@ use crate::settings::{DedupId, Settings};
 pub struct Builder<H> {
     handle: H,
     settings: Settings,
+    watch: Watch,
 }
 
 impl<H: Execute> Builder<H> {
     pub(super) fn new(handle: H) -> Self {
-        Self { handle, settings: Settings::default() }
+        Self { handle, settings: Settings::default(), watch: Watch::default() }
     }
 
     /// How much a batch may hold; ten entries and 1 MiB by default.
@@ -108,8 +110,15 @@ impl<H: Execute> Builder<H> {
         self
     }
 
+    /// Calls this with everything that happens, for metrics. It runs in the tasks that send: it should be quick, and not wait
+    /// for anything. A panic in it is logged.
+    pub fn on_event(mut self, hook: impl Fn(&SendEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.watch = Watch::new(hook);
+        self
+    }
+
     /// Makes the client. It starts no task before there is something to send.
     pub fn build(self) -> BufferedClient<H> {
-        BufferedClient::assemble(self.handle, self.settings)
+        BufferedClient::assemble(self.handle, self.settings, self.watch)
     }
 }

@@ -14,7 +14,11 @@ use std::sync::Arc;
 use sqs_client::client::Execute;
 
 use crate::admission::Admission;
+use crate::channel::Channel;
 use crate::consumer::Busy;
+use crate::event::Watch;
+use crate::kind::Kind;
+use crate::lane::Rules;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 
@@ -41,6 +45,7 @@ struct Shared<H: Execute> {
     /// Room for deletes and changes of visibility.
     acknowledgements: Arc<Admission>,
     counters: Arc<Counters>,
+    watch: Watch,
     lanes: Lanes,
     /// What consumers that stand on it are handling.
     busy: Arc<Busy>,
@@ -57,12 +62,18 @@ impl<H: Execute> BufferedClient<H> {
         Builder::new(handle)
     }
 
-    fn assemble(handle: H, settings: Settings) -> Self {
+    fn assemble(handle: H, settings: Settings, watch: Watch) -> Self {
         let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
         let acknowledgements = Arc::new(Admission::new(settings.max_entries, 1));
         let (counters, lanes, busy) = (Arc::default(), Lanes::default(), Arc::default());
-        let shared = Shared { handle, settings, admission, acknowledgements, counters, lanes, busy };
+        let shared = Shared { handle, settings, admission, acknowledgements, counters, watch, lanes, busy };
         Self { shared: Arc::new(shared) }
+    }
+
+    fn channel<K: Kind>(&self, queue_url: &str, rules: Rules, admission: &Arc<Admission>) -> Channel<K> {
+        let Shared { counters, watch, .. } = &*self.shared;
+        let rules = Rules { tells_retries: watch.is_on(), ..rules };
+        Channel::new(queue_url, rules, Arc::clone(admission), Arc::clone(counters), watch.clone())
     }
 
     /// The client below.

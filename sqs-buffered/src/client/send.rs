@@ -117,10 +117,8 @@ impl<H: Execute> BufferedClient<H> {
 
     fn sends(&self, queue_url: &str) -> Option<Arc<Channel<Send>>> {
         let shared = &self.shared;
-        shared.lanes.sends.get(queue_url, || {
-            let (admission, counters) = (Arc::clone(&shared.admission), Arc::clone(&shared.counters));
-            Channel::new(queue_url, shared.settings.of_sends(), admission, counters)
-        })
+        let new = || self.channel(queue_url, shared.settings.of_sends(), &shared.admission);
+        shared.lanes.sends.get(queue_url, new)
     }
 }
 

@@ -52,6 +52,15 @@ pub(crate) struct Failure {
 }
 
 impl<R> Answer<R> {
+    /// Why the request failed as a whole.
+    pub(crate) fn error(&self) -> Option<&SendError> {
+        match self {
+            Self::Entries(_) => None,
+            Self::Failed(failure) => Some(&failure.error),
+            Self::TooLong(error) => Some(error),
+        }
+    }
+
     /// Whether the service refuses something for lack of a deduplication id.
     pub(crate) fn misses_deduplication_id(&self) -> bool {
         let names_it = |text: Option<&str>| text.is_some_and(|text| text.contains("MessageDeduplicationId"));

@@ -17,6 +17,8 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -39,6 +41,15 @@ pub(crate) struct Settled<T, R> {
     pub(crate) result: Result<R, SendError>,
     /// Which flush has to wait until it is told.
     pub(crate) epoch: u64,
+}
+
+/// An entry that is tried again.
+#[derive(Debug)]
+pub(crate) struct Retried {
+    /// Why it was not done.
+    pub(crate) error: SendError,
+    pub(crate) attempts: u32,
+    pub(crate) pause: Duration,
 }
 
 /// What to do next.
@@ -65,6 +76,8 @@ pub(crate) struct Lane<T, R> {
     /// Before this, no waiting entry has passed its deadline.
     no_deadline_before: Option<Instant>,
     settled: Vec<Settled<T, R>>,
+    /// Empty unless somebody wants to hear.
+    retried: Vec<Retried>,
 }
 
 /// The earlier of two moments, of those that there are.
@@ -92,6 +105,7 @@ impl<T, R: Receipt> Lane<T, R> {
             is_closing: false,
             no_deadline_before: None,
             settled: Vec::new(),
+            retried: Vec::new(),
         }
     }
 
@@ -184,6 +198,11 @@ impl<T, R: Receipt> Lane<T, R> {
     /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
     pub(crate) fn take_settled(&mut self) -> Vec<Settled<T, R>> {
         std::mem::take(&mut self.settled)
+    }
+
+    /// What is tried again, since the last time.
+    pub(crate) fn take_retried(&mut self) -> Vec<Retried> {
+        std::mem::take(&mut self.retried)
     }
 
     /// Those who wait for so many entries of an epoch know how they have ended.

@@ -88,6 +88,8 @@ pub(crate) struct Rules {
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) retry: RetryRules,
+    /// Whether somebody wants to hear of each entry that is tried again.
+    pub(crate) tells_retries: bool,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 use super::pending::{Key, Pending};
 use super::rules::{AfterFailure, FifoOrdering};
-use super::{Lane, Settled};
+use super::{Lane, Retried, Settled};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
 
@@ -104,6 +104,9 @@ impl<T, R: Receipt> Lane<T, R> {
                 self.lose(entry, SendErrorKind::Superseded);
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
                 until = until.max(Some(wakes));
+                if self.rules.tells_retries {
+                    self.retried.push(Retried { error: setback.error, attempts: entry.attempts, pause });
+                }
                 again.push(entry);
             } else {
                 has_failed = true;

@@ -41,6 +41,7 @@ fn rules() -> Rules {
             first_pause: Duration::from_millis(50),
             max_pause: Duration::from_secs(5),
         },
+        tells_retries: false,
     }
 }
 
@@ -51,7 +52,9 @@ fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pendin
 /// What has ended, told at once.
 fn settled(lane: &mut Lane<usize, Stored>) -> Vec<Settled<usize, Stored>> {
     let settled = lane.take_settled();
-    settled.iter().for_each(|settled| lane.told(settled.epoch, 1));
+    for settled in &settled {
+        lane.told(settled.epoch, 1);
+    }
     settled
 }
 
