@@ -21,8 +21,8 @@ mod ticket;
 mod time;
 mod worker;
 
-pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};
-pub use client::{BufferedClient, Builder, EnqueueError};
+pub use batch::BatchLimits;
+pub use client::{BufferedClient, BuildError, Builder, EnqueueError};
 pub use consumer::{
     BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, Outcome, ReadyConsumer, Report,
 };

@@ -64,7 +64,7 @@ async fn send_follows_from_its_callers() {
     let client = server.client();
     let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
     let linger = Linger::Fixed(Duration::from_millis(10));
-    let buffered = BufferedClient::builder(client).linger(linger).build();
+    let buffered = BufferedClient::builder(client).linger(linger).build().unwrap();
     let coffee = buffered.send(&url, "coffee").instrument(tracing::info_span!("coffee"));
     let tea = buffered.send(&url, "tea").instrument(tracing::info_span!("tea"));
     let (coffee, tea) = tokio::join!(coffee, tea);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_client::client::Execute;
 
-use super::BufferedClient;
+use super::{BufferedClient, BuildError};
 use crate::batch::BatchLimits;
 use crate::event::{SendEvent, Watch};
 use crate::lane::{AfterFailure, FifoOrdering, Linger};
@@ -39,7 +39,7 @@ impl<H: Execute> Builder<H> {
     /// Batches in flight at a time for each queue and operation, at least 1; 10 by default: with answers in 20 ms, 5,000
     /// messages a second.
     pub fn max_in_flight(mut self, batches: usize) -> Self {
-        self.settings.in_flight = batches.max(1);
+        self.settings.in_flight = batches;
         self
     }
 
@@ -64,7 +64,7 @@ impl<H: Execute> Builder<H> {
     /// How many requests an entry may be in, at least 1; 4 by default. The client below repeats none of them
     /// ([`Execute::execute_once`]).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.settings.retry.attempts = attempts.max(1);
+        self.settings.retry.attempts = attempts;
         self
     }
 
@@ -93,12 +93,14 @@ impl<H: Execute> Builder<H> {
     /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1. 10,000
     /// and 32 MiB by default. Deletes and changes of visibility have room for as many entries of their own.
     pub fn capacity(mut self, entries: usize, bytes: usize) -> Self {
-        self.settings.max_entries = entries.max(1);
-        self.settings.max_bytes = bytes.max(1);
+        self.settings.max_entries = entries;
+        self.settings.max_bytes = bytes;
         self
     }
 
-    /// The largest message that is taken, in bytes; 1 MiB by default. For services and queues that take less.
+    /// The largest message that is taken, in bytes: 1 to 2,147,483,647; 1 MiB by default. Less for services and queues that
+    /// take less; more for a client below that keeps large bodies elsewhere. What is larger than a
+    /// [batch](Self::batch_limits) goes alone.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_message_bytes = bytes;
         self
@@ -118,7 +120,11 @@ impl<H: Execute> Builder<H> {
     }
 
     /// Makes the client. It starts no task before there is something to send.
-    pub fn build(self) -> BufferedClient<H> {
-        BufferedClient::assemble(self.handle, self.settings, self.watch)
+    ///
+    /// # Errors
+    /// A setting has a value that it cannot have, such as zero batches in flight.
+    pub fn build(self) -> Result<BufferedClient<H>, BuildError> {
+        self.settings.check()?;
+        Ok(BufferedClient::assemble(self.handle, self.settings, self.watch))
     }
 }

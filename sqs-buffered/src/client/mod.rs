@@ -1,6 +1,7 @@
 //! The client: entries in, tickets out.
 
 mod acknowledge;
+mod build_error;
 mod builder;
 mod close;
 mod lanes;
@@ -22,6 +23,7 @@ use crate::lane::Rules;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 
+pub use build_error::BuildError;
 pub use builder::Builder;
 pub use refused::EnqueueError;
 
@@ -54,7 +56,7 @@ struct Shared<H: Execute> {
 impl<H: Execute> BufferedClient<H> {
     /// A client with default settings.
     pub fn new(handle: H) -> Self {
-        Self::builder(handle).build()
+        Self::assemble(handle, Settings::default(), Watch::default())
     }
 
     /// For a client with other settings.

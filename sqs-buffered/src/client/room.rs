@@ -52,7 +52,7 @@ mod tests {
         let client = server.client();
         let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
         server.faults().inject(Fault::latency(Duration::from_secs(20)));
-        let buffered = BufferedClient::builder(client).capacity(1, 1).build();
+        let buffered = BufferedClient::builder(client).capacity(1, 1).build().unwrap();
         let first = buffered.enqueue_delete(&url, "other").await.unwrap();
         let start = Instant::now();
         let deadline = start + Duration::from_secs(5);

@@ -53,8 +53,7 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// Dropped before its end, the message is never sent, and takes no room.
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let entry = self.checked(entry.into())?;
-        let bytes = entry.size();
+        let (entry, bytes) = self.checked(entry.into())?;
         match self.enter(&self.shared.admission, bytes, None).await {
             Ok(permit) => self.admit(entry, bytes, permit),
             Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
@@ -66,8 +65,7 @@ impl<H: Execute> BufferedClient<H> {
     /// # Errors
     /// As of [`enqueue`](Self::enqueue).
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let entry = self.checked(entry.into())?;
-        let bytes = entry.size();
+        let (entry, bytes) = self.checked(entry.into())?;
         match Self::try_enter(&self.shared.admission, bytes) {
             Ok(permit) => self.admit(entry, bytes, permit),
             Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
@@ -75,16 +73,17 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
-    fn checked(&self, entry: Entry) -> Result<Entry, EnqueueError> {
-        let settings = &self.shared.settings;
-        if entry.size() > settings.max_message_bytes.min(settings.limits.max_bytes()) {
-            return Err(EnqueueError::of_kind(entry, SendErrorKind::TooLarge));
+    fn checked(&self, entry: Entry) -> Result<(Entry, usize), EnqueueError> {
+        let (bytes, most) = (entry.size(), self.shared.settings.max_message_bytes);
+        if bytes > most {
+            let error = SendError::new(SendErrorKind::TooLarge);
+            return Err(EnqueueError::new(entry, error.explained(format!("{bytes} bytes, at most {most}"))));
         }
-        if let Err(refusal) = check(&entry, settings.max_message_bytes) {
+        if let Err(refusal) = check(&entry, most) {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
             return Err(EnqueueError::new(entry, error));
         }
-        Ok(entry)
+        Ok((entry, bytes))
     }
 
     fn admit(&self, entry: Entry, bytes: usize, permit: Permit) -> Result<Ticket<SendReceipt>, EnqueueError> {

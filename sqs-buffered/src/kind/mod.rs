@@ -164,7 +164,7 @@ pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {
-    let told = SendError::new(kind).caused_by(error.clone());
+    let told = SendError::new(kind).caused_by(error.clone()).of_request(error);
     match error.client_error().and_then(|error| error.service_error()) {
         Some(refusal) => told.refused(refusal.code.clone(), refusal.message.clone()),
         None => told,

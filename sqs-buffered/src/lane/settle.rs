@@ -64,7 +64,7 @@ impl<T, R: Receipt> Lane<T, R> {
         let limits = self.rules.limits;
         self.rules.limits = match bytes {
             0 => limits.entries(entries.len() / 2),
-            _ => limits.bytes(limits.max_bytes().min(bytes / 2)),
+            _ => limits.bytes(limits.max_bytes().min(bytes / 2).max(1)),
         };
         // The last first: each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
@@ -279,7 +279,7 @@ impl From<Refusal> for Setback {
     fn from(refusal: Refusal) -> Self {
         let Refusal { kind, code, message, is_retryable } = refusal;
         let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
-        let error = SendError::new(kind).refused(code, message);
+        let error = SendError::new(kind).refused(code, message).of_entry(is_retryable, is_throttle);
         Self { error, is_retryable, is_throttle, is_refused: true }
     }
 }

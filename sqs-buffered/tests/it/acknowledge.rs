@@ -42,7 +42,7 @@ async fn deletes_share_requests() {
 async fn one_handle_twice_is_one_entry_with_two_tickets() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
     let first = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
     let second = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
     first.await.unwrap();
@@ -55,7 +55,8 @@ async fn one_handle_twice_is_one_entry_with_two_tickets() {
 async fn acknowledgements_of_one_handle_have_bounds_too() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build();
+    let buffered =
+        rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
     let tickets: Vec<_> = (0..3).map(|_| buffered.try_enqueue_delete(&rig.url, &handle).unwrap()).collect();
     assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
     assert!(buffered.try_enqueue_visibility(&rig.url, &handle, 1).unwrap_err().is_full());
@@ -70,7 +71,7 @@ async fn sends_without_room_do_not_hold_up_acknowledgements() {
     let rig = Rig::standard().await;
     let handles = handles(&rig, 2).await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).on(Action::SendMessageBatch));
-    let buffered = rig.builder().capacity(1, 1 << 20).build();
+    let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();
     let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
     let second = tokio::spawn({
         let (buffered, url) = (buffered.clone(), rig.url.clone());
@@ -89,7 +90,8 @@ async fn sends_without_room_do_not_hold_up_acknowledgements() {
 async fn delete_that_is_not_taken_leaves_the_change_alone() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().capacity(1, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build();
+    let buffered =
+        rig.builder().capacity(1, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
     let change = buffered.try_enqueue_visibility(&rig.url, &handle, 600).unwrap();
     assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
     change.await.unwrap();
@@ -99,7 +101,7 @@ async fn delete_that_is_not_taken_leaves_the_change_alone() {
 async fn last_change_of_visibility_counts() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
     let first = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
     let second = buffered.enqueue_visibility(&rig.url, &handle, 0).await.unwrap();
     first.await.unwrap();
@@ -112,7 +114,7 @@ async fn delete_drops_a_change_that_waits() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let (buffered, changes) = (
-        rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build(),
+        rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap(),
         rig.count(Action::ChangeMessageVisibilityBatch),
     );
     let change = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();

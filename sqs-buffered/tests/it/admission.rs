@@ -14,7 +14,7 @@ async fn entries_and_bytes_stay_within_the_capacity() {
     for (entries, bytes) in [(25, usize::MAX), (1000, 2500)] {
         let rig = Rig::standard().await;
         rig.server.faults().inject(Fault::latency(Duration::from_millis(50)));
-        let buffered = rig.builder().capacity(entries, bytes.min(1 << 20)).build();
+        let buffered = rig.builder().capacity(entries, bytes.min(1 << 20)).build().unwrap();
         let senders: Vec<_> = (0..200)
             .map(|_| {
                 let (buffered, url) = (buffered.clone(), rig.url.clone());
@@ -34,7 +34,8 @@ async fn entries_and_bytes_stay_within_the_capacity() {
 #[tokio::test(start_paused = true)]
 async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build();
+    let buffered =
+        rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build().unwrap();
     let start = Instant::now();
     for number in 0..9 {
         drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
@@ -46,7 +47,8 @@ async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
 async fn full_hands_the_entry_back() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
-    let buffered = rig.builder().capacity(1, 1 << 20).admission_timeout(Duration::from_secs(5)).build();
+    let buffered =
+        rig.builder().capacity(1, 1 << 20).admission_timeout(Duration::from_secs(5)).build().unwrap();
     let ticket = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap();
     let refused = buffered.try_enqueue(Entry::new(&rig.url, "2")).unwrap_err();
     assert!(refused.is_full());
@@ -63,7 +65,7 @@ async fn full_hands_the_entry_back() {
 async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_millis(100)));
-    let buffered = rig.builder().capacity(2, 1 << 20).build();
+    let buffered = rig.builder().capacity(2, 1 << 20).build().unwrap();
     for body in ["1", "2"] {
         drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
     }
@@ -81,7 +83,7 @@ async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
 async fn closing_ends_the_wait_for_room() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(1)));
-    let buffered = rig.builder().capacity(1, 1 << 20).build();
+    let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();
     let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
     let (second, ()) = tokio::join!(buffered.enqueue(Entry::new(&rig.url, "2")), buffered.close());
     assert_eq!(second.unwrap_err().kind(), SendErrorKind::Closed);

@@ -36,7 +36,7 @@ async fn hook_hears_of_batches_retries_and_failures() {
         move |event: &SendEvent<'_>| heard.lock().unwrap().push(words(event, &url))
     };
     let linger = Linger::Fixed(Duration::from_millis(10));
-    let buffered = rig.builder().linger(linger).on_event(hook).build();
+    let buffered = rig.builder().linger(linger).on_event(hook).build().unwrap();
     let faults = rig.server.faults();
     faults.inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("bad"));
     faults.inject(Fault::throttle().times(1));
@@ -62,7 +62,7 @@ async fn hook_hears_of_batches_retries_and_failures() {
 #[tokio::test(start_paused = true)]
 async fn hook_that_panics_stops_nothing() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().on_event(|_| panic!("the hook is broken")).build();
+    let buffered = rig.builder().on_event(|_| panic!("the hook is broken")).build().unwrap();
     rig.server.faults().inject(Fault::throttle().times(1));
     buffered.send(&rig.url, "tea").await.unwrap();
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents));

@@ -56,6 +56,7 @@ async fn lasting_failures_end_with_the_reason() {
         (Fault::reset_after(), SendErrorKind::Request, 4, true),
         (Fault::omit_entries(), SendErrorKind::Unaccounted, 4, true),
         (Fault::error(ErrorCode::BatchRequestTooLong), SendErrorKind::TooLarge, 1, false),
+        (Fault::fail_entries(ErrorCode::RequestThrottled), SendErrorKind::Rejected, 4, false),
     ];
     for (fault, kind, attempts, maybe_sent) in table {
         let rig = Rig::standard().await;
@@ -66,6 +67,8 @@ async fn lasting_failures_end_with_the_reason() {
             (kind, attempts, maybe_sent),
             "{fault:?}"
         );
+        let is_throttled = error.code() == Some("RequestThrottled");
+        assert_eq!((error.is_retryable(), error.is_throttle()), (attempts == 4, is_throttled), "{fault:?}");
     }
 }
 
@@ -101,7 +104,7 @@ async fn batch_that_is_too_long_goes_in_halves() {
         request.entries.iter().filter_map(|entry| entry.body).map(str::len).sum::<usize>() > 300
     });
     rig.server.faults().inject(too_long.on(Action::SendMessageBatch));
-    let buffered = rig.builder().max_attempts(1).build();
+    let buffered = rig.builder().max_attempts(1).build().unwrap();
     let sends = (0..10).map(|_| {
         let (buffered, url) = (buffered.clone(), rig.url.clone());
         tokio::spawn(async move { buffered.send(url, "x".repeat(100)).await })
@@ -116,7 +119,8 @@ async fn batch_that_is_too_long_goes_in_halves() {
 async fn delivery_timeout_ends_what_cannot_be_done() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::throttle());
-    let buffered = rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_secs(20)).build();
+    let buffered =
+        rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_secs(20)).build().unwrap();
     let start = Instant::now();
     let error = buffered.send(&rig.url, "tea").await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (SendErrorKind::Timeout, Some("RequestThrottled")));
@@ -151,7 +155,7 @@ async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
     let rig = Rig::fifo().await;
     let struck = rig.server.faults().inject(Fault::throttle());
     let builder = rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_hours(1));
-    let buffered = builder.dedup_id(sqs_buffered::DedupId::GenerateUuid).build();
+    let buffered = builder.dedup_id(sqs_buffered::DedupId::GenerateUuid).build().unwrap();
     let start = Instant::now();
     let entry = sqs_buffered::Entry::new(&rig.url, "tea").message_group_id("g");
     let error = buffered.send_entry(entry.clone()).await.unwrap_err();
@@ -163,7 +167,7 @@ async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
     let endless = sqs_client::Client::from_conf(config.build());
     let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(Duration::from_hours(1));
     let start = Instant::now();
-    let error = builder.build().send_entry(entry.message_deduplication_id("d")).await.unwrap_err();
+    let error = builder.build().unwrap().send_entry(entry.message_deduplication_id("d")).await.unwrap_err();
     assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
     assert_eq!(start.elapsed(), secs(290));
 }
@@ -174,8 +178,11 @@ async fn client_that_never_answers_does_not_keep_its_slot() {
     rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(1));
     let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
     let endless = sqs_client::Client::from_conf(config.build());
-    let buffered =
-        sqs_buffered::BufferedClient::builder(endless).delivery_timeout(secs(120)).max_in_flight(1).build();
+    let buffered = sqs_buffered::BufferedClient::builder(endless)
+        .delivery_timeout(secs(120))
+        .max_in_flight(1)
+        .build()
+        .unwrap();
     let start = Instant::now();
     let error = buffered.send(&rig.url, "tea").await.unwrap_err();
     assert_eq!(

@@ -39,7 +39,7 @@ async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
     const GROUPS: usize = 20;
     let rig = Rig::of("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
     misfortune(&rig, 0.04);
-    let buffered = rig.builder().fifo_ordering(ordering).after_failure(after).build();
+    let buffered = rig.builder().fifo_ordering(ordering).after_failure(after).build().unwrap();
     let mut tickets = Vec::new();
     for number in 0..600_usize {
         let group = (number % GROUPS).to_string();
@@ -84,7 +84,7 @@ async fn ten_groups_fill_a_batch_and_one_group_does_not() {
     {
         let rig = Rig::fifo().await;
         let sent = rig.count(Action::SendMessageBatch);
-        let buffered = rig.builder().fifo_ordering(ordering).dedup_id(DedupId::GenerateUuid).build();
+        let buffered = rig.builder().fifo_ordering(ordering).dedup_id(DedupId::GenerateUuid).build().unwrap();
         let mut tickets = Vec::new();
         for number in 0..100_usize {
             let group = (number % groups).to_string();
@@ -105,7 +105,7 @@ async fn failure_ends_those_of_its_group_that_wait_and_no_others() {
     {
         let rig = Rig::fifo().await;
         rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("1"));
-        let buffered = rig.builder().after_failure(after).dedup_id(DedupId::GenerateUuid).build();
+        let buffered = rig.builder().after_failure(after).dedup_id(DedupId::GenerateUuid).build().unwrap();
         let mut tickets = Vec::new();
         for body in ["a1", "a2", "b2", "b3"] {
             tickets.push(buffered.enqueue(entry(&rig.url, &body[..1], body)).await.unwrap());
