@@ -54,7 +54,7 @@ impl<T, R: Receipt> Lane<T, R> {
         if entries.len() < 2 {
             if let Some(entry) = entries.pop() {
                 let key = entry.key.clone();
-                self.end(entry, Err(error));
+                self.end_unsent(entry, error);
                 self.after_failure(key.as_ref());
                 self.release(key.as_ref(), Vec::new(), None);
             }

@@ -127,9 +127,9 @@ async fn delete_drops_a_change_that_waits() {
 async fn delete_is_repeated_when_its_answer_is_lost() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    rig.server.faults().inject(Fault::reset_after().times(2));
+    let lost = rig.server.faults().inject(Fault::reset_after().times(2));
     rig.buffered().delete(&rig.url, &handle).await.unwrap();
-    assert!(rig.bodies().is_empty());
+    assert_eq!((lost.hits(), rig.bodies().len()), (2, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -64,14 +64,18 @@ async fn full_hands_the_entry_back() {
 #[tokio::test(start_paused = true)]
 async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     let rig = Rig::standard().await;
-    rig.server.faults().inject(Fault::latency(Duration::from_millis(100)));
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(10)));
     let buffered = rig.builder().capacity(2, 1 << 20).build().unwrap();
     for body in ["1", "2"] {
         drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
     }
+    // Alone and as one of several, at every moment of the wait.
     for patience in 0..50 {
-        let never = buffered.send(&rig.url, "never");
-        assert!(tokio::time::timeout(Duration::from_micros(patience), never).await.is_err());
+        let several =
+            futures_util::future::join_all((0..patience % 3).map(|_| buffered.send(&rig.url, "never")));
+        let never = futures_util::future::join(buffered.send(&rig.url, "never"), several);
+        assert!(tokio::time::timeout(Duration::from_millis(patience), never).await.is_err());
+        assert_eq!(buffered.stats().entries, 2);
     }
     buffered.flush().await;
     assert_eq!(rig.bodies(), ["1", "2"]);
