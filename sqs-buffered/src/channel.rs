@@ -101,7 +101,7 @@ impl<K: Kind> Channel<K> {
             return Err((arrival.entry, SendErrorKind::NoRuntime));
         };
         let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
-        let (waiters, ticket) = Waiters::one(permit);
+        let ((waiters, ticket), span) = (Waiters::one(permit), Span::current());
         let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.lane.is_closing() {
@@ -115,7 +115,7 @@ impl<K: Kind> Channel<K> {
             waiting.waiters.join(waiters);
             return Ok(ticket);
         }
-        let item = Item { entry, waiters, span: Span::current() };
+        let item = Item { entry, waiters, span };
         let is_starving = self.admission.is_starving();
         let is_due = state.lane.push(Pending::new(item, key, bytes, admitted, deadline), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);

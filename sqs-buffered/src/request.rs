@@ -14,7 +14,7 @@ use crate::entry::is_fifo;
 use crate::error::{SendError, SendErrorKind};
 use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind};
-use crate::lane::{Answer, Failure, Lane};
+use crate::lane::{Answer, Failure, Pending};
 use crate::settings::MAX_FIFO_REQUEST;
 use crate::stats::{Batch, InFlight};
 use crate::time::after;
@@ -36,22 +36,17 @@ pub(crate) struct Request<K: Kind> {
 const GRACE: Duration = Duration::from_mins(1);
 
 impl<K: Kind> Request<K> {
-    /// The batch of this number, which has just been dispatched.
-    pub(crate) fn of(
-        channel: &Arc<Channel<K>>,
-        lane: &Lane<Item<K>, K::Receipt>,
-        number: u64,
-        now: Instant,
-    ) -> Self {
-        let batch = Batch::of(lane.batch(number), now);
+    /// A batch of these entries, which is dispatched now.
+    pub(crate) fn of(channel: &Arc<Channel<K>>, entries: &[Pending<Item<K>>], now: Instant) -> Self {
+        let batch = Batch::of(entries.iter(), now);
         let span = span::<K>(&channel.queue_url, batch.entries);
-        for pending in lane.batch(number) {
+        for pending in entries {
             span.follows_from(&pending.item.span);
         }
         let (input, spare_ids) =
-            K::input(&channel.queue_url, lane.batch(number).map(|pending| &pending.item.entry));
+            K::input(&channel.queue_url, entries.iter().map(|pending| &pending.item.entry));
         let is_forgotten = K::IS_DEDUPLICATED && is_fifo(&channel.queue_url);
-        let ends = lane.batch(number).map(|pending| match after(pending.deadline, GRACE) {
+        let ends = entries.iter().map(|pending| match after(pending.deadline, GRACE) {
             end if is_forgotten => end.min(after(pending.admitted, MAX_FIFO_REQUEST)),
             end => end,
         });

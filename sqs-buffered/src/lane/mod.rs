@@ -55,7 +55,7 @@ pub(crate) struct Retried {
 /// What to do next.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// Send the batch of this number, whose entries [`Lane::batch`] shows; then ask again.
+    /// Send the batch of this number, whose entries [`Lane::lend`] gives; then ask again.
     Dispatch(u64),
     /// Nothing, until then or until something happens.
     Wait(Option<Instant>),
@@ -190,8 +190,26 @@ impl<T, R: Receipt> Lane<T, R> {
         self.open.half_time().map_or(linger_ends, |half| half.min(linger_ends))
     }
 
-    /// The entries of a batch in flight.
-    pub(crate) fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
+    /// Lends the entries of a batch in flight, for a look at them without the lane.
+    pub(crate) fn lend(&mut self, number: u64) -> Vec<Pending<T>> {
+        let flight = self.in_flight.iter_mut().find(|flight| flight.number == number);
+        flight.map(|flight| std::mem::take(&mut flight.entries)).unwrap_or_default()
+    }
+
+    /// Takes them back, and says whether the batch is to be sent. One that was aborted meanwhile is not.
+    pub(crate) fn give_back(&mut self, number: u64, entries: Vec<Pending<T>>) -> bool {
+        if let Some(flight) = self.in_flight.iter_mut().find(|flight| flight.number == number) {
+            flight.entries = entries;
+            return true;
+        }
+        for entry in entries {
+            self.lose(entry, SendErrorKind::Aborted);
+        }
+        false
+    }
+
+    #[cfg(test)]
+    fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
         self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
     }
 

@@ -185,3 +185,16 @@ async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
     lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
 }
+
+#[tokio::test(start_paused = true)]
+async fn batch_that_is_aborted_while_it_is_lent_was_not_sent() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("g"), 1, now), false);
+    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
+    let lent = lane.lend(0);
+    lane.abort();
+    assert!(!lane.give_back(0, lent), "nor is it to be sent");
+    let ended = settled(&mut lane).remove(0).result.unwrap_err();
+    assert_eq!((ended.kind(), ended.is_maybe_sent(), lane.is_idle()), (SendErrorKind::Aborted, false, true));
+}
