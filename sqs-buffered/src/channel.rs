@@ -49,6 +49,16 @@ pub(crate) struct Channel<K: Kind> {
 struct State<K: Kind> {
     lane: Lane<Item<K>, K::Receipt>,
     has_worker: bool,
+    /// Whether another lane takes its place.
+    is_retired: bool,
+}
+
+/// Why an entry was not admitted.
+#[derive(Debug)]
+pub(crate) enum Turned<K: Kind> {
+    /// The lane is not used any more; there is or will be another.
+    Retired(Arrival<K>),
+    Refused(K::Entry, SendErrorKind),
 }
 
 /// An entry inside a lane.
@@ -81,7 +91,7 @@ impl<K: Kind> Channel<K> {
     ) -> Self {
         Self {
             queue_url: queue_url.into(),
-            state: Mutex::new(State { lane: Lane::new(rules), has_worker: false }),
+            state: Mutex::new(State { lane: Lane::new(rules), has_worker: false, is_retired: false }),
             changed: Notify::new(),
             admission,
             counters,
@@ -90,28 +100,31 @@ impl<K: Kind> Channel<K> {
         }
     }
 
-    /// Takes an entry, or gives it back with the reason. `merge` may put it into one of the same key that waits.
+    /// Takes an entry, or gives it back with the reason.
     pub(crate) fn admit<H: Execute>(
         self: &Arc<Self>,
         handle: &H,
         arrival: Arrival<K>,
-        merge: impl FnOnce(&mut K::Entry, K::Entry),
-    ) -> Result<Ticket<K::Receipt>, (K::Entry, SendErrorKind)> {
+    ) -> Result<Ticket<K::Receipt>, Turned<K>> {
         let Ok(runtime) = Handle::try_current() else {
-            return Err((arrival.entry, SendErrorKind::NoRuntime));
+            return Err(Turned::Refused(arrival.entry, SendErrorKind::NoRuntime));
         };
-        let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
-        let ((waiters, ticket), span) = (Waiters::one(permit), Span::current());
+        let span = Span::current();
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        if state.lane.is_closing() {
-            return Err((entry, SendErrorKind::Closed));
+        if state.is_retired {
+            return Err(Turned::Retired(arrival));
         }
+        if state.lane.is_closing() {
+            return Err(Turned::Refused(arrival.entry, SendErrorKind::Closed));
+        }
+        let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
+        let (waiters, ticket) = Waiters::one(permit);
         self.counters.admitted();
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
             && let Some(waiting) = state.lane.merge(key, deadline)
         {
-            merge(&mut waiting.entry, entry);
+            waiting.entry = entry;
             waiting.waiters.join(waiters);
             return Ok(ticket);
         }
@@ -187,6 +200,13 @@ impl<K: Kind> Channel<K> {
         let is_idle = state.lane.is_idle();
         state.has_worker = !is_idle;
         is_idle
+    }
+
+    /// Lets the lane go for good if it is not in use.
+    pub(crate) fn retire(&self) -> bool {
+        let mut state = self.state.lock();
+        state.is_retired = !state.has_worker && state.lane.is_idle();
+        state.is_retired
     }
 
     /// What a worker leaves behind that did not end by itself.

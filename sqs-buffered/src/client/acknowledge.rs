@@ -6,11 +6,12 @@ use sqs_client::client::Execute;
 use sqs_client::validate::refusal;
 use tokio::time::Instant;
 
+use super::lanes::ByQueue;
 use super::{BufferedClient, EnqueueError};
 use crate::admission::{Admission, Permit};
-use crate::channel::{Arrival, Channel};
+use crate::channel::Arrival;
 use crate::error::{SendError, SendErrorKind};
-use crate::kind::{Change, Kind, Visibility};
+use crate::kind::{Change, Kind};
 use crate::lane::Key;
 use crate::ticket::Ticket;
 use crate::time::after;
@@ -133,9 +134,8 @@ impl<H: Execute> BufferedClient<H> {
         permit: Permit,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let lanes = &self.shared.lanes;
-        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
-        let channel = lanes.deletes.get(queue_url, new);
-        let ticket = self.acknowledge(channel, handle, Key::clone(handle), permit, None)?;
+        let arrival = self.arrival(handle, Key::clone(handle), permit, None);
+        let ticket = self.acknowledge(&lanes.deletes, queue_url, handle, arrival)?;
         if let Some(changes) = lanes.changes.find(queue_url) {
             changes.supersede(handle);
         }
@@ -150,28 +150,34 @@ impl<H: Execute> BufferedClient<H> {
         permit: Permit,
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let lanes = &self.shared.lanes;
-        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
-        let channel = lanes.changes.get(queue_url, new);
         let change = Change { handle: Key::clone(handle), seconds };
-        self.acknowledge::<Visibility>(channel, handle, change, permit, deadline)
+        let arrival = self.arrival(handle, change, permit, deadline);
+        self.acknowledge(&self.shared.lanes.changes, queue_url, handle, arrival)
     }
 
-    fn acknowledge<K: Kind>(
+    fn arrival<K: Kind>(
         &self,
-        channel: Option<Arc<Channel<K>>>,
         handle: &Key,
         entry: K::Entry,
         permit: Permit,
         deadline: Option<Instant>,
-    ) -> Result<Ticket<K::Receipt>, EnqueueError<String>> {
-        let Some(channel) = channel else { return Err(refused(handle, SendErrorKind::Closed)) };
+    ) -> Arrival<K> {
         let admitted = Instant::now();
         let patience = after(admitted, self.shared.settings.delivery_timeout(false));
-        let deadline = deadline.unwrap_or(patience);
-        let arrival = Arrival { entry, key: Some(Key::clone(handle)), bytes: 0, permit, admitted, deadline };
-        let replace = |waiting: &mut K::Entry, newer| *waiting = newer;
-        channel.admit(&self.shared.handle, arrival, replace).map_err(|(_, kind)| refused(handle, kind))
+        let (key, deadline) = (Some(Key::clone(handle)), deadline.unwrap_or(patience));
+        Arrival { entry, key, bytes: 0, permit, admitted, deadline }
+    }
+
+    fn acknowledge<K: Kind>(
+        &self,
+        lanes: &ByQueue<K>,
+        queue_url: &str,
+        handle: &Key,
+        arrival: Arrival<K>,
+    ) -> Result<Ticket<K::Receipt>, EnqueueError<String>> {
+        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
+        let admitted = lanes.admit(queue_url, &self.shared.handle, arrival, new);
+        admitted.map_err(|(_, kind)| refused(handle, kind))
     }
 }
 

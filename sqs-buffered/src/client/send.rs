@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::{BufferedClient, EnqueueError};
 use crate::admission::Permit;
-use crate::channel::{Arrival, Channel};
+use crate::channel::Arrival;
 use crate::entry::{Entry, is_fifo};
 use crate::error::{SendError, SendErrorKind};
-use crate::kind::{Outgoing, Send, SendReceipt};
+use crate::kind::{Outgoing, SendReceipt};
 use crate::random;
 use crate::settings::DedupId;
 use crate::ticket::Ticket;
@@ -90,9 +90,6 @@ impl<H: Execute> BufferedClient<H> {
         let Entry { queue_url, mut message } = entry;
         let settings = &self.shared.settings;
         let is_fifo = is_fifo(&queue_url);
-        let Some(channel) = self.sends(&queue_url) else {
-            return Err(EnqueueError::of_kind(Entry { queue_url, message }, SendErrorKind::Closed));
-        };
         let gets_id = is_fifo && message.message_deduplication_id.is_none();
         if gets_id && settings.dedup_id != DedupId::Passthrough {
             message.message_deduplication_id = Some(random::uuid());
@@ -107,17 +104,13 @@ impl<H: Execute> BufferedClient<H> {
             deadline: after(admitted, settings.delivery_timeout(is_fifo)),
             entry: Outgoing { message, has_spare_id: gets_id && settings.dedup_id == DedupId::Auto },
         };
-        channel.admit(&self.shared.handle, arrival, |_, _| {}).map_err(|(outgoing, kind)| {
+        let shared = &self.shared;
+        let new = || self.channel(&queue_url, settings.of_sends(), &shared.admission);
+        shared.lanes.sends.admit(&queue_url, &shared.handle, arrival, new).map_err(|(outgoing, kind)| {
             let mut message = outgoing.message;
             message.message_deduplication_id.take_if(|_| gets_id);
             EnqueueError::of_kind(Entry { queue_url, message }, kind)
         })
-    }
-
-    fn sends(&self, queue_url: &str) -> Option<Arc<Channel<Send>>> {
-        let shared = &self.shared;
-        let new = || self.channel(queue_url, shared.settings.of_sends(), &shared.admission);
-        shared.lanes.sends.get(queue_url, new)
     }
 }
 
