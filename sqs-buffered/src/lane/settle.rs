@@ -1,31 +1,15 @@
 //! What an answer means for each entry of its batch: ended, or tried again.
 
-use sqs_client::service_error::RetryClass;
 use tokio::time::Instant;
 
-use super::answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
+use super::answer::{Answer, EntryAnswer, Receipt};
+use super::fate::Fate;
 use super::pending::{Key, Pending};
 use super::rules::{AfterFailure, FifoOrdering};
+use super::runs::{in_runs, overtakers};
 use super::{Lane, Retried, Settled};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
-
-/// What came of one entry.
-enum Fate<R> {
-    Accepted(R),
-    /// Done, but not as it should be.
-    Done(SendError),
-    Failed(Setback),
-}
-
-/// Why an entry was not done.
-struct Setback {
-    error: SendError,
-    is_retryable: bool,
-    is_throttle: bool,
-    /// Whether this answer says for sure that it was not done.
-    is_refused: bool,
-}
 
 impl<T, R: Receipt> Lane<T, R> {
     /// Takes the answer to a batch. `chance` is from 0 to 1, for the pause: one for the whole batch, so that what failed
@@ -204,89 +188,5 @@ impl<T, R: Receipt> Lane<T, R> {
 
     fn end(&mut self, entry: Pending<T>, result: Result<R, SendError>) {
         self.settled.push(Settled { item: entry.item, result, epoch: entry.epoch });
-    }
-}
-
-/// The entry of the same run that was admitted later and accepted.
-#[derive(Clone, Default)]
-struct Overtaker {
-    is_there: bool,
-    /// Of the one that was stored first.
-    sequence: Option<u128>,
-    id: Option<String>,
-}
-
-/// For each entry of a run, who has overtaken it.
-fn overtakers<T, R: Receipt>(run: &[(Pending<T>, Fate<R>)]) -> Vec<Overtaker> {
-    let mut later = Overtaker::default();
-    let mut found: Vec<_> = run
-        .iter()
-        .rev()
-        .map(|(_, fate)| {
-            let of_this = later.clone();
-            match fate {
-                Fate::Accepted(receipt) => {
-                    later.is_there = true;
-                    later.sequence = [later.sequence, receipt.sequence_number()].into_iter().flatten().min();
-                    later.id = receipt.message_id().map(str::to_owned);
-                }
-                Fate::Done(error) => {
-                    later.is_there = true;
-                    later.id = error.message_id().map(str::to_owned);
-                }
-                Fate::Failed(_) => {}
-            }
-            of_this
-        })
-        .collect();
-    found.reverse();
-    found
-}
-
-/// Entries of one batch that have the same key, in order, each with something; one entry where there is no key.
-type Run<T, F> = (Option<Key>, Vec<(Pending<T>, F)>);
-
-/// Sorts the entries of a batch by key; both the keys and the entries of each stay in order.
-fn in_runs<T, F>(entries: impl Iterator<Item = (Pending<T>, F)>) -> Vec<Run<T, F>> {
-    let mut runs: Vec<Run<T, F>> = Vec::new();
-    for entry in entries {
-        let key = entry.0.key.clone();
-        match runs.iter_mut().find(|(other, _)| key.is_some() && *other == key) {
-            Some((_, run)) => run.push(entry),
-            None => runs.push((key, vec![entry])),
-        }
-    }
-    runs
-}
-
-impl<R> From<EntryAnswer<R>> for Fate<R> {
-    fn from(answer: EntryAnswer<R>) -> Self {
-        match answer {
-            EntryAnswer::Accepted(receipt) => Self::Accepted(receipt),
-            EntryAnswer::Damaged(error) => Self::Done(error),
-            EntryAnswer::Refused(refusal) => Self::Failed(refusal.into()),
-            EntryAnswer::Unaccounted => Self::Failed(Setback {
-                error: SendError::new(SendErrorKind::Unaccounted),
-                is_retryable: true,
-                is_throttle: false,
-                is_refused: false,
-            }),
-        }
-    }
-}
-
-impl From<Refusal> for Setback {
-    fn from(refusal: Refusal) -> Self {
-        let Refusal { kind, code, message, is_retryable } = refusal;
-        let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
-        let error = SendError::new(kind).refused(code, message).of_entry(is_retryable, is_throttle);
-        Self { error, is_retryable, is_throttle, is_refused: true }
-    }
-}
-
-impl From<Failure> for Setback {
-    fn from(failure: Failure) -> Self {
-        let Failure { error, is_retryable, is_throttle, is_outcome_unknown } = failure;
-        Self { error, is_retryable, is_throttle, is_refused: !is_outcome_unknown }
     }
 }
