@@ -159,9 +159,11 @@ impl<K: Kind> Drop for Loan<'_, K> {
     }
 }
 
-/// A request that panicked: nobody knows what came of it.
+/// A request that panicked, or was given up with its batch: nobody knows what came of it.
 fn broken(error: JoinError) -> Failure {
-    tracing::error!(%error, "a request of a batch broke");
+    if error.is_panic() {
+        tracing::error!(%error, "a request of a batch broke");
+    }
     let error = SendError::new(SendErrorKind::Request).caused_by(error);
     Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }
