@@ -301,7 +301,7 @@ impl Bench {
         let (time, body) = (self.time, self.body.clone());
         let builder = BufferedClient::builder(self.client.clone());
         let builder = in_flight.into_iter().fold(builder, Builder::max_in_flight);
-        let buffered = Arc::new(builder.build());
+        let buffered = Arc::new(builder.build()?);
         let sender = Arc::clone(&buffered);
         let work = move |_: Client, url: String| {
             let (body, buffered) = (body.clone(), Arc::clone(&sender));

@@ -13,15 +13,18 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use sqs_client::client::Execute;
+use sqs_client::operation::Operation as _;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OnceCell, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use tracing::Span;
 
 use crate::admission::{Admission, Permit};
+use crate::content_ids::ContentIds;
 use crate::error::SendErrorKind;
+use crate::event::{SendEvent, Watch};
 use crate::kind::Kind;
-use crate::lane::{Key, Lane, Pending, Rules, Settled};
+use crate::lane::{Key, Lane, Pending, Retried, Rules, Settled};
 use crate::stats::Counters;
 use crate::ticket::{Ticket, Waiters};
 use crate::worker::Worker;
@@ -38,14 +41,24 @@ pub(crate) struct Channel<K: Kind> {
     pub(crate) changed: Notify,
     pub(crate) admission: Arc<Admission>,
     pub(crate) counters: Arc<Counters>,
-    /// Whether the queue makes deduplication ids of the content, once it was asked.
-    pub(crate) makes_ids: OnceCell<bool>,
+    pub(crate) watch: Watch,
+    pub(crate) content_ids: ContentIds,
 }
 
 #[derive(Debug)]
 struct State<K: Kind> {
     lane: Lane<Item<K>, K::Receipt>,
     has_worker: bool,
+    /// Whether another lane takes its place.
+    is_retired: bool,
+}
+
+/// Why an entry was not admitted.
+#[derive(Debug)]
+pub(crate) enum Turned<K: Kind> {
+    /// The lane is not used any more; there is or will be another.
+    Retired(Arrival<K>),
+    Refused(K::Entry, SendErrorKind),
 }
 
 /// An entry inside a lane.
@@ -55,7 +68,6 @@ pub(crate) struct Item<K: Kind> {
     waiters: Waiters<K::Receipt>,
     /// The span of the caller.
     pub(crate) span: Span,
-    permit: Permit,
 }
 
 /// An entry that was let in.
@@ -65,7 +77,8 @@ pub(crate) struct Arrival<K: Kind> {
     pub(crate) key: Option<Key>,
     pub(crate) bytes: usize,
     pub(crate) permit: Permit,
-    pub(crate) timeout: Duration,
+    pub(crate) admitted: Instant,
+    pub(crate) deadline: Instant,
 }
 
 impl<K: Kind> Channel<K> {
@@ -74,44 +87,50 @@ impl<K: Kind> Channel<K> {
         rules: Rules,
         admission: Arc<Admission>,
         counters: Arc<Counters>,
+        watch: Watch,
     ) -> Self {
         Self {
             queue_url: queue_url.into(),
-            state: Mutex::new(State { lane: Lane::new(rules), has_worker: false }),
+            state: Mutex::new(State { lane: Lane::new(rules), has_worker: false, is_retired: false }),
             changed: Notify::new(),
             admission,
             counters,
-            makes_ids: OnceCell::new(),
+            watch,
+            content_ids: ContentIds::default(),
         }
     }
 
-    /// Takes an entry, or gives it back with the reason. `merge` may put it into one of the same key that waits.
+    /// Takes an entry, or gives it back with the reason.
     pub(crate) fn admit<H: Execute>(
         self: &Arc<Self>,
         handle: &H,
         arrival: Arrival<K>,
-        merge: impl FnOnce(&mut K::Entry, K::Entry),
-    ) -> Result<Ticket<K::Receipt>, (K::Entry, SendErrorKind)> {
+    ) -> Result<Ticket<K::Receipt>, Turned<K>> {
         let Ok(runtime) = Handle::try_current() else {
-            return Err((arrival.entry, SendErrorKind::NoRuntime));
+            return Err(Turned::Refused(arrival.entry, SendErrorKind::NoRuntime));
         };
-        let Arrival { entry, key, bytes, permit, timeout } = arrival;
-        let (waiters, ticket) = Waiters::one();
+        let span = Span::current();
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        if state.lane.is_closing() {
-            return Err((entry, SendErrorKind::Closed));
+        if state.is_retired {
+            return Err(Turned::Retired(arrival));
         }
+        if state.lane.is_closing() {
+            return Err(Turned::Refused(arrival.entry, SendErrorKind::Closed));
+        }
+        let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
+        let (waiters, ticket) = Waiters::one(permit);
         self.counters.admitted();
-        if let Some(waiting) = key.as_ref().and_then(|key| state.lane.waiting(key)).filter(|_| K::MERGES) {
-            merge(&mut waiting.entry, entry);
+        if let Some(key) = key.as_ref().filter(|_| K::MERGES)
+            && let Some(waiting) = state.lane.merge(key, deadline)
+        {
+            waiting.entry = entry;
             waiting.waiters.join(waiters);
             return Ok(ticket);
         }
-        let now = Instant::now();
-        let item = Item { entry, waiters, span: Span::current(), permit };
+        let item = Item { entry, waiters, span };
         let is_starving = self.admission.is_starving();
-        let is_due = state.lane.push(Pending::new(item, key, bytes, now, now + timeout), is_starving);
+        let is_due = state.lane.push(Pending::new(item, key, bytes, admitted, deadline), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);
         drop(guard);
         if starts {
@@ -128,11 +147,26 @@ impl<K: Kind> Channel<K> {
     }
 
     fn change<T>(&self, act: impl FnOnce(&mut State<K>) -> T) -> T {
-        let (result, settled) = {
+        let (result, settled, retried) = {
             let mut state = self.state.lock();
-            (act(&mut state), state.lane.take_settled())
+            (act(&mut state), state.lane.take_settled(), state.lane.take_retried())
         };
-        self.tell(settled);
+        for Retried { error, attempts, pause } in retried {
+            self.watch.tell(&SendEvent::Retried {
+                queue_url: &self.queue_url,
+                operation: K::Operation::ACTION,
+                error: &error,
+                attempts,
+                retry_in: pause,
+            });
+        }
+        if !settled.is_empty() {
+            let told = self.tell(settled);
+            let lane = &mut self.state.lock().lane;
+            for (epoch, entries) in told {
+                lane.told(epoch, entries);
+            }
+        }
         result
     }
 
@@ -168,6 +202,13 @@ impl<K: Kind> Channel<K> {
         is_idle
     }
 
+    /// Lets the lane go for good if it is not in use.
+    pub(crate) fn retire(&self) -> bool {
+        let mut state = self.state.lock();
+        state.is_retired = !state.has_worker && state.lane.is_idle();
+        state.is_retired
+    }
+
     /// What a worker leaves behind that did not end by itself.
     pub(crate) fn bury(&self) {
         self.change(|state| {
@@ -176,12 +217,22 @@ impl<K: Kind> Channel<K> {
         });
     }
 
-    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) {
-        for Settled { item, result } in settled {
-            self.counters.settled(result.as_ref().err().map(crate::SendError::kind));
-            let Item { waiters, permit, .. } = item;
-            drop(permit);
+    /// Tells those who wait, and counts by epochs whom.
+    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) -> Vec<(u64, usize)> {
+        let mut told: Vec<(u64, usize)> = Vec::new();
+        for Settled { item, result, epoch } in settled {
+            match told.last_mut().filter(|(last, _)| *last == epoch) {
+                Some((_, entries)) => *entries += 1,
+                None => told.push((epoch, 1)),
+            }
+            let Item { waiters, .. } = item;
+            self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
+            if let Err(error) = &result {
+                let (queue_url, operation) = (&*self.queue_url, K::Operation::ACTION);
+                self.watch.tell(&SendEvent::Failed { queue_url, operation, error });
+            }
             waiters.tell(result);
         }
+        told
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use sqs_client::client::OperationError;
 use sqs_client::service_error::ErrorCode;
 
 /// Why an entry ended without success, or was not even taken. One word wide and cheap to clone, since one failed request reports to
@@ -16,6 +17,9 @@ struct Inner {
     kind: SendErrorKind,
     code: Option<ErrorCode>,
     message: Option<String>,
+    request_id: Option<String>,
+    is_retryable: bool,
+    is_throttle: bool,
     maybe_sent: bool,
     message_id: Option<String>,
     /// The entry of the group that was accepted although this one was not.
@@ -97,7 +101,7 @@ impl SendErrorKind {
             Self::OutOfOrder => "it was stored, but not at its place in its group",
             Self::LeaseLost => "the receipt handle has expired",
             Self::Superseded => "the message was deleted meanwhile",
-            Self::Aborted => "the client was closed before it was done",
+            Self::Aborted => "the client was closed or its runtime ended before it was done",
             Self::Closed => "the client is closed",
             Self::Full => "there is no room for it",
             Self::Invalid => "it cannot be sent as it is",
@@ -112,6 +116,9 @@ impl SendError {
             kind,
             code: None,
             message: None,
+            request_id: None,
+            is_retryable: false,
+            is_throttle: false,
             maybe_sent: false,
             message_id: None,
             accepted_after: None,
@@ -126,6 +133,23 @@ impl SendError {
 
     pub(crate) fn refused(self, code: ErrorCode, message: Option<String>) -> Self {
         self.with(|inner| (inner.code, inner.message) = (Some(code), message))
+    }
+
+    /// Of a request that failed as a whole.
+    pub(crate) fn of_request(self, error: &impl OperationError) -> Self {
+        self.with(|inner| {
+            (inner.is_retryable, inner.is_throttle) = (error.is_retryable(), error.is_throttle());
+            inner.request_id = error.client_error().and_then(|error| error.request_id()).map(str::to_owned);
+        })
+    }
+
+    /// Of a refusal of one entry.
+    pub(crate) fn of_entry(self, is_retryable: bool, is_throttle: bool) -> Self {
+        self.with(|inner| (inner.is_retryable, inner.is_throttle) = (is_retryable, is_throttle))
+    }
+
+    pub(crate) fn explained(self, text: String) -> Self {
+        self.with(|inner| inner.message = Some(text))
     }
 
     pub(crate) fn maybe_sent(self, maybe_sent: bool) -> Self {
@@ -163,9 +187,28 @@ impl SendError {
         self.error_code().map(ErrorCode::query_code)
     }
 
-    /// The text of the service's refusal.
+    /// The text of the service's refusal, or what is wrong with an entry that was not taken.
     pub fn message(&self) -> Option<&str> {
         self.0.message.as_deref()
+    }
+
+    /// The id that the service gave to the request, when it failed as a whole; quote it to AWS support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
+    /// Whether the same may succeed later: the service or the network stumbled, or time or room did not suffice.
+    pub fn is_retryable(&self) -> bool {
+        match self.kind() {
+            SendErrorKind::Full | SendErrorKind::Timeout | SendErrorKind::Unaccounted => true,
+            SendErrorKind::Rejected | SendErrorKind::Request => self.0.is_retryable,
+            _ => false,
+        }
+    }
+
+    /// Whether the service asked for fewer requests.
+    pub fn is_throttle(&self) -> bool {
+        self.0.is_throttle
     }
 
     /// Whether the service may have done it although this says that it failed: an answer was lost, or is wrong.
@@ -198,6 +241,9 @@ impl fmt::Display for SendError {
         }
         if let Some(message) = self.message() {
             write!(f, ": {message}")?;
+        }
+        if let Some(id) = self.request_id() {
+            write!(f, " (request id {id})")?;
         }
         if self.is_maybe_sent() {
             f.write_str(" (the service may have it all the same)")?;

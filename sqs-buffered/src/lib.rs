@@ -5,8 +5,10 @@ mod batch;
 mod channel;
 mod client;
 mod consumer;
+mod content_ids;
 mod entry;
 mod error;
+mod event;
 mod kind;
 mod lane;
 mod lease;
@@ -16,15 +18,17 @@ mod request;
 mod settings;
 mod stats;
 mod ticket;
+mod time;
 mod worker;
 
-pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};
-pub use client::{BufferedClient, Builder, EnqueueError};
+pub use batch::BatchLimits;
+pub use client::{BufferedClient, BuildError, Builder, EnqueueError};
 pub use consumer::{
     BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, Outcome, ReadyConsumer, Report,
 };
 pub use entry::Entry;
 pub use error::{SendError, SendErrorKind};
+pub use event::SendEvent;
 pub use kind::SendReceipt;
 pub use lane::{AfterFailure, FifoOrdering, Linger};
 pub use lease::{Lease, LeaseOver};

@@ -10,12 +10,18 @@ use crate::lane::{AfterFailure, FifoOrdering, Linger, RetryRules, Rules};
 /// The longest delivery timeout on FIFO queues: a message that is sent again after five minutes is a new one.
 const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 
+/// When a request with such a message is over at the latest, from its admission on.
+pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
+
+/// The largest message that can be taken: what layers that keep bodies elsewhere take.
+pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
+
 /// What FIFO messages without a deduplication id get at their admission.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked once, before the first message
-    /// without an id; where it may not be asked, messages go as they are.
+    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked, for five minutes at a time, when
+    /// there is a message without an id; where it may not be asked, messages go as they are.
     #[default]
     Auto,
     /// Nothing.
@@ -76,6 +82,7 @@ impl Settings {
             ordering: self.ordering,
             after_failure: self.after_failure,
             retry: self.retry,
+            tells_retries: false,
         }
     }
 

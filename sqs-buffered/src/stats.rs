@@ -1,6 +1,7 @@
 //! What a client has done.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -30,6 +31,8 @@ pub struct Stats {
     pub retried_entries: u64,
     /// How long entries waited from their admission to their first request, added up.
     pub waited: Duration,
+    /// Batches that are in flight now.
+    pub batches_in_flight: usize,
     /// Entries that are buffered or in flight now.
     pub entries: usize,
     /// Bytes that are buffered or in flight now.
@@ -48,9 +51,26 @@ impl Stats {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) entries: usize,
-    bytes: usize,
-    retried: usize,
-    waited: Duration,
+    pub(crate) bytes: usize,
+    pub(crate) retried: usize,
+    pub(crate) waited: Duration,
+}
+
+/// Counts a batch in flight, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<Counters>);
+
+impl InFlight {
+    pub(crate) fn new(counters: &Arc<Counters>) -> Self {
+        counters.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(counters))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Batch {
@@ -80,6 +100,7 @@ pub(crate) struct Counters {
     bytes: AtomicU64,
     retried: AtomicU64,
     waited_nanos: AtomicU64,
+    in_flight: AtomicUsize,
 }
 
 fn add(counter: &AtomicU64, count: usize) {
@@ -91,10 +112,10 @@ impl Counters {
         add(&self.admitted, 1);
     }
 
-    pub(crate) fn settled(&self, failure: Option<SendErrorKind>) {
-        add(if failure.is_none() { &self.succeeded } else { &self.failed }, 1);
+    pub(crate) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
+        add(if failure.is_none() { &self.succeeded } else { &self.failed }, entries);
         if failure == Some(SendErrorKind::Aborted) {
-            add(&self.aborted, 1);
+            add(&self.aborted, entries);
         }
     }
 
@@ -120,6 +141,7 @@ impl Counters {
             batched_bytes: read(&self.bytes),
             retried_entries: read(&self.retried),
             waited: Duration::from_nanos(read(&self.waited_nanos)),
+            batches_in_flight: self.in_flight.load(Ordering::Relaxed),
             entries: taken.0,
             bytes: taken.1,
         }

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
+use crate::admission::Permit;
 use crate::error::{SendError, SendErrorKind};
 
 /// Resolves when the entry that it was given for has ended: accepted, or failed for good. It always resolves.
@@ -26,18 +27,24 @@ impl<R> Future for Ticket<R> {
     }
 }
 
-/// Those who wait for one entry: one, or several where entries became one.
+/// Those who wait for one entry: one, or several where entries became one. Each has its own room.
 #[derive(Debug)]
 pub(crate) struct Waiters<R> {
-    first: oneshot::Sender<Result<R, SendError>>,
-    more: Vec<oneshot::Sender<Result<R, SendError>>>,
+    first: Waiter<R>,
+    more: Vec<Waiter<R>>,
+}
+
+#[derive(Debug)]
+struct Waiter<R> {
+    told: oneshot::Sender<Result<R, SendError>>,
+    permit: Permit,
 }
 
 impl<R: Clone> Waiters<R> {
     /// One who waits.
-    pub(crate) fn one() -> (Self, Ticket<R>) {
-        let (first, end) = oneshot::channel();
-        (Self { first, more: Vec::new() }, Ticket { end })
+    pub(crate) fn one(permit: Permit) -> (Self, Ticket<R>) {
+        let (told, end) = oneshot::channel();
+        (Self { first: Waiter { told, permit }, more: Vec::new() }, Ticket { end })
     }
 
     /// Those of another entry wait for this one too.
@@ -46,11 +53,23 @@ impl<R: Clone> Waiters<R> {
         self.more.extend(other.more);
     }
 
-    /// Tells all. Those who have gone do not mind.
+    /// How many wait.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.more.len()
+    }
+
+    /// Gives the room of all back and tells them. Those who have gone do not mind.
     pub(crate) fn tell(self, result: Result<R, SendError>) {
         for waiter in self.more {
-            let _ = waiter.send(result.clone());
+            waiter.tell(result.clone());
         }
-        let _ = self.first.send(result);
+        self.first.tell(result);
+    }
+}
+
+impl<R> Waiter<R> {
+    fn tell(self, result: Result<R, SendError>) {
+        drop(self.permit);
+        let _ = self.told.send(result);
     }
 }

@@ -12,10 +12,10 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
-use crate::channel::{Channel, IDLE};
+use crate::channel::{Channel, IDLE, Item};
 use crate::error::{SendError, SendErrorKind};
 use crate::kind::Kind;
-use crate::lane::{Answer, Failure, Lane, Step};
+use crate::lane::{Answer, Failure, Lane, Pending, Step};
 use crate::random;
 use crate::request::Request;
 
@@ -98,15 +98,21 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             let starving = channel.admission.is_starving();
             let now = Instant::now();
             let step = channel.with(|lane| match lane.poll(now, starving) {
-                Step::Dispatch(number) => Ok((number, Request::of(&channel, lane, number, now))),
+                Step::Dispatch(number) => Ok(Loan { channel: &channel, number, entries: lane.lend(number) }),
                 Step::Wait(until) => {
                     Err(Rest { until, is_idle: lane.is_idle(), is_closing: lane.is_closing() })
                 }
             });
-            let (number, request) = match step {
-                Ok(due) => due,
+            let loan = match step {
+                Ok(loan) => loan,
                 Err(rest) => return rest,
             };
+            // Without the lock: bodies are copied, and a subscriber is called.
+            let request = Request::of(&channel, &loan.entries, now);
+            let number = loan.number;
+            if !loan.give_back() {
+                continue;
+            }
             let span = request.span();
             let carrier = self.requests.spawn(request.send(self.handle.clone()).instrument(span));
             self.carried.push((carrier.id(), number));
@@ -122,13 +128,42 @@ impl<K: Kind, H: Execute> Worker<K, H> {
         let (_, number) = self.carried.swap_remove(index);
         self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
         self.channel()
-            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit));
+            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit()));
     }
 }
 
-/// A request that panicked: nobody knows what came of it.
+/// The entries of a batch while they are out of the lane, which gets them back in any case.
+struct Loan<'c, K: Kind> {
+    channel: &'c Channel<K>,
+    number: u64,
+    entries: Vec<Pending<Item<K>>>,
+}
+
+impl<K: Kind> Loan<'_, K> {
+    /// Says whether the batch is to be sent.
+    fn give_back(mut self) -> bool {
+        self.end()
+    }
+
+    fn end(&mut self) -> bool {
+        let entries = std::mem::take(&mut self.entries);
+        self.channel.with(|lane| lane.give_back(self.number, entries))
+    }
+}
+
+impl<K: Kind> Drop for Loan<'_, K> {
+    fn drop(&mut self) {
+        if !self.entries.is_empty() {
+            self.end();
+        }
+    }
+}
+
+/// A request that panicked, or was given up with its batch: nobody knows what came of it.
 fn broken(error: JoinError) -> Failure {
-    tracing::error!(%error, "a request of a batch broke");
+    if error.is_panic() {
+        tracing::error!(%error, "a request of a batch broke");
+    }
     let error = SendError::new(SendErrorKind::Request).caused_by(error);
-    Failure { error, is_retryable: true, is_outcome_unknown: true }
+    Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }

@@ -3,12 +3,17 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use sqs_buffered::{Consumer, Outcome};
-use tracing_subscriber::fmt::format::FmtSpan;
-
+use sqs_buffered::{BufferedClient, Consumer, Linger, Outcome};
 use sqs_mock_server::MockSqs;
 use tokio::sync::Semaphore;
+use tracing::span::Id;
+use tracing::{Instrument as _, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
 
 /// Text that is written by the subscriber.
 #[derive(Clone, Default)]
@@ -25,8 +30,59 @@ impl io::Write for Text {
     }
 }
 
+/// Notes which span follows from which.
+#[derive(Clone, Default)]
+struct Links(Arc<Mutex<Vec<String>>>);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Links {
+    fn on_follows_from(&self, span: &Id, follows: &Id, context: Context<'_, S>) {
+        let name = |id| context.span(id).map_or("closed", |span| span.name());
+        self.0.lock().unwrap().push(format!("{} after {}", name(span), name(follows)));
+    }
+}
+
+fn line(text: &str, parts: &[&str]) -> bool {
+    text.lines().any(|line| parts.iter().all(|part| line.contains(part)))
+}
+
 #[tokio::test(start_paused = true)]
-async fn receive_process_and_settle_are_spans() {
+async fn ways_of_messages_are_spans() {
+    receive_process_and_settle().await;
+    send_follows_from_its_callers().await;
+}
+
+async fn send_follows_from_its_callers() {
+    let (text, links) = (Text::default(), Links::default());
+    let writer = text.clone();
+    let format = tracing_subscriber::fmt::layer()
+        .with_span_events(FmtSpan::CLOSE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone());
+    let subscriber = tracing_subscriber::registry().with(format).with(links.clone());
+    let guard = tracing::subscriber::set_default(subscriber);
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
+    let linger = Linger::Fixed(Duration::from_millis(10));
+    let buffered = BufferedClient::builder(client).linger(linger).build().unwrap();
+    let coffee = buffered.send(&url, "coffee").instrument(tracing::info_span!("coffee"));
+    let tea = buffered.send(&url, "tea").instrument(tracing::info_span!("tea"));
+    let (coffee, tea) = tokio::join!(coffee, tea);
+    assert!(coffee.is_ok() && tea.is_ok());
+    drop(guard);
+    assert_eq!(*links.0.lock().unwrap(), ["sqs.batch after coffee", "sqs.batch after tea"]);
+    let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+    let parts = [
+        "sqs.batch{",
+        r#"operation.name="SendMessageBatch""#,
+        r#"operation.type="send""#,
+        r#"destination.name="orders""#,
+        "message_count=2",
+    ];
+    assert!(line(&text, &parts), "{text}");
+}
+
+async fn receive_process_and_settle() {
     let text = Text::default();
     let writer = text.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -55,13 +111,12 @@ async fn receive_process_and_settle_are_spans() {
     consumer.run_until(done.acquire()).await.unwrap();
     drop(guard);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
-    let line = |parts: &[&str]| text.lines().any(|line| parts.iter().all(|part| line.contains(part)));
-    assert!(line(&[
-        "sqs.receive{",
-        r#"operation.type="receive""#,
-        r#"destination.name="jobs""#,
-        "message_count=1"
-    ]));
-    assert!(line(&["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"]));
-    assert!(line(&["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]), "{text}");
+    let receive = [r#"operation.type="receive""#, r#"destination.name="jobs""#, "message_count=1"];
+    assert!(line(&text, &[&["sqs.receive{"], &receive[..]].concat()));
+    let process = ["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"];
+    assert!(line(&text, &process));
+    assert!(
+        line(&text, &["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]),
+        "{text}"
+    );
 }

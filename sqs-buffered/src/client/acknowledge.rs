@@ -1,19 +1,20 @@
 //! Deletes and changes of visibility.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqs_client::client::Execute;
 use sqs_client::validate::refusal;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
+use super::lanes::ByQueue;
 use super::{BufferedClient, EnqueueError};
-use crate::admission::Permit;
-use crate::channel::{Arrival, Channel};
+use crate::admission::{Admission, Permit};
+use crate::channel::Arrival;
 use crate::error::{SendError, SendErrorKind};
-use crate::kind::{Change, Kind, Visibility};
-use crate::lane::{Key, Rules};
+use crate::kind::{Change, Kind};
+use crate::lane::Key;
 use crate::ticket::Ticket;
+use crate::time::after;
 
 impl<H: Execute> BufferedClient<H> {
     /// Deletes a received message in a batch with others, and waits until the service has done it. A waiting change of its
@@ -42,14 +43,22 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
-        let permit = self.enter(0).await.map_err(|kind| refused(&handle, kind))?;
-        if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
-            changes.supersede(&handle);
-        }
-        let channel =
-            self.shared.lanes.deletes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
-        let timeout = self.shared.settings.delivery_timeout(false);
-        self.acknowledge(channel, &handle, Key::clone(&handle), permit, timeout)
+        let permit = self.enter(self.room(), 0, None).await.map_err(|kind| refused(&handle, kind))?;
+        self.admit_delete(queue_url, &handle, permit)
+    }
+
+    /// As [`enqueue_delete`](Self::enqueue_delete), if there is room now.
+    ///
+    /// # Errors
+    /// As of `enqueue_delete`.
+    pub fn try_enqueue_delete(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked(queue_url, receipt_handle.into())?;
+        let permit = Self::try_enter(self.room(), 0).map_err(|kind| refused(&handle, kind))?;
+        self.admit_delete(queue_url, &handle, permit)
     }
 
     /// Keeps a received message hidden for that many seconds from now, 0 to 43,200, in a batch with others, and waits until
@@ -82,70 +91,104 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let timeout = self.shared.settings.delivery_timeout(false);
-        self.enqueue_visibility_within(queue_url, receipt_handle, seconds, timeout).await
+        self.enqueue_visibility_until(queue_url, receipt_handle, seconds, None).await
     }
 
-    /// As [`enqueue_visibility`](Self::enqueue_visibility), given up after `timeout` unless it is under way then: a lease
-    /// that is over by then must not be renewed.
-    pub(crate) async fn enqueue_visibility_within(
+    /// As [`enqueue_visibility`](Self::enqueue_visibility), if there is room now.
+    ///
+    /// # Errors
+    /// As of `enqueue_visibility`.
+    pub fn try_enqueue_visibility(
         &self,
         queue_url: &str,
         receipt_handle: impl Into<String>,
         seconds: i32,
-        timeout: Duration,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let handle = checked(queue_url, receipt_handle.into())?;
-        if let Err(refusal) = sqs_client::validate::message::new_visibility(Some(seconds)) {
-            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
-            return Err(EnqueueError::new(handle.as_ref().to_owned(), error));
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let permit = Self::try_enter(self.room(), 0).map_err(|kind| refused(&handle, kind))?;
+        self.admit_change(queue_url, &handle, seconds, permit, None)
+    }
+
+    /// As [`enqueue_visibility`](Self::enqueue_visibility), given up at `deadline` unless it is under way then, and however
+    /// long it has waited for room: a lease that is over by then must not be renewed.
+    pub(crate) async fn enqueue_visibility_until(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
+        deadline: Option<Instant>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let permit = self.enter(self.room(), 0, deadline).await.map_err(|kind| refused(&handle, kind))?;
+        self.admit_change(queue_url, &handle, seconds, permit, deadline)
+    }
+
+    fn room(&self) -> &Arc<Admission> {
+        &self.shared.acknowledgements
+    }
+
+    fn admit_delete(
+        &self,
+        queue_url: &str,
+        handle: &Key,
+        permit: Permit,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let lanes = &self.shared.lanes;
+        let arrival = self.arrival(handle, Key::clone(handle), permit, None);
+        let ticket = self.acknowledge(&lanes.deletes, queue_url, handle, arrival)?;
+        if let Some(changes) = lanes.changes.find(queue_url) {
+            changes.supersede(handle);
         }
-        let permit = self.enter(0).await.map_err(|kind| refused(&handle, kind))?;
-        let channel =
-            self.shared.lanes.changes.get(queue_url, || self.channel(queue_url, self.of_acknowledgements()));
-        let change = Change { handle: Key::clone(&handle), seconds };
-        self.acknowledge::<Visibility>(channel, &handle, change, permit, timeout)
+        Ok(ticket)
+    }
+
+    fn admit_change(
+        &self,
+        queue_url: &str,
+        handle: &Key,
+        seconds: i32,
+        permit: Permit,
+        deadline: Option<Instant>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let change = Change { handle: Key::clone(handle), seconds };
+        let arrival = self.arrival(handle, change, permit, deadline);
+        self.acknowledge(&self.shared.lanes.changes, queue_url, handle, arrival)
+    }
+
+    fn arrival<K: Kind>(
+        &self,
+        handle: &Key,
+        entry: K::Entry,
+        permit: Permit,
+        deadline: Option<Instant>,
+    ) -> Arrival<K> {
+        let admitted = Instant::now();
+        let patience = after(admitted, self.shared.settings.delivery_timeout(false));
+        let (key, deadline) = (Some(Key::clone(handle)), deadline.unwrap_or(patience));
+        Arrival { entry, key, bytes: 0, permit, admitted, deadline }
     }
 
     fn acknowledge<K: Kind>(
         &self,
-        channel: Option<Arc<Channel<K>>>,
+        lanes: &ByQueue<K>,
+        queue_url: &str,
         handle: &Key,
-        entry: K::Entry,
-        permit: Permit,
-        timeout: Duration,
+        arrival: Arrival<K>,
     ) -> Result<Ticket<K::Receipt>, EnqueueError<String>> {
-        let Some(channel) = channel else { return Err(refused(handle, SendErrorKind::Closed)) };
-        let arrival = Arrival { entry, key: Some(Key::clone(handle)), bytes: 0, permit, timeout };
-        let replace = |waiting: &mut K::Entry, newer| *waiting = newer;
-        channel.admit(&self.shared.handle, arrival, replace).map_err(|(_, kind)| refused(handle, kind))
+        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
+        let admitted = lanes.admit(queue_url, &self.shared.handle, arrival, new);
+        admitted.map_err(|(_, kind)| refused(handle, kind))
     }
+}
 
-    fn of_acknowledgements(&self) -> Rules {
-        self.shared.settings.of_acknowledgements()
-    }
-
-    pub(super) fn channel<K: Kind>(&self, queue_url: &str, rules: Rules) -> Channel<K> {
-        let (admission, counters) = (Arc::clone(&self.shared.admission), Arc::clone(&self.shared.counters));
-        Channel::new(queue_url, rules, admission, counters)
-    }
-
-    /// Waits for room.
-    pub(super) async fn enter(&self, bytes: usize) -> Result<Permit, SendErrorKind> {
-        let admission = &self.shared.admission;
-        if let Some(permit) = admission.try_enter(bytes) {
-            return Ok(permit);
+fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, EnqueueError<String>> {
+    let handle = checked(queue_url, handle)?;
+    match sqs_client::validate::message::new_visibility(Some(seconds)) {
+        Ok(()) => Ok(handle),
+        Err(refusal) => {
+            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
+            Err(EnqueueError::new(handle.as_ref().to_owned(), error))
         }
-        let entering = admission.enter(bytes, || self.shared.lanes.wake());
-        match timeout(self.shared.settings.admission_timeout, entering).await {
-            Ok(Some(permit)) => Ok(permit),
-            Ok(None) => Err(SendErrorKind::Closed),
-            Err(_) => Err(SendErrorKind::Full),
-        }
-    }
-
-    pub(super) fn full_or_closed(&self) -> SendErrorKind {
-        if self.shared.admission.is_closed() { SendErrorKind::Closed } else { SendErrorKind::Full }
     }
 }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use sqs_client::client::Execute;
 
-use super::BufferedClient;
+use super::{BufferedClient, BuildError};
 use crate::batch::BatchLimits;
+use crate::event::{SendEvent, Watch};
 use crate::lane::{AfterFailure, FifoOrdering, Linger};
 use crate::settings::{DedupId, Settings};
 
@@ -15,11 +16,12 @@ use crate::settings::{DedupId, Settings};
 pub struct Builder<H> {
     handle: H,
     settings: Settings,
+    watch: Watch,
 }
 
 impl<H: Execute> Builder<H> {
     pub(super) fn new(handle: H) -> Self {
-        Self { handle, settings: Settings::default() }
+        Self { handle, settings: Settings::default(), watch: Watch::default() }
     }
 
     /// How much a batch may hold; ten entries and 1 MiB by default.
@@ -37,7 +39,7 @@ impl<H: Execute> Builder<H> {
     /// Batches in flight at a time for each queue and operation, at least 1; 10 by default: with answers in 20 ms, 5,000
     /// messages a second.
     pub fn max_in_flight(mut self, batches: usize) -> Self {
-        self.settings.in_flight = batches.max(1);
+        self.settings.in_flight = batches;
         self
     }
 
@@ -59,13 +61,15 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How many requests an entry may be in, at least 1; 4 by default. The client below may repeat each of them.
+    /// How many requests an entry may be in, at least 1; 4 by default. The client below repeats none of them
+    /// ([`Execute::execute_once`]).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.settings.retry.attempts = attempts.max(1);
+        self.settings.retry.attempts = attempts;
         self
     }
 
-    /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`. 50 ms and 5 s by default.
+    /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`; twenty times longer, but not
+    /// longer than `max`, when the service asks for fewer requests. 50 ms and 5 s by default.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         self.settings.retry.first_pause = first;
         self.settings.retry.max_pause = max.max(first);
@@ -73,7 +77,8 @@ impl<H: Execute> Builder<H> {
     }
 
     /// How long an entry may take from its admission on until it is given up; 120 s by default, and at most 280 s on FIFO
-    /// queues, where it must stay below the five minutes of deduplication. A request under way is waited for.
+    /// queues, where it must stay below the five minutes of deduplication. A request under way then is waited for, a minute at
+    /// most, and on FIFO queues until 290 s after the admission.
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.settings.delivery_timeout = timeout;
         self
@@ -86,14 +91,16 @@ impl<H: Execute> Builder<H> {
     }
 
     /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1. 10,000
-    /// and 32 MiB by default.
+    /// and 32 MiB by default. Deletes and changes of visibility have room for as many entries of their own.
     pub fn capacity(mut self, entries: usize, bytes: usize) -> Self {
-        self.settings.max_entries = entries.max(1);
-        self.settings.max_bytes = bytes.max(1);
+        self.settings.max_entries = entries;
+        self.settings.max_bytes = bytes;
         self
     }
 
-    /// The largest message that is taken, in bytes; 1 MiB by default. For services and queues that take less.
+    /// The largest message that is taken, in bytes: 1 to 2,147,483,647; 1 MiB by default. Less for services and queues that
+    /// take less; more for a client below that keeps large bodies elsewhere. What is larger than a
+    /// [batch](Self::batch_limits) goes alone.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_message_bytes = bytes;
         self
@@ -105,8 +112,19 @@ impl<H: Execute> Builder<H> {
         self
     }
 
+    /// Calls this with everything that happens, for metrics. It runs in the tasks that send: it should be quick, and not wait
+    /// for anything. A panic in it is logged.
+    pub fn on_event(mut self, hook: impl Fn(&SendEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.watch = Watch::new(hook);
+        self
+    }
+
     /// Makes the client. It starts no task before there is something to send.
-    pub fn build(self) -> BufferedClient<H> {
-        BufferedClient::assemble(self.handle, self.settings)
+    ///
+    /// # Errors
+    /// A setting has a value that it cannot have, such as zero batches in flight.
+    pub fn build(self) -> Result<BufferedClient<H>, BuildError> {
+        self.settings.check()?;
+        Ok(BufferedClient::assemble(self.handle, self.settings, self.watch))
     }
 }

@@ -35,8 +35,7 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// As of `close`.
     pub async fn close_within(&self, grace: Duration) {
-        self.shared.admission.close();
-        self.shared.lanes.close();
+        self.shared.close();
         if timeout(grace, self.flush()).await.is_err() {
             self.shared.lanes.abort();
         }

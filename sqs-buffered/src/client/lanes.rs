@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use sqs_client::client::Execute;
 
-use crate::channel::Channel;
+use crate::channel::{Arrival, Channel, Turned};
+use crate::error::SendErrorKind;
 use crate::kind::{Delete, Kind, Send, Visibility};
+use crate::ticket::Ticket;
 
-/// All lanes. Locked for lookups only, never while a lane is locked.
+/// All lanes. Locked for lookups only, and to let lanes go that are not in use; never while a lane is locked.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     pub(super) sends: ByQueue<Send>,
@@ -24,11 +27,16 @@ pub(super) struct ByQueue<K: Kind>(RwLock<Queues<K>>);
 struct Queues<K: Kind> {
     by_url: HashMap<Arc<str>, Arc<Channel<K>>>,
     is_closed: bool,
+    /// When there are so many, those that are not in use go.
+    crowd: usize,
 }
+
+/// So many lanes are no crowd.
+const FEW: usize = 64;
 
 impl<K: Kind> Default for ByQueue<K> {
     fn default() -> Self {
-        Self(RwLock::new(Queues { by_url: HashMap::new(), is_closed: false }))
+        Self(RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, crowd: FEW }))
     }
 }
 
@@ -37,14 +45,38 @@ impl<K: Kind> ByQueue<K> {
         self.0.read().by_url.get(queue_url).map(Arc::clone)
     }
 
+    /// Takes an entry into the lane of its queue, which is made if there is none.
+    pub(super) fn admit<H: Execute>(
+        &self,
+        queue_url: &str,
+        handle: &H,
+        mut arrival: Arrival<K>,
+        new: impl Fn() -> Channel<K>,
+    ) -> Result<Ticket<K::Receipt>, (K::Entry, SendErrorKind)> {
+        loop {
+            let Some(channel) = self.get(queue_url, &new) else {
+                return Err((arrival.entry, SendErrorKind::Closed));
+            };
+            arrival = match channel.admit(handle, arrival) {
+                Ok(ticket) => return Ok(ticket),
+                Err(Turned::Refused(entry, kind)) => return Err((entry, kind)),
+                Err(Turned::Retired(arrival)) => arrival,
+            };
+        }
+    }
+
     /// The lane of a queue; `None` when the client is closed.
-    pub(super) fn get(&self, queue_url: &str, new: impl FnOnce() -> Channel<K>) -> Option<Arc<Channel<K>>> {
+    fn get(&self, queue_url: &str, new: impl FnOnce() -> Channel<K>) -> Option<Arc<Channel<K>>> {
         if let Some(channel) = self.find(queue_url) {
             return Some(channel);
         }
         let mut queues = self.0.write();
         if queues.is_closed {
             return None;
+        }
+        if queues.by_url.len() >= queues.crowd {
+            queues.by_url.retain(|_, channel| !channel.retire());
+            queues.crowd = FEW.max(queues.by_url.len().saturating_mul(2));
         }
         let channel = queues.by_url.entry(queue_url.into()).or_insert_with(|| Arc::new(new()));
         Some(Arc::clone(channel))
@@ -90,5 +122,37 @@ impl Lanes {
         self.deletes.each(|channel| waits.extend(channel.flush()));
         self.changes.each(|channel| waits.extend(channel.flush()));
         waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqs_mock_server::MockSqs;
+
+    use super::FEW;
+    use crate::client::BufferedClient;
+
+    #[tokio::test(start_paused = true)]
+    async fn lanes_that_are_not_in_use_go_and_come_again() {
+        let server = MockSqs::in_process();
+        let client = server.client();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        let buffered = BufferedClient::new(client);
+        let lanes = || buffered.shared.lanes.sends.0.read().by_url.len();
+        buffered.send(&url, "1").await.unwrap();
+        let old = buffered.shared.lanes.sends.find(&url).unwrap();
+        for round in 0..3 {
+            for number in 0..FEW {
+                buffered.send(format!("{url}-{round}-{number}"), "lost").await.unwrap_err();
+            }
+            tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        assert!(lanes() <= FEW + 1, "{}", lanes());
+        buffered.send(&url, "2").await.unwrap();
+        assert_eq!(server.queue("q").bodies(), ["1", "2"]);
+        assert!(old.retire(), "who still holds it is sent to the new one");
+        buffered.close().await;
     }
 }

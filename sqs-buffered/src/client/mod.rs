@@ -1,10 +1,12 @@
 //! The client: entries in, tickets out.
 
 mod acknowledge;
+mod build_error;
 mod builder;
 mod close;
 mod lanes;
 mod refused;
+mod room;
 mod send;
 
 use std::fmt;
@@ -13,10 +15,15 @@ use std::sync::Arc;
 use sqs_client::client::Execute;
 
 use crate::admission::Admission;
+use crate::channel::Channel;
 use crate::consumer::Busy;
+use crate::event::Watch;
+use crate::kind::Kind;
+use crate::lane::Rules;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 
+pub use build_error::BuildError;
 pub use builder::Builder;
 pub use refused::EnqueueError;
 
@@ -35,8 +42,12 @@ pub struct BufferedClient<H: Execute = sqs_client::Client> {
 struct Shared<H: Execute> {
     handle: H,
     settings: Settings,
+    /// Room for sends.
     admission: Arc<Admission>,
+    /// Room for deletes and changes of visibility.
+    acknowledgements: Arc<Admission>,
     counters: Arc<Counters>,
+    watch: Watch,
     lanes: Lanes,
     /// What consumers that stand on it are handling.
     busy: Arc<Busy>,
@@ -45,7 +56,7 @@ struct Shared<H: Execute> {
 impl<H: Execute> BufferedClient<H> {
     /// A client with default settings.
     pub fn new(handle: H) -> Self {
-        Self::builder(handle).build()
+        Self::assemble(handle, Settings::default(), Watch::default())
     }
 
     /// For a client with other settings.
@@ -53,12 +64,18 @@ impl<H: Execute> BufferedClient<H> {
         Builder::new(handle)
     }
 
-    fn assemble(handle: H, settings: Settings) -> Self {
+    fn assemble(handle: H, settings: Settings, watch: Watch) -> Self {
         let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
-        let (counters, lanes) = (Arc::default(), Lanes::default());
-        Self {
-            shared: Arc::new(Shared { handle, settings, admission, counters, lanes, busy: Arc::default() }),
-        }
+        let acknowledgements = Arc::new(Admission::new(settings.max_entries, 1));
+        let (counters, lanes, busy) = (Arc::default(), Lanes::default(), Arc::default());
+        let shared = Shared { handle, settings, admission, acknowledgements, counters, watch, lanes, busy };
+        Self { shared: Arc::new(shared) }
+    }
+
+    fn channel<K: Kind>(&self, queue_url: &str, rules: Rules, admission: &Arc<Admission>) -> Channel<K> {
+        let Shared { counters, watch, .. } = &*self.shared;
+        let rules = Rules { tells_retries: watch.is_on(), ..rules };
+        Channel::new(queue_url, rules, Arc::clone(admission), Arc::clone(counters), watch.clone())
     }
 
     /// The client below.
@@ -72,7 +89,9 @@ impl<H: Execute> BufferedClient<H> {
 
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        self.shared.counters.snapshot(self.shared.admission.taken())
+        let (sends, bytes) = self.shared.admission.taken();
+        let (acknowledgements, _) = self.shared.acknowledgements.taken();
+        self.shared.counters.snapshot((sends + acknowledgements, bytes))
     }
 }
 
@@ -82,10 +101,18 @@ impl<H: Execute> fmt::Debug for BufferedClient<H> {
     }
 }
 
+impl<H: Execute> Shared<H> {
+    /// Takes no more entries.
+    fn close(&self) {
+        self.admission.close();
+        self.acknowledgements.close();
+        self.lanes.close();
+    }
+}
+
 impl<H: Execute> Drop for Shared<H> {
     /// Workers hold their lanes, not this: they finish what was admitted, and end.
     fn drop(&mut self) {
-        self.admission.close();
-        self.lanes.close();
+        self.close();
     }
 }

@@ -27,6 +27,11 @@ impl<E> EnqueueError<E> {
         self.error.kind()
     }
 
+    /// The code of the rule that the entry breaks, as the Query protocol writes it.
+    pub fn code(&self) -> Option<&str> {
+        self.error.code()
+    }
+
     /// What is wrong with the entry, when that is the reason.
     pub fn message(&self) -> Option<&str> {
         self.error.message()
@@ -56,7 +61,11 @@ impl<E> fmt::Debug for EnqueueError<E> {
     }
 }
 
-impl<E> StdError for EnqueueError<E> {}
+impl<E> StdError for EnqueueError<E> {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.source()
+    }
+}
 
 impl<E> From<EnqueueError<E>> for SendError {
     fn from(refused: EnqueueError<E>) -> Self {

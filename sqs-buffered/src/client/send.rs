@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use sqs_client::client::Execute;
 use sqs_client::validate::{Draft, QueueRules};
+use tokio::time::Instant;
 
 use super::{BufferedClient, EnqueueError};
 use crate::admission::Permit;
-use crate::channel::{Arrival, Channel};
+use crate::channel::Arrival;
 use crate::entry::{Entry, is_fifo};
 use crate::error::{SendError, SendErrorKind};
-use crate::kind::{Outgoing, Send, SendReceipt};
+use crate::kind::{Outgoing, SendReceipt};
 use crate::random;
 use crate::settings::DedupId;
 use crate::ticket::Ticket;
+use crate::time::after;
 
 impl<H: Execute> BufferedClient<H> {
     /// Sends a message in a batch with others, and waits until the service has accepted it.
@@ -51,9 +53,8 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// Dropped before its end, the message is never sent, and takes no room.
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let entry = self.checked(entry.into())?;
-        let bytes = entry.size();
-        match self.enter(bytes).await {
+        let (entry, bytes) = self.checked(entry.into())?;
+        match self.enter(&self.shared.admission, bytes, None).await {
             Ok(permit) => self.admit(entry, bytes, permit),
             Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
         }
@@ -64,55 +65,52 @@ impl<H: Execute> BufferedClient<H> {
     /// # Errors
     /// As of [`enqueue`](Self::enqueue).
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let entry = self.checked(entry.into())?;
-        let bytes = entry.size();
-        match self.shared.admission.try_enter(bytes) {
-            Some(permit) => self.admit(entry, bytes, permit),
-            None => Err(EnqueueError::of_kind(entry, self.full_or_closed())),
+        let (entry, bytes) = self.checked(entry.into())?;
+        match Self::try_enter(&self.shared.admission, bytes) {
+            Ok(permit) => self.admit(entry, bytes, permit),
+            Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
         }
     }
 
     /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
-    fn checked(&self, entry: Entry) -> Result<Entry, EnqueueError> {
-        let settings = &self.shared.settings;
-        if entry.size() > settings.max_message_bytes.min(settings.limits.max_bytes()) {
-            return Err(EnqueueError::of_kind(entry, SendErrorKind::TooLarge));
+    fn checked(&self, entry: Entry) -> Result<(Entry, usize), EnqueueError> {
+        let (bytes, most) = (entry.size(), self.shared.settings.max_message_bytes);
+        if bytes > most {
+            let error = SendError::new(SendErrorKind::TooLarge);
+            return Err(EnqueueError::new(entry, error.explained(format!("{bytes} bytes, at most {most}"))));
         }
-        if let Err(refusal) = check(&entry, settings.max_message_bytes) {
+        if let Err(refusal) = check(&entry, most) {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
             return Err(EnqueueError::new(entry, error));
         }
-        Ok(entry)
+        Ok((entry, bytes))
     }
 
     fn admit(&self, entry: Entry, bytes: usize, permit: Permit) -> Result<Ticket<SendReceipt>, EnqueueError> {
         let Entry { queue_url, mut message } = entry;
         let settings = &self.shared.settings;
         let is_fifo = is_fifo(&queue_url);
-        let Some(channel) = self.sends(&queue_url) else {
-            return Err(EnqueueError::of_kind(Entry { queue_url, message }, SendErrorKind::Closed));
-        };
         let gets_id = is_fifo && message.message_deduplication_id.is_none();
         if gets_id && settings.dedup_id != DedupId::Passthrough {
             message.message_deduplication_id = Some(random::uuid());
         }
         let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
+        let admitted = Instant::now();
         let arrival = Arrival {
             key,
             bytes,
             permit,
-            timeout: settings.delivery_timeout(is_fifo),
+            admitted,
+            deadline: after(admitted, settings.delivery_timeout(is_fifo)),
             entry: Outgoing { message, has_spare_id: gets_id && settings.dedup_id == DedupId::Auto },
         };
-        channel.admit(&self.shared.handle, arrival, |_, _| {}).map_err(|(outgoing, kind)| {
+        let shared = &self.shared;
+        let new = || self.channel(&queue_url, settings.of_sends(), &shared.admission);
+        shared.lanes.sends.admit(&queue_url, &shared.handle, arrival, new).map_err(|(outgoing, kind)| {
             let mut message = outgoing.message;
             message.message_deduplication_id.take_if(|_| gets_id);
             EnqueueError::of_kind(Entry { queue_url, message }, kind)
         })
-    }
-
-    fn sends(&self, queue_url: &str) -> Option<Arc<Channel<Send>>> {
-        self.shared.lanes.sends.get(queue_url, || self.channel(queue_url, self.shared.settings.of_sends()))
     }
 }
 

@@ -33,6 +33,9 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// Whether entries of the same key become one while they wait.
     const MERGES: bool = true;
 
+    /// Whether FIFO queues drop what comes again, as long as they remember it.
+    const IS_DEDUPLICATED: bool = false;
+
     /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
     /// deduplication id is only for queues that make none of the content.
     fn input<'e>(
@@ -136,7 +139,8 @@ fn refusal(failed: BatchResultErrorEntry) -> Refusal {
     } else {
         SendErrorKind::Rejected
     };
-    Refusal { kind, is_retryable: !failed.sender_fault || is_passing, code, message: failed.message }
+    let is_retryable = kind == SendErrorKind::Rejected && (!failed.sender_fault || is_passing);
+    Refusal { kind, is_retryable, code, message: failed.message }
 }
 
 /// What the service says when a message is another's by now, or nobody's.
@@ -152,14 +156,15 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
-fn failure<E: OperationError>(error: &E) -> Failure {
+pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
     let is_outcome_unknown = error.is_outcome_unknown();
     let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
-    Failure { error: told, is_retryable: error.is_retryable(), is_outcome_unknown }
+    let (is_retryable, is_throttle) = (error.is_retryable(), error.is_throttle());
+    Failure { error: told, is_retryable, is_throttle, is_outcome_unknown }
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {
-    let told = SendError::new(kind).caused_by(error.clone());
+    let told = SendError::new(kind).caused_by(error.clone()).of_request(error);
     match error.client_error().and_then(|error| error.service_error()) {
         Some(refusal) => told.refused(refusal.code.clone(), refusal.message.clone()),
         None => told,

@@ -55,6 +55,7 @@ impl Kind for Send {
 
     const OPERATION_TYPE: &'static str = "send";
     const MERGES: bool = false;
+    const IS_DEDUPLICATED: bool = true;
 
     fn input<'e>(
         queue_url: &str,

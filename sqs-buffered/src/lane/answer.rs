@@ -45,8 +45,41 @@ pub(crate) struct Failure {
     pub(crate) error: SendError,
     /// Whether trying again can help.
     pub(crate) is_retryable: bool,
+    /// Whether the service asked for fewer requests.
+    pub(crate) is_throttle: bool,
     /// Whether the service may have done it all the same.
     pub(crate) is_outcome_unknown: bool,
+}
+
+impl<R> Answer<R> {
+    /// Why the request failed as a whole.
+    pub(crate) fn error(&self) -> Option<&SendError> {
+        match self {
+            Self::Entries(_) => None,
+            Self::Failed(failure) => Some(&failure.error),
+            Self::TooLong(error) => Some(error),
+        }
+    }
+
+    /// Whether the service refuses something for lack of a deduplication id.
+    pub(crate) fn misses_deduplication_id(&self) -> bool {
+        let names_it = |text: Option<&str>| text.is_some_and(|text| text.contains("MessageDeduplicationId"));
+        match self {
+            Self::Entries(answers) => answers.iter().any(|answer| match answer {
+                EntryAnswer::Refused(refusal) => names_it(refusal.message.as_deref()),
+                _ => false,
+            }),
+            Self::Failed(failure) => names_it(failure.error.message()),
+            Self::TooLong(_) => false,
+        }
+    }
+}
+
+impl Failure {
+    /// The same, before anything was sent.
+    pub(crate) fn unsent(self) -> Self {
+        Self { error: self.error.maybe_sent(false), is_outcome_unknown: false, ..self }
+    }
 }
 
 /// What an entry gives that was accepted.

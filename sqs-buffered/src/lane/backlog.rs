@@ -37,6 +37,23 @@ struct Run<T> {
     entries: VecDeque<Pending<T>>,
     /// The highest sequence number of those that were accepted.
     highest: Option<u128>,
+    /// Whether a batch has entries of it, so that it has no place.
+    is_out: bool,
+}
+
+impl<T> Run<T> {
+    fn new(is_out: bool) -> Self {
+        Self { entries: VecDeque::new(), highest: None, is_out }
+    }
+
+    /// Takes the first entry. When it goes for the first time, none that was admitted later has been accepted.
+    fn next(&mut self) -> Option<Pending<T>> {
+        let mut entry = self.entries.pop_front()?;
+        if entry.attempts == 0 {
+            entry.preceded_by = self.highest;
+        }
+        Some(entry)
+    }
 }
 
 impl<T> Backlog<T> {
@@ -51,12 +68,11 @@ impl<T> Backlog<T> {
             self.line.push_back(Place::Entry(entry));
             return;
         };
-        if let Some(run) = self.runs.get_mut(&key) {
-            run.entries.push_back(entry);
-        } else {
-            self.runs.insert(key.clone(), Run { entries: VecDeque::from([entry]), highest: None });
-            self.line.push_back(Place::Run(key));
-        }
+        let run = self.runs.entry(key).or_insert_with_key(|key| {
+            self.line.push_back(Place::Run(key.clone()));
+            Run::new(false)
+        });
+        run.entries.push_back(entry);
     }
 
     /// The last entry of a key that waits.
@@ -84,7 +100,11 @@ impl<T> Backlog<T> {
         self.next_bytes()?;
         let entry = match self.line.pop_front()? {
             Place::Entry(entry) => entry,
-            Place::Run(key) => self.runs.get_mut(&key)?.entries.pop_front()?,
+            Place::Run(key) => {
+                let run = self.runs.get_mut(&key)?;
+                run.is_out = true;
+                run.next()?
+            }
         };
         Some(entry)
     }
@@ -92,16 +112,18 @@ impl<T> Backlog<T> {
     /// Takes one more entry of a run that is out, when it has at most that many bytes.
     pub(super) fn follower(&mut self, key: &Key, most: usize) -> Option<Pending<T>> {
         let run = self.runs.get_mut(key)?;
-        let entry = run.entries.pop_front_if(|entry| entry.bytes <= most)?;
-        Some(entry)
+        run.entries.front().filter(|entry| entry.bytes <= most)?;
+        run.next()
     }
 
-    /// Notes the sequence number of an accepted entry of a run that is out, and gives the highest of those before it.
-    pub(super) fn note(&mut self, key: &Key, sequence: u128) -> Option<u128> {
-        let run = self.runs.get_mut(key)?;
-        let before = run.highest;
-        run.highest = before.max(Some(sequence));
-        before
+    /// Notes the sequence number of an accepted entry of a run that is out. All that wait were admitted after it.
+    pub(super) fn note(&mut self, key: &Key, sequence: u128) {
+        let Some(run) = self.runs.get_mut(key) else { return };
+        run.highest = run.highest.max(Some(sequence));
+        // Those that were sent before stand in front; the others hear of it when they go.
+        for entry in run.entries.iter_mut().take_while(|entry| entry.attempts > 0) {
+            entry.preceded_by = entry.preceded_by.max(Some(sequence));
+        }
     }
 
     /// Gives an entry without a key back, to the front, after a pause.
@@ -109,12 +131,16 @@ impl<T> Backlog<T> {
         self.place(Place::Entry(entry), until);
     }
 
-    /// Lets a run that is out have a place again: in front or held where it gives entries back, else at the end.
+    /// Lets a run that is out have a place again: in front or held where it gives entries back, else at the end. One that
+    /// has a place keeps it.
     pub(super) fn release(&mut self, key: &Key, back: Vec<Pending<T>>, until: Option<Instant>) {
-        let Some(run) = self.runs.get_mut(key) else { return };
+        let run = self.runs.entry(key.clone()).or_insert_with(|| Run::new(true));
         let gives_back = !back.is_empty();
         for entry in back.into_iter().rev() {
             run.entries.push_front(entry);
+        }
+        if !std::mem::take(&mut run.is_out) {
+            return;
         }
         if run.entries.is_empty() {
             self.runs.remove(key);
@@ -148,6 +174,11 @@ impl<T> Backlog<T> {
     /// When the next pause is over.
     pub(super) fn next_wake(&self) -> Option<Instant> {
         self.held.first_key_value().map(|((until, _), _)| *until)
+    }
+
+    /// All that waits; those of one key in order.
+    pub(super) fn into_entries(mut self) -> Vec<Pending<T>> {
+        self.take_all(|_| true)
     }
 
     /// Takes all waiting entries of a key, in order.

@@ -26,11 +26,11 @@ impl Ledger {
         self.current()
     }
 
-    /// Counts a settled entry out.
-    pub(super) fn settle(&mut self, epoch: u64) {
+    /// Counts settled entries out.
+    pub(super) fn settle(&mut self, epoch: u64, entries: usize) {
         let index = epoch.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         if let Some(count) = index.and_then(|index| self.open.get_mut(index)) {
-            *count = count.saturating_sub(1);
+            *count = count.saturating_sub(entries);
         }
         while self.open.len() > 1 && self.open.front() == Some(&0) {
             self.open.pop_front();
@@ -51,6 +51,11 @@ impl Ledger {
     /// Whether something is unsettled that a flush waits for, or waited for when it was given up.
     pub(super) fn is_flushing(&self) -> bool {
         self.open.len() > 1
+    }
+
+    /// Whether an unsettled entry was admitted before the latest flush.
+    pub(super) fn is_flushed(&self, epoch: u64) -> bool {
+        epoch < self.current()
     }
 
     /// A receiver that hears when all that was admitted so far is settled; `None` when it is.

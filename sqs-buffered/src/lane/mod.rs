@@ -9,13 +9,18 @@
 
 mod answer;
 mod backlog;
+mod fate;
+mod fill;
 mod ledger;
 mod open;
 mod pending;
 mod rules;
+mod runs;
 mod settle;
 #[cfg(test)]
 mod tests;
+
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -36,12 +41,23 @@ use open::Open;
 pub(crate) struct Settled<T, R> {
     pub(crate) item: T,
     pub(crate) result: Result<R, SendError>,
+    /// Which flush has to wait until it is told.
+    pub(crate) epoch: u64,
+}
+
+/// An entry that is tried again.
+#[derive(Debug)]
+pub(crate) struct Retried {
+    /// Why it was not done.
+    pub(crate) error: SendError,
+    pub(crate) attempts: u32,
+    pub(crate) pause: Duration,
 }
 
 /// What to do next.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// Send the batch of this number, whose entries [`Lane::batch`] shows; then ask again.
+    /// Send the batch of this number, whose entries [`Lane::lend`] gives; then ask again.
     Dispatch(u64),
     /// Nothing, until then or until something happens.
     Wait(Option<Instant>),
@@ -62,6 +78,13 @@ pub(crate) struct Lane<T, R> {
     /// Before this, no waiting entry has passed its deadline.
     no_deadline_before: Option<Instant>,
     settled: Vec<Settled<T, R>>,
+    /// Empty unless somebody wants to hear.
+    retried: Vec<Retried>,
+}
+
+/// The earlier of two moments, of those that there are.
+fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
 }
 
 /// A batch in flight.
@@ -84,6 +107,7 @@ impl<T, R: Receipt> Lane<T, R> {
             is_closing: false,
             no_deadline_before: None,
             settled: Vec::new(),
+            retried: Vec::new(),
         }
     }
 
@@ -91,25 +115,32 @@ impl<T, R: Receipt> Lane<T, R> {
     /// that the lane waits for already comes first.
     pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
-        self.heed(entry.deadline);
+        let is_urgent = self.heed(entry.deadline);
         let is_first = self.open.is_empty();
         self.backlog.push(entry);
         self.fill();
         if self.open.is_empty() || self.has_all_in_flight() {
-            return false;
+            return is_urgent;
         }
-        is_first || self.is_pressing(starving) || self.is_full()
+        is_urgent || is_first || self.is_pressing(starving) || self.is_full()
     }
 
-    /// An entry with this deadline waits from now on.
-    fn heed(&mut self, deadline: Instant) {
-        self.no_deadline_before = Some(self.no_deadline_before.map_or(deadline, |at| at.min(deadline)));
+    /// An entry with this deadline waits from now on. Says whether no other has one that is as near.
+    fn heed(&mut self, deadline: Instant) -> bool {
+        let is_nearest = self.no_deadline_before.is_none_or(|at| deadline < at);
+        if is_nearest {
+            self.no_deadline_before = Some(deadline);
+        }
+        is_nearest
     }
 
-    /// The last entry of a key that is not in flight, for an entry that says the same or better.
-    pub(crate) fn waiting(&mut self, key: &Key) -> Option<&mut T> {
-        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key));
-        last.map(|entry| &mut entry.item)
+    /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
+    /// its own deadline and all attempts before it.
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<&mut T> {
+        self.heed(deadline);
+        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
+        (last.deadline, last.attempts) = (deadline, 0);
+        Some(&mut last.item)
     }
 
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
@@ -117,7 +148,7 @@ impl<T, R: Receipt> Lane<T, R> {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
         let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
         for entry in flying.filter(|entry| of_key(entry)) {
-            entry.deadline = entry.admitted;
+            entry.is_superseded = true;
         }
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();
@@ -135,32 +166,60 @@ impl<T, R: Receipt> Lane<T, R> {
         self.expire(now);
         self.backlog.wake(now);
         self.fill();
+        let mut wake = earliest(self.no_deadline_before, self.backlog.next_wake());
         let Some(since) = self.open.since() else {
             self.nudged = false;
-            return Step::Wait(self.backlog.next_wake());
+            return Step::Wait(wake);
         };
-        if self.has_all_in_flight() {
-            return Step::Wait(self.no_deadline_before);
+        if !self.has_all_in_flight() {
+            let linger_ends = self.linger_ends(now, since);
+            if linger_ends <= now || self.is_pressing(starving) || self.is_full() {
+                return self.dispatch();
+            }
+            wake = earliest(wake, Some(linger_ends));
         }
-        let linger_ends = match self.rules.linger {
-            Linger::Adaptive { .. } if self.in_flight.is_empty() => now,
-            Linger::Adaptive { max } => since + max,
-            Linger::Fixed(linger) => since + linger,
-        };
-        if self.is_pressing(starving) || self.is_full() || linger_ends <= now {
-            return self.dispatch();
-        }
-        Step::Wait(self.backlog.next_wake().map_or(Some(linger_ends), |at| Some(at.min(linger_ends))))
+        Step::Wait(wake)
     }
 
-    /// The entries of a batch in flight.
-    pub(crate) fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
+    /// Lends the entries of a batch in flight, for a look at them without the lane.
+    pub(crate) fn lend(&mut self, number: u64) -> Vec<Pending<T>> {
+        let flight = self.in_flight.iter_mut().find(|flight| flight.number == number);
+        flight.map(|flight| std::mem::take(&mut flight.entries)).unwrap_or_default()
+    }
+
+    /// Takes them back, and says whether the batch is to be sent. One that was aborted meanwhile is not.
+    pub(crate) fn give_back(&mut self, number: u64, entries: Vec<Pending<T>>) -> bool {
+        if let Some(flight) = self.in_flight.iter_mut().find(|flight| flight.number == number) {
+            flight.entries = entries;
+            return true;
+        }
+        for entry in entries {
+            self.lose(entry, SendErrorKind::Aborted);
+        }
+        false
+    }
+
+    #[cfg(test)]
+    fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
         self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
     }
 
-    /// What has ended since the last time.
+    /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
     pub(crate) fn take_settled(&mut self) -> Vec<Settled<T, R>> {
         std::mem::take(&mut self.settled)
+    }
+
+    /// What is tried again, since the last time.
+    pub(crate) fn take_retried(&mut self) -> Vec<Retried> {
+        std::mem::take(&mut self.retried)
+    }
+
+    /// Those who wait for so many entries of an epoch know how they have ended.
+    pub(crate) fn told(&mut self, epoch: u64, entries: usize) {
+        self.ledger.settle(epoch, entries);
+        if self.is_idle() {
+            self.no_deadline_before = None;
+        }
     }
 
     /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
@@ -174,21 +233,20 @@ impl<T, R: Receipt> Lane<T, R> {
         self.is_closing = true;
     }
 
-    /// Ends everything that has not ended.
+    /// Ends everything that has not ended. What comes later starts afresh.
     pub(crate) fn abort(&mut self) {
-        let waiting = self.open.close().into_iter().chain(self.backlog.take_all(|_| true));
-        let waiting: Vec<_> = waiting.collect();
         let flights = std::mem::take(&mut self.in_flight).into_iter();
         for mut entry in flights.flat_map(|flight| flight.entries) {
             entry.maybe_sent = true;
             self.lose(entry, SendErrorKind::Aborted);
         }
-        for entry in waiting {
+        let waiting = std::mem::replace(&mut self.backlog, Backlog::new()).into_entries();
+        for entry in self.open.close().into_iter().chain(waiting) {
             self.lose(entry, SendErrorKind::Aborted);
         }
     }
 
-    /// Whether everything has ended.
+    /// Whether everything has ended, and was told.
     pub(crate) fn is_idle(&self) -> bool {
         self.ledger.is_settled()
     }
@@ -196,60 +254,6 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Whether nothing more will come.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing
-    }
-
-    /// Whether there may not be another batch in flight.
-    fn has_all_in_flight(&self) -> bool {
-        self.in_flight.len() >= self.rules.in_flight.max(1)
-    }
-
-    /// Whether entries go without waiting for a fuller batch.
-    fn is_pressing(&self, starving: bool) -> bool {
-        starving
-            || self.is_closing
-            || self.ledger.is_flushing()
-            || (self.nudged && self.may_go_partly_filled())
-    }
-
-    /// Whether something that came back lets a batch go that is not full. Only half of the slots are for such batches:
-    /// were it all, each would go with the few entries of those who were told just now.
-    fn may_go_partly_filled(&self) -> bool {
-        let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
-        is_adaptive && self.in_flight.len() < self.rules.in_flight.div_ceil(2).max(1)
-    }
-
-    /// Moves entries into the open batch as long as they fit, in order.
-    fn fill(&mut self) {
-        if self.rules.ordering == FifoOrdering::Grouped {
-            for key in self.open.keys() {
-                self.fill_with_run(&key);
-            }
-        }
-        while let Some(room) = self.open.room(self.rules.limits) {
-            if self.backlog.next_bytes().is_none_or(|bytes| bytes > room) {
-                return;
-            }
-            let Some(entry) = self.backlog.next() else { return };
-            let run = entry.key.clone().filter(|_| self.rules.ordering == FifoOrdering::Grouped);
-            self.open.push(entry);
-            if let Some(key) = run {
-                self.fill_with_run(&key);
-            }
-        }
-    }
-
-    /// Lets the entries of a run of which the open batch has some already follow.
-    fn fill_with_run(&mut self, key: &Key) {
-        while let Some(room) = self.open.room(self.rules.limits) {
-            let Some(follower) = self.backlog.follower(key, room) else { return };
-            self.open.push(follower);
-        }
-    }
-
-    /// Whether the entry that is next, if there is one, has to go into another batch.
-    fn is_full(&mut self) -> bool {
-        let Some(room) = self.open.room(self.rules.limits) else { return true };
-        room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)
     }
 
     fn dispatch(&mut self) -> Step {

@@ -66,6 +66,19 @@ impl<T> Open<T> {
         taken
     }
 
+    /// Whether `is_meant` is true of one of its entries.
+    pub(super) fn any(&self, is_meant: impl FnMut(&Pending<T>) -> bool) -> bool {
+        self.entries.iter().any(is_meant)
+    }
+
+    /// When the first of its entries has used half of its time.
+    pub(super) fn half_time(&self) -> Option<Instant> {
+        let half = |entry: &Pending<T>| {
+            entry.admitted + entry.deadline.saturating_duration_since(entry.admitted) / 2
+        };
+        self.entries.iter().map(half).min()
+    }
+
     /// The earliest deadline.
     pub(super) fn first_deadline(&self) -> Option<Instant> {
         self.entries.iter().map(|entry| entry.deadline).min()

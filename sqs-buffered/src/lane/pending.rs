@@ -25,7 +25,11 @@ pub(crate) struct Pending<T> {
     /// Whether the service may have it although no answer says so.
     pub(crate) maybe_sent: bool,
     /// The lowest sequence number of accepted entries of its key that were admitted after it.
-    pub(crate) overtaken_at: Option<u128>,
+    pub(super) overtaken_at: Option<u128>,
+    /// The highest sequence number of accepted entries of its key that were admitted before it.
+    pub(super) preceded_by: Option<u128>,
+    /// Whether what it asks for is pointless by now: it is not tried again.
+    pub(super) is_superseded: bool,
     /// Which flush has to wait for it; the ledger knows.
     pub(super) epoch: u64,
 }
@@ -33,7 +37,18 @@ pub(crate) struct Pending<T> {
 impl<T> Pending<T> {
     /// An entry that was admitted now.
     pub(crate) fn new(item: T, key: Option<Key>, bytes: usize, admitted: Instant, deadline: Instant) -> Self {
-        let (attempts, maybe_sent, overtaken_at, epoch) = (0, false, None, 0);
-        Self { item, key, bytes, admitted, deadline, attempts, maybe_sent, overtaken_at, epoch }
+        Self {
+            item,
+            key,
+            bytes,
+            admitted,
+            deadline,
+            attempts: 0,
+            maybe_sent: false,
+            overtaken_at: None,
+            preceded_by: None,
+            is_superseded: false,
+            epoch: 0,
+        }
     }
 }

@@ -52,6 +52,10 @@ pub enum AfterFailure {
     Continue,
 }
 
+/// How much longer pauses are when the service asks for fewer requests: a second at first by default, as of the client.
+/// Four attempts within a fraction of a second would all meet the same limit.
+const THROTTLED: u32 = 20;
+
 /// When a failed entry is tried again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RetryRules {
@@ -65,10 +69,12 @@ pub(crate) struct RetryRules {
 impl RetryRules {
     /// The pause after that many attempts: somewhere between nothing and its longest ("full jitter",
     /// <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>). `chance` is from 0 to 1.
-    pub(crate) fn pause(&self, attempts: u32, chance: f64) -> Duration {
+    pub(crate) fn pause(&self, attempts: u32, is_throttled: bool, chance: f64) -> Duration {
         let doublings = attempts.saturating_sub(1).min(20);
-        let longest = self.first_pause.saturating_mul(1 << doublings).min(self.max_pause);
-        longest.mul_f64(chance.clamp(0.0, 1.0))
+        let first = self.first_pause.saturating_mul(if is_throttled { THROTTLED } else { 1 });
+        let longest = first.saturating_mul(1 << doublings).min(self.max_pause);
+        let pause = longest.as_secs_f64() * chance.clamp(0.0, 1.0);
+        Duration::try_from_secs_f64(pause).unwrap_or(longest)
     }
 }
 
@@ -82,6 +88,8 @@ pub(crate) struct Rules {
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) retry: RetryRules,
+    /// Whether somebody wants to hear of each entry that is tried again.
+    pub(crate) tells_retries: bool,
 }
 
 #[cfg(test)]
@@ -95,9 +103,14 @@ mod tests {
             first_pause: Duration::from_millis(50),
             max_pause: Duration::from_secs(5),
         };
-        let longest: Vec<_> = (1..=9).map(|attempts| rules.pause(attempts, 1.0).as_millis()).collect();
+        let longest: Vec<_> = (1..=9).map(|attempts| rules.pause(attempts, false, 1.0).as_millis()).collect();
+        let throttled: Vec<_> =
+            (1..=4).map(|attempts| rules.pause(attempts, true, 1.0).as_millis()).collect();
+        assert_eq!(throttled, [1000, 2000, 4000, 5000]);
         assert_eq!(longest, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-        assert_eq!(rules.pause(u32::MAX, 0.5), Duration::from_millis(2500));
-        assert_eq!(rules.pause(3, 0.0), Duration::ZERO);
+        assert_eq!(rules.pause(u32::MAX, false, 0.5), Duration::from_millis(2500));
+        assert_eq!(rules.pause(3, false, 0.0), Duration::ZERO);
+        let endless = RetryRules { first_pause: Duration::MAX, max_pause: Duration::MAX, ..rules };
+        assert_eq!(endless.pause(1, true, 1.0), Duration::MAX);
     }
 }

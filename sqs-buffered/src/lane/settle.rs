@@ -2,38 +2,19 @@
 
 use tokio::time::Instant;
 
-use super::answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
+use super::answer::{Answer, EntryAnswer, Receipt};
+use super::fate::Fate;
 use super::pending::{Key, Pending};
-use super::rules::AfterFailure;
-use super::{Lane, Settled};
-use crate::batch::BatchLimits;
+use super::rules::{AfterFailure, FifoOrdering};
+use super::runs::{in_runs, overtakers};
+use super::{Lane, Retried, Settled};
 use crate::error::{SendError, SendErrorKind};
-
-/// What came of one entry.
-enum Fate<R> {
-    Accepted(R),
-    /// Done, but not as it should be.
-    Done(SendError),
-    Failed(Setback),
-}
-
-/// Why an entry was not done.
-struct Setback {
-    error: SendError,
-    is_retryable: bool,
-    /// Whether this answer says for sure that it was not done.
-    is_refused: bool,
-}
+use crate::time::after;
 
 impl<T, R: Receipt> Lane<T, R> {
-    /// Takes the answer to a batch. `chance` gives numbers from 0 to 1, for pauses.
-    pub(crate) fn complete(
-        &mut self,
-        now: Instant,
-        number: u64,
-        answer: Answer<R>,
-        mut chance: impl FnMut() -> f64,
-    ) {
+    /// Takes the answer to a batch. `chance` is from 0 to 1, for the pause: one for the whole batch, so that what failed
+    /// together comes back together.
+    pub(crate) fn complete(&mut self, now: Instant, number: u64, answer: Answer<R>, chance: f64) {
         let Some(index) = self.in_flight.iter().position(|flight| flight.number == number) else { return };
         let entries = self.in_flight.swap_remove(index).entries;
         self.nudged = true;
@@ -47,9 +28,8 @@ impl<T, R: Receipt> Lane<T, R> {
             entry.attempts += 1;
             entry
         });
-        // The last first: each goes to the front of the line.
-        for (key, run) in in_runs(counted.zip(fates.into_iter().chain(unaccounted))).into_iter().rev() {
-            self.settle_run(now, key.as_ref(), run, &mut chance);
+        for (key, run) in in_runs(counted.zip(fates.into_iter().chain(unaccounted))) {
+            self.settle_run(now, key.as_ref(), run, chance);
         }
     }
 
@@ -58,33 +38,33 @@ impl<T, R: Receipt> Lane<T, R> {
         if entries.len() < 2 {
             if let Some(entry) = entries.pop() {
                 let key = entry.key.clone();
-                self.end(entry, Err(error));
+                self.end_unsent(entry, error);
                 self.after_failure(key.as_ref());
                 self.release(key.as_ref(), Vec::new(), None);
             }
             return;
         }
         let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
-        let limits = BatchLimits::default().entries(self.rules.limits.max_entries());
-        self.rules.limits = limits.bytes(self.rules.limits.max_bytes().min(bytes / 2));
+        let limits = self.rules.limits;
+        self.rules.limits = match bytes {
+            0 => limits.entries(entries.len() / 2),
+            _ => limits.bytes(limits.max_bytes().min(bytes / 2).max(1)),
+        };
+        // The last first: each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
             self.release(key.as_ref(), run.into_iter().map(|(entry, ())| entry).collect(), None);
         }
     }
 
-    fn settle_run(
-        &mut self,
-        now: Instant,
-        key: Option<&Key>,
-        run: Vec<(Pending<T>, Fate<R>)>,
-        chance: &mut impl FnMut() -> f64,
-    ) {
+    fn settle_run(&mut self, now: Instant, key: Option<&Key>, run: Vec<(Pending<T>, Fate<R>)>, chance: f64) {
         let overtakers = overtakers(&run);
-        let (mut again, mut has_failed, mut until) = (Vec::new(), false, None);
+        let (mut again, mut has_failed, mut until, mut highest) = (Vec::new(), false, None, None);
         for ((mut entry, fate), overtaker) in run.into_iter().zip(overtakers) {
             entry.overtaken_at = [entry.overtaken_at, overtaker.sequence].into_iter().flatten().min();
+            entry.preceded_by = entry.preceded_by.max(highest);
             let setback = match fate {
                 Fate::Accepted(receipt) => {
+                    highest = highest.max(receipt.sequence_number());
                     self.accept(entry, receipt);
                     continue;
                 }
@@ -95,16 +75,22 @@ impl<T, R: Receipt> Lane<T, R> {
                 Fate::Failed(setback) => setback,
             };
             entry.maybe_sent |= !setback.is_refused;
-            let pause = self.rules.retry.pause(entry.attempts, chance());
-            let in_time = now + pause < entry.deadline;
+            let pause = self.rules.retry.pause(entry.attempts, setback.is_throttle, chance);
+            let wakes = after(now, pause);
+            let in_time = wakes < entry.deadline;
             if has_failed && self.rules.after_failure == AfterFailure::FailGroup {
                 self.lose(entry, SendErrorKind::PrecedingFailed);
             } else if setback.is_refused && overtaker.is_there {
                 has_failed = true;
                 let error = setback.error.of_kind(SendErrorKind::OrderGap).after(overtaker.id.as_deref());
                 self.end_unsent(entry, error);
+            } else if entry.is_superseded && setback.is_retryable {
+                self.lose(entry, SendErrorKind::Superseded);
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
-                until = until.max(Some(now + pause));
+                until = until.max(Some(wakes));
+                if self.rules.tells_retries {
+                    self.retried.push(Retried { error: setback.error, attempts: entry.attempts, pause });
+                }
                 again.push(entry);
             } else {
                 has_failed = true;
@@ -132,12 +118,16 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     /// Whether a message was stored behind one that was admitted later, or, when it was sent more than once, ahead of one
-    /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before.
+    /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before. Where
+    /// the messages of a group go one by one, it says nothing of any.
     fn is_out_of_order(&mut self, entry: &Pending<T>, sequence: Option<u128>) -> bool {
         let Some((key, own)) = entry.key.as_ref().zip(sequence) else { return false };
-        let before = self.backlog.note(key, own);
+        if self.rules.ordering != FifoOrdering::Grouped {
+            return false;
+        }
+        self.backlog.note(key, own);
         entry.overtaken_at.is_some_and(|other| own > other)
-            || (entry.maybe_sent && before.is_some_and(|other| own < other))
+            || (entry.maybe_sent && entry.preceded_by.is_some_and(|other| own < other))
     }
 
     /// What a failure means for those of its group that wait.
@@ -197,88 +187,6 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     fn end(&mut self, entry: Pending<T>, result: Result<R, SendError>) {
-        self.ledger.settle(entry.epoch);
-        self.settled.push(Settled { item: entry.item, result });
-    }
-}
-
-/// The entry of the same run that was admitted later and accepted.
-#[derive(Clone, Default)]
-struct Overtaker {
-    is_there: bool,
-    /// Of the one that was stored first.
-    sequence: Option<u128>,
-    id: Option<String>,
-}
-
-/// For each entry of a run, who has overtaken it.
-fn overtakers<T, R: Receipt>(run: &[(Pending<T>, Fate<R>)]) -> Vec<Overtaker> {
-    let mut later = Overtaker::default();
-    let mut found: Vec<_> = run
-        .iter()
-        .rev()
-        .map(|(_, fate)| {
-            let of_this = later.clone();
-            match fate {
-                Fate::Accepted(receipt) => {
-                    later.is_there = true;
-                    later.sequence = [later.sequence, receipt.sequence_number()].into_iter().flatten().min();
-                    later.id = receipt.message_id().map(str::to_owned);
-                }
-                Fate::Done(error) => {
-                    later.is_there = true;
-                    later.id = error.message_id().map(str::to_owned);
-                }
-                Fate::Failed(_) => {}
-            }
-            of_this
-        })
-        .collect();
-    found.reverse();
-    found
-}
-
-/// Entries of one batch that have the same key, in order, each with something; one entry where there is no key.
-type Run<T, F> = (Option<Key>, Vec<(Pending<T>, F)>);
-
-/// Sorts the entries of a batch by key; both the keys and the entries of each stay in order.
-fn in_runs<T, F>(entries: impl Iterator<Item = (Pending<T>, F)>) -> Vec<Run<T, F>> {
-    let mut runs: Vec<Run<T, F>> = Vec::new();
-    for entry in entries {
-        let key = entry.0.key.clone();
-        match runs.iter_mut().find(|(other, _)| key.is_some() && *other == key) {
-            Some((_, run)) => run.push(entry),
-            None => runs.push((key, vec![entry])),
-        }
-    }
-    runs
-}
-
-impl<R> From<EntryAnswer<R>> for Fate<R> {
-    fn from(answer: EntryAnswer<R>) -> Self {
-        match answer {
-            EntryAnswer::Accepted(receipt) => Self::Accepted(receipt),
-            EntryAnswer::Damaged(error) => Self::Done(error),
-            EntryAnswer::Refused(refusal) => Self::Failed(refusal.into()),
-            EntryAnswer::Unaccounted => Self::Failed(Setback {
-                error: SendError::new(SendErrorKind::Unaccounted),
-                is_retryable: true,
-                is_refused: false,
-            }),
-        }
-    }
-}
-
-impl From<Refusal> for Setback {
-    fn from(refusal: Refusal) -> Self {
-        let Refusal { kind, code, message, is_retryable } = refusal;
-        Self { error: SendError::new(kind).refused(code, message), is_retryable, is_refused: true }
-    }
-}
-
-impl From<Failure> for Setback {
-    fn from(failure: Failure) -> Self {
-        let Failure { error, is_retryable, is_outcome_unknown } = failure;
-        Self { error, is_retryable, is_refused: !is_outcome_unknown }
+        self.settled.push(Settled { item: entry.item, result, epoch: entry.epoch });
     }
 }

@@ -24,8 +24,7 @@ impl<H: Execute> Source<H> {
     /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come.
     pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
         let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
-        let timeout = until.saturating_duration_since(Instant::now());
-        self.client.enqueue_visibility_within(&self.url, handle, seconds, timeout).await?.await
+        self.client.enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
     }
 
     /// Keeps a message hidden for this long from now, parts of a second rounded up.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use sqs_buffered::{Linger, SendErrorKind};
+use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
 
 use crate::rig::Rig;
 
@@ -41,19 +42,66 @@ async fn deletes_share_requests() {
 async fn one_handle_twice_is_one_entry_with_two_tickets() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
     let first = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
     let second = buffered.enqueue_delete(&rig.url, &handle).await.unwrap();
     first.await.unwrap();
     second.await.unwrap();
-    assert_eq!(buffered.stats().batched_entries, 1);
+    let stats = buffered.stats();
+    assert_eq!((stats.batched_entries, stats.admitted, stats.succeeded, stats.entries), (1, 2, 2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn acknowledgements_of_one_handle_have_bounds_too() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered =
+        rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
+    let tickets: Vec<_> = (0..3).map(|_| buffered.try_enqueue_delete(&rig.url, &handle).unwrap()).collect();
+    assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
+    assert!(buffered.try_enqueue_visibility(&rig.url, &handle, 1).unwrap_err().is_full());
+    for ticket in tickets {
+        ticket.await.unwrap();
+    }
+    assert_eq!(buffered.stats().entries, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sends_without_room_do_not_hold_up_acknowledgements() {
+    let rig = Rig::standard().await;
+    let handles = handles(&rig, 2).await;
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).on(Action::SendMessageBatch));
+    let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();
+    let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    let second = tokio::spawn({
+        let (buffered, url) = (buffered.clone(), rig.url.clone());
+        async move { buffered.send(url, "2").await }
+    });
+    tokio::task::yield_now().await;
+    let start = Instant::now();
+    buffered.delete(&rig.url, &handles[0]).await.unwrap();
+    buffered.change_visibility(&rig.url, &handles[1], 60).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    first.await.unwrap();
+    second.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_that_is_not_taken_leaves_the_change_alone() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    let buffered =
+        rig.builder().capacity(1, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
+    let change = buffered.try_enqueue_visibility(&rig.url, &handle, 600).unwrap();
+    assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
+    change.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn last_change_of_visibility_counts() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
     let first = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
     let second = buffered.enqueue_visibility(&rig.url, &handle, 0).await.unwrap();
     first.await.unwrap();
@@ -66,7 +114,7 @@ async fn delete_drops_a_change_that_waits() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let (buffered, changes) = (
-        rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build(),
+        rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap(),
         rig.count(Action::ChangeMessageVisibilityBatch),
     );
     let change = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
@@ -79,9 +127,9 @@ async fn delete_drops_a_change_that_waits() {
 async fn delete_is_repeated_when_its_answer_is_lost() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
-    rig.server.faults().inject(Fault::reset_after().times(2));
+    let lost = rig.server.faults().inject(Fault::reset_after().times(2));
     rig.buffered().delete(&rig.url, &handle).await.unwrap();
-    assert!(rig.bodies().is_empty());
+    assert_eq!((lost.hits(), rig.bodies().len()), (2, 0));
 }
 
 #[tokio::test(start_paused = true)]

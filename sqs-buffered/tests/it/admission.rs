@@ -14,7 +14,7 @@ async fn entries_and_bytes_stay_within_the_capacity() {
     for (entries, bytes) in [(25, usize::MAX), (1000, 2500)] {
         let rig = Rig::standard().await;
         rig.server.faults().inject(Fault::latency(Duration::from_millis(50)));
-        let buffered = rig.builder().capacity(entries, bytes.min(1 << 20)).build();
+        let buffered = rig.builder().capacity(entries, bytes.min(1 << 20)).build().unwrap();
         let senders: Vec<_> = (0..200)
             .map(|_| {
                 let (buffered, url) = (buffered.clone(), rig.url.clone());
@@ -34,7 +34,8 @@ async fn entries_and_bytes_stay_within_the_capacity() {
 #[tokio::test(start_paused = true)]
 async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build();
+    let buffered =
+        rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build().unwrap();
     let start = Instant::now();
     for number in 0..9 {
         drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
@@ -46,7 +47,8 @@ async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
 async fn full_hands_the_entry_back() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
-    let buffered = rig.builder().capacity(1, 1 << 20).admission_timeout(Duration::from_secs(5)).build();
+    let buffered =
+        rig.builder().capacity(1, 1 << 20).admission_timeout(Duration::from_secs(5)).build().unwrap();
     let ticket = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap();
     let refused = buffered.try_enqueue(Entry::new(&rig.url, "2")).unwrap_err();
     assert!(refused.is_full());
@@ -62,14 +64,18 @@ async fn full_hands_the_entry_back() {
 #[tokio::test(start_paused = true)]
 async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     let rig = Rig::standard().await;
-    rig.server.faults().inject(Fault::latency(Duration::from_millis(100)));
-    let buffered = rig.builder().capacity(2, 1 << 20).build();
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(10)));
+    let buffered = rig.builder().capacity(2, 1 << 20).build().unwrap();
     for body in ["1", "2"] {
         drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
     }
+    // Alone and as one of several, at every moment of the wait.
     for patience in 0..50 {
-        let never = buffered.send(&rig.url, "never");
-        assert!(tokio::time::timeout(Duration::from_micros(patience), never).await.is_err());
+        let several =
+            futures_util::future::join_all((0..patience % 3).map(|_| buffered.send(&rig.url, "never")));
+        let never = futures_util::future::join(buffered.send(&rig.url, "never"), several);
+        assert!(tokio::time::timeout(Duration::from_millis(patience), never).await.is_err());
+        assert_eq!(buffered.stats().entries, 2);
     }
     buffered.flush().await;
     assert_eq!(rig.bodies(), ["1", "2"]);
@@ -81,7 +87,7 @@ async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
 async fn closing_ends_the_wait_for_room() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(1)));
-    let buffered = rig.builder().capacity(1, 1 << 20).build();
+    let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();
     let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
     let (second, ()) = tokio::join!(buffered.enqueue(Entry::new(&rig.url, "2")), buffered.close());
     assert_eq!(second.unwrap_err().kind(), SendErrorKind::Closed);

@@ -1,6 +1,9 @@
 //! Bad input gets a clear answer, and does not take the neighbours down.
 
-use sqs_buffered::{Entry, SendErrorKind};
+use std::time::Duration;
+
+use sqs_buffered::{BatchLimits, Entry, Linger, SendErrorKind};
+use sqs_client::operation::Action;
 
 use crate::rig::Rig;
 
@@ -10,7 +13,11 @@ async fn what_the_service_would_refuse_is_refused_before() {
     let table = [
         (Entry::new("", "x"), SendErrorKind::Invalid, "queue"),
         (Entry::new(&standard.url, ""), SendErrorKind::Invalid, "MessageBody"),
-        (Entry::new(&standard.url, "x".repeat((1 << 20) + 1)), SendErrorKind::TooLarge, "too large"),
+        (
+            Entry::new(&standard.url, "x".repeat((1 << 20) + 1)),
+            SendErrorKind::TooLarge,
+            "1048577 bytes, at most 1048576",
+        ),
         (Entry::new(&fifo.url, "x"), SendErrorKind::Invalid, "MessageGroupId"),
         (
             Entry::new(&fifo.url, "x").message_group_id("g").delay_seconds(5),
@@ -41,14 +48,55 @@ async fn unknown_queue_is_named_by_the_service() {
     let error = rig.buffered().send(rig.server.queue_url("other"), "x").await.unwrap_err();
     assert_eq!(error.kind(), SendErrorKind::Request);
     assert_eq!(error.code(), Some("AWS.SimpleQueueService.NonExistentQueue"));
+    assert!(error.to_string().contains(error.request_id().unwrap()) && !error.is_retryable(), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn settings_of_zero_are_brought_inside() {
+async fn settings_that_cannot_work_are_refused() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().capacity(0, 0).max_in_flight(0).max_attempts(0).build();
-    buffered.send(&rig.url, "x").await.unwrap();
-    assert_eq!(rig.bodies(), ["x"]);
+    let limits = BatchLimits::default;
+    let table = [
+        (rig.builder().capacity(0, 1), "capacity (entries) is 0, allowed is 1 or more"),
+        (rig.builder().capacity(1, 0), "capacity (bytes) is 0, allowed is 1 or more"),
+        (rig.builder().max_in_flight(0), "max_in_flight is 0, allowed is 1 or more"),
+        (rig.builder().max_attempts(0), "max_attempts is 0, allowed is 1 or more"),
+        (rig.builder().max_message_bytes(0), "max_message_bytes is 0, allowed is 1 to 2147483647"),
+        (
+            rig.builder().delivery_timeout(Duration::ZERO),
+            "delivery_timeout is zero, allowed is more than zero",
+        ),
+        (
+            rig.builder().batch_limits(limits().entries(11)),
+            "batch_limits (entries) is 11, allowed is 1 to 10",
+        ),
+        (rig.builder().batch_limits(limits().bytes(0)), "batch_limits (bytes) is 0, allowed is 1 to 1048576"),
+    ];
+    for (builder, text) in table {
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.to_string(), text);
+        assert!(text.starts_with(error.setting()));
+    }
+    assert!(rig.builder().capacity(1, 1).max_in_flight(1).max_attempts(1).build().is_ok());
+}
+
+/// For a client below that keeps large bodies elsewhere.
+#[tokio::test(start_paused = true)]
+async fn message_that_is_larger_than_a_batch_goes_alone() {
+    let rig = Rig::standard().await;
+    let small = BatchLimits::default().bytes(100);
+    let buffered = rig.builder().batch_limits(small).build().unwrap();
+    buffered.send(&rig.url, "x".repeat(101)).await.unwrap();
+    let linger = Linger::Fixed(Duration::from_millis(10));
+    let buffered = rig.builder().max_message_bytes(2 << 20).linger(linger).build().unwrap();
+    let requests = rig.count(Action::SendMessageBatch);
+    let send = |bytes: usize| buffered.send(&rig.url, "x".repeat(bytes));
+    let (before, huge, after) = tokio::join!(send(1), send((1 << 20) + 1), send(1));
+    assert!(before.is_ok() && after.is_ok());
+    assert_eq!(
+        (huge.unwrap_err().kind(), requests.hits()),
+        (SendErrorKind::TooLarge, 3),
+        "the service says so"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -58,6 +106,7 @@ async fn visibility_out_of_range_and_missing_handles_are_refused() {
     for seconds in [-1, 43_201] {
         let refused = buffered.enqueue_visibility(&rig.url, "handle", seconds).await.unwrap_err();
         assert!(refused.to_string().contains("43200"), "{refused}");
+        assert!(refused.code().is_some(), "{refused}");
     }
     let refused = buffered.enqueue_delete(&rig.url, "").await.unwrap_err();
     assert!(refused.to_string().contains("ReceiptHandle"), "{refused}");

@@ -15,7 +15,7 @@ const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
 async fn flush_returns_when_all_that_was_admitted_has_ended() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::throttle().times(2));
-    let buffered = rig.builder().linger(LONG).build();
+    let buffered = rig.builder().linger(LONG).build().unwrap();
     for number in 0..25 {
         drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
     }
@@ -27,7 +27,7 @@ async fn flush_returns_when_all_that_was_admitted_has_ended() {
 #[tokio::test(start_paused = true)]
 async fn close_sends_what_was_admitted_and_takes_no_more() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().linger(LONG).build();
+    let buffered = rig.builder().linger(LONG).build().unwrap();
     let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
     buffered.close().await;
     ticket.await.unwrap();
@@ -42,7 +42,7 @@ async fn close_sends_what_was_admitted_and_takes_no_more() {
 async fn close_aborts_what_its_grace_does_not_suffice_for() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
-    let buffered = rig.builder().max_in_flight(1).close_grace(Duration::from_secs(3)).build();
+    let buffered = rig.builder().max_in_flight(1).close_grace(Duration::from_secs(3)).build().unwrap();
     let flying = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(1)).await;
     let waiting = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
@@ -58,32 +58,70 @@ async fn close_aborts_what_its_grace_does_not_suffice_for() {
 #[tokio::test(start_paused = true)]
 async fn dropping_the_last_client_sends_in_the_background() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().linger(LONG).build();
+    let buffered = rig.builder().linger(LONG).build().unwrap();
     let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
     drop(buffered);
     ticket.await.unwrap();
     assert_eq!(rig.bodies(), ["tea"]);
 }
 
-#[test]
-fn runtime_that_ends_resolves_every_ticket() {
+/// The runtime ends while one message waits in an open batch or is in flight, and another of its group behind it.
+fn end_runtime(is_fifo: bool, linger: Linger) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let entry = |rig: &Rig, body: &str| {
+        let entry = Entry::new(&rig.url, body);
+        if is_fifo { entry.message_group_id("g").message_deduplication_id(body) } else { entry }
+    };
     let first = runtime();
-    let (rig, buffered, ticket) = first.block_on(async {
-        let rig = Rig::standard().await;
-        let buffered = rig.builder().linger(LONG).build();
-        let ticket = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+    let (rig, buffered, tickets) = first.block_on(async {
+        let rig = if is_fifo { Rig::fifo().await } else { Rig::standard().await };
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).times(1));
+        let buffered = rig.builder().linger(linger).build().unwrap();
+        let one = buffered.enqueue(entry(&rig, "1")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let two = buffered.enqueue(entry(&rig, "2")).await.unwrap();
         tokio::task::yield_now().await;
-        (rig, buffered, ticket)
+        (rig, buffered, [one, two])
     });
     drop(first);
     runtime().block_on(async {
-        assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
-        let ticket = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
-        buffered.flush().await;
+        for ticket in tickets {
+            assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
+        }
+        rig.server.faults().clear();
+        let ticket = buffered.enqueue(entry(&rig, "3")).await.unwrap();
+        let flushed = tokio::time::timeout(Duration::from_secs(5), buffered.flush()).await;
+        assert!(flushed.is_ok(), "is FIFO: {is_fifo}, {linger:?}");
         ticket.await.unwrap();
     });
-    assert_eq!(rig.bodies(), ["2"], "a new worker works on the new runtime");
+    assert_eq!(rig.bodies(), ["3"], "a new worker works on the new runtime");
+}
+
+#[test]
+fn runtime_that_ends_resolves_every_ticket_and_wedges_nothing() {
+    for is_fifo in [false, true] {
+        for linger in [LONG, Linger::default()] {
+            end_runtime(is_fifo, linger);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_duration_is_too_long() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::throttle().times(1));
+    let buffered = rig
+        .builder()
+        .linger(Linger::Fixed(Duration::MAX))
+        .delivery_timeout(Duration::MAX)
+        .admission_timeout(Duration::MAX)
+        .close_grace(Duration::MAX)
+        .back_off(Duration::from_millis(1), Duration::MAX)
+        .build()
+        .unwrap();
+    let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
+    buffered.close().await;
+    ticket.await.unwrap();
 }
 
 #[test]

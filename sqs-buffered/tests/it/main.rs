@@ -4,6 +4,7 @@ mod acknowledge;
 mod admission;
 mod bad_use;
 mod closing;
+mod events;
 mod faults;
 mod fifo;
 mod receive;

@@ -47,7 +47,8 @@ async fn batches_are_cut_by_bytes_too() {
     let rig = Rig::standard().await;
     let requests = rig.count(Action::SendMessageBatch);
     let limits = BatchLimits::default().bytes(1000);
-    let buffered = rig.builder().batch_limits(limits).linger(Linger::Fixed(Duration::from_secs(1))).build();
+    let buffered =
+        rig.builder().batch_limits(limits).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
     let mut tickets = Vec::new();
     for _ in 0..9 {
         tickets.push(buffered.enqueue(Entry::new(&rig.url, "x".repeat(400))).await.unwrap());
@@ -63,7 +64,7 @@ async fn batches_are_cut_by_bytes_too() {
 #[tokio::test(start_paused = true)]
 async fn linger_runs_from_the_first_entry() {
     let rig = Rig::standard().await;
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(100))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(100))).build().unwrap();
     let start = Instant::now();
     let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(60)).await;
@@ -78,7 +79,7 @@ async fn linger_runs_from_the_first_entry() {
 async fn each_queue_has_a_lane_of_its_own() {
     let rig = Rig::standard().await;
     let other = rig.client.create_queue().queue_name("other").send().await.unwrap().queue_url.unwrap();
-    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(100))).build();
+    let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(100))).build().unwrap();
     let (mine, theirs) = (buffered.clone(), buffered.clone());
     let (first, second) = tokio::join!(mine.send(&rig.url, "1"), theirs.send(&other, "2"));
     assert!(first.is_ok() && second.is_ok());

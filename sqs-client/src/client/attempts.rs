@@ -26,6 +26,15 @@ pub(super) struct Call {
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) operation_timeout: Option<Duration>,
     pub(super) started: Instant,
+    pub(super) repeats: Repeats,
+}
+
+/// Who makes further attempts when one fails.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Repeats {
+    AsConfigured,
+    /// Here only what a correction of clock or token lets succeed, which the service has not acted on.
+    ByCaller,
 }
 
 /// An answer that gives no output.
@@ -109,7 +118,9 @@ impl Shared {
             let corrected = !was_corrected && self.correct(failure, &failed);
             was_corrected |= corrected;
             let (jitter, time_left) = (crate::random::unit(), call.time_left());
-            let decision = {
+            let decision = if call.repeats == Repeats::ByCaller && !corrected {
+                Decision::GiveUp
+            } else {
                 let mut bucket = lock(&self.bucket);
                 self.policy.decide(context.attempts, failure, corrected, &mut bucket, jitter, time_left)
             };

@@ -5,6 +5,7 @@ use crate::operation::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
 
 use super::Client;
+use super::attempts::Repeats;
 
 /// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
 pub trait Execute: Clone + Send + Sync + 'static {
@@ -19,6 +20,21 @@ pub trait Execute: Clone + Send + Sync + 'static {
         &self,
         input: O::Input,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+
+    /// Runs one operation in one attempt, for callers that repeat it themselves: they have to know of each attempt what came
+    /// of it, and the next one has to be the same request. So nothing is generated that would differ from attempt to attempt,
+    /// such as deduplication ids. An attempt that the service refused for its clock or its expired token may be made again.
+    ///
+    /// A layer over a client passes it on to that client; without that it is [`execute`](Self::execute).
+    ///
+    /// # Errors
+    /// As of `execute`.
+    fn execute_once<O: Operation>(
+        &self,
+        input: O::Input,
+    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
+        self.execute::<O>(input)
+    }
 }
 
 /// What layers over a client have to know of the errors of the client below, whichever that is.
@@ -29,6 +45,11 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
     /// Whether the same call may succeed later.
     fn is_retryable(&self) -> bool {
         self.client_error().is_some_and(Error::is_retryable)
+    }
+
+    /// Whether the service asked for fewer requests.
+    fn is_throttle(&self) -> bool {
+        self.client_error().is_some_and(Error::is_throttle)
     }
 
     /// Whether the service may have acted on the request although no answer says so.
@@ -47,7 +68,11 @@ impl Execute for Client {
     type Error = Error;
 
     async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input).await
+        self.shared.call::<O>(input, Repeats::AsConfigured).await
+    }
+
+    async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
+        self.shared.call::<O>(input, Repeats::ByCaller).await
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::{Empty, display};
 
-use super::attempts::{Call, Refused};
+use super::attempts::{Call, Refused, Repeats};
 use super::shared::Shared;
 use crate::config::DeduplicationIds;
 use crate::config::timeout::TimeoutConfig;
@@ -31,11 +31,16 @@ use crate::validate::Validate as _;
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Shared {
-    pub(super) async fn call<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+    pub(super) async fn call<O: Operation>(
+        &self,
+        mut input: O::Input,
+        repeats: Repeats,
+    ) -> Result<O::Output, Error> {
         let started = Instant::now();
         let mut context = Context { action: Some(O::ACTION), ..Context::default() };
         let span = self.span(O::ACTION, input.queue_url());
-        let result = self.exchange::<O>(&mut input, &mut context, started).instrument(span.clone()).await;
+        let exchange = self.exchange::<O>(&mut input, &mut context, started, repeats);
+        let result = exchange.instrument(span.clone()).await;
 
         let error = result.as_ref().err();
         let request_id = match &result {
@@ -58,8 +63,10 @@ impl Shared {
         input: &mut O::Input,
         context: &mut Context,
         started: Instant,
+        repeats: Repeats,
     ) -> Result<O::Output, Error> {
-        if self.config.deduplication_ids == DeduplicationIds::Generate {
+        let may_generate = repeats == Repeats::AsConfigured;
+        if may_generate && self.config.deduplication_ids == DeduplicationIds::Generate {
             input.deduplicate(crate::random::uuid);
         }
         if self.config.validate_input {
@@ -68,7 +75,7 @@ impl Shared {
         let protocol = self.config.protocol;
         let encoded = protocol.encode_request(input);
         let encoded = encoded.map_err(|error| Error::new(Cause::Encode(error), context.clone()))?;
-        let call = self.plan(encoded, input.wait_time(), started);
+        let call = Call { repeats, ..self.plan(encoded, input.wait_time(), started) };
         let mut output = None;
         let mut accept = |response: &http::Response<Bytes>| {
             let status = response.status().as_u16();
@@ -97,7 +104,7 @@ impl Shared {
         // A sum that is out of range is as good as no limit.
         let attempt_timeout = attempt.and_then(|timeout| timeout.checked_add(wait));
         let operation_timeout = timeouts.operation_timeout().and_then(|timeout| timeout.checked_add(wait));
-        Call { encoded, attempt_timeout, operation_timeout, started }
+        Call { encoded, attempt_timeout, operation_timeout, started, repeats: Repeats::AsConfigured }
     }
 
     fn verified<O: Operation>(

@@ -1,5 +1,7 @@
 //! What a failure means: for the next attempt, and for what the service may have done.
 
+use aws_credential_types::provider::error::CredentialsError;
+
 use super::Cause;
 use crate::retry::Failure;
 use crate::service_error::{ErrorCode, RetryClass, ServiceError};
@@ -14,6 +16,7 @@ pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
         Cause::Service(error) => classify_refusal(error, status),
         Cause::Unreadable(_) => by_status(status, Failure::Transient),
         Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => Failure::Timeout,
+        Cause::Credentials(error) if is_hiccup(error) => Failure::Transient,
         Cause::Transport(error) => match error.kind() {
             TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
             TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
@@ -22,6 +25,11 @@ pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
         },
         _ => Failure::Fatal,
     }
+}
+
+/// Whether a source of credentials may give some later.
+fn is_hiccup(error: &CredentialsError) -> bool {
+    !matches!(error, CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
 }
 
 fn classify_refusal(error: &ServiceError, status: Option<u16>) -> Failure {
@@ -89,6 +97,15 @@ mod tests {
         assert_eq!(of("BrandNew", 503), Failure::Transient);
         assert_eq!(of("BrandNew", 429), Failure::Throttle);
         assert_eq!(of("BrandNew", 400), Failure::Fatal);
+    }
+
+    #[test]
+    fn credentials_may_come_later_where_they_can_be_had() {
+        let hiccup = Cause::Credentials(CredentialsError::provider_error("busy").into());
+        assert_eq!(classify(&hiccup, None), Failure::Transient);
+        let none = Cause::Credentials(CredentialsError::not_loaded("none").into());
+        assert_eq!(classify(&none, None), Failure::Fatal);
+        assert!(!may_have_acted(&hiccup, None));
     }
 
     #[test]

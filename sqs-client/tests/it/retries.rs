@@ -2,9 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use sqs_client::client::Execute as _;
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::{Client, ErrorKind};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
@@ -198,4 +200,20 @@ async fn a_storm_of_failures_stops_being_retried() {
     }
     let sent = requests(&server).await.len();
     assert_eq!(sent, 100 + 500 / 5, "100 calls, and as many retries as the bucket pays for");
+}
+
+#[tokio::test]
+async fn one_attempt_is_one_and_generates_nothing() {
+    let server = first(1, ResponseTemplate::new(503)).await;
+    let client =
+        Client::from_conf(settings(&server.uri()).deduplication_ids(DeduplicationIds::Generate).build());
+    let mut input = SendMessageInput::default();
+    input.queue_url = Some(FIFO_QUEUE.to_owned());
+    input.message_body = Some(HELLO.to_owned());
+    input.message_group_id = Some("g".to_owned());
+    let error = client.execute_once::<SendMessage>(input.clone()).await.expect_err("it is not repeated");
+    assert!(error.is_retryable() && error.attempts() == 1);
+    client.execute_once::<SendMessage>(input).await.expect("accepted");
+    let sent: Vec<_> = requests(&server).await.into_iter().map(|request| request.body).collect();
+    assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
 }

@@ -1,0 +1,73 @@
+//! Whether a queue makes deduplication ids of the content, as far as it was asked.
+
+use std::time::Duration;
+
+use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::types::QueueAttributeName;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::time::after;
+
+/// How long an answer holds: somebody may switch it on or off.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// What is known of one queue.
+#[derive(Debug, Default)]
+pub(crate) struct ContentIds {
+    /// Locked while the queue is asked; batches that need to know wait for the one that asks.
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    makes_ids: bool,
+    until: Option<Instant>,
+    was_denied: bool,
+}
+
+impl ContentIds {
+    /// Whether the queue makes ids. Where it may not be asked, messages are best left as they are: that is what is said then.
+    ///
+    /// # Errors
+    /// It could not be asked.
+    pub(crate) async fn are_made<H: Execute>(&self, handle: &H, queue_url: &str) -> Result<bool, H::Error> {
+        let mut known = self.known.lock().await;
+        if known.until.is_some_and(|until| Instant::now() < until) {
+            return Ok(known.makes_ids);
+        }
+        known.makes_ids = match ask(handle, queue_url).await {
+            Ok(makes_ids) => makes_ids,
+            Err(error) if is_denial::<H>(&error) => {
+                if !std::mem::replace(&mut known.was_denied, true) {
+                    tracing::warn!(%error, "the queue may not be asked whether it makes deduplication ids");
+                }
+                true
+            }
+            Err(error) => return Err(error),
+        };
+        known.until = Some(after(Instant::now(), FRESH));
+        Ok(known.makes_ids)
+    }
+
+    /// What was known is wrong.
+    pub(crate) async fn forget(&self) {
+        self.known.lock().await.until = None;
+    }
+}
+
+async fn ask<H: Execute>(handle: &H, queue_url: &str) -> Result<bool, H::Error> {
+    let mut input = GetQueueAttributesInput::default();
+    input.queue_url = Some(queue_url.to_owned());
+    let name = QueueAttributeName::ContentBasedDeduplication;
+    input.attribute_names = Some(vec![name.clone()]);
+    let output = handle.execute_once::<GetQueueAttributes>(input).await?;
+    Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
+}
+
+/// Whether the service has answered, with a no that asking again does not change.
+fn is_denial<H: Execute>(error: &H::Error) -> bool {
+    let is_refusal = error.client_error().is_some_and(|error| error.service_error().is_some());
+    is_refusal && !error.is_retryable()
+}

@@ -1,0 +1,77 @@
+//! What goes into the open batch, and when it goes.
+
+use tokio::time::Instant;
+
+use super::pending::Key;
+use super::rules::{FifoOrdering, Linger};
+use super::{Lane, Receipt};
+use crate::time::after;
+
+impl<T, R: Receipt> Lane<T, R> {
+    /// Until when the open batch, which has entries since then, waits for more: never so long that there is no time left for
+    /// failures.
+    pub(super) fn linger_ends(&self, now: Instant, since: Instant) -> Instant {
+        let linger_ends = match self.rules.linger {
+            Linger::Adaptive { .. } if self.in_flight.is_empty() => return now,
+            Linger::Adaptive { max } => after(since, max),
+            Linger::Fixed(linger) => after(since, linger),
+        };
+        self.open.half_time().map_or(linger_ends, |half| half.min(linger_ends))
+    }
+
+    /// Whether there may not be another batch in flight.
+    pub(super) fn has_all_in_flight(&self) -> bool {
+        self.in_flight.len() >= self.rules.in_flight.max(1)
+    }
+
+    /// Whether entries go without waiting for a fuller batch.
+    pub(super) fn is_pressing(&self, starving: bool) -> bool {
+        starving || self.is_closing || self.is_flushing() || (self.nudged && self.may_go_partly_filled())
+    }
+
+    /// Whether the open batch has something that a flush waits for, or waited for when it was given up.
+    fn is_flushing(&self) -> bool {
+        self.ledger.is_flushing() && self.open.any(|entry| self.ledger.is_flushed(entry.epoch))
+    }
+
+    /// Whether something that came back lets a batch go that is not full. Only half of the slots are for such batches:
+    /// were it all, each would go with the few entries of those who were told just now.
+    fn may_go_partly_filled(&self) -> bool {
+        let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
+        is_adaptive && self.in_flight.len() < self.rules.in_flight.div_ceil(2).max(1)
+    }
+
+    /// Moves entries into the open batch as long as they fit, in order.
+    pub(super) fn fill(&mut self) {
+        if self.rules.ordering == FifoOrdering::Grouped {
+            for key in self.open.keys() {
+                self.fill_with_run(&key);
+            }
+        }
+        while let Some(room) = self.open.room(self.rules.limits) {
+            if self.backlog.next_bytes().is_none_or(|bytes| bytes > room) {
+                return;
+            }
+            let Some(entry) = self.backlog.next() else { return };
+            let run = entry.key.clone().filter(|_| self.rules.ordering == FifoOrdering::Grouped);
+            self.open.push(entry);
+            if let Some(key) = run {
+                self.fill_with_run(&key);
+            }
+        }
+    }
+
+    /// Lets the entries of a run of which the open batch has some already follow.
+    fn fill_with_run(&mut self, key: &Key) {
+        while let Some(room) = self.open.room(self.rules.limits) {
+            let Some(follower) = self.backlog.follower(key, room) else { return };
+            self.open.push(follower);
+        }
+    }
+
+    /// Whether the entry that is next, if there is one, has to go into another batch.
+    pub(super) fn is_full(&mut self) -> bool {
+        let Some(room) = self.open.room(self.rules.limits) else { return true };
+        room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)
+    }
+}

@@ -1,0 +1,67 @@
+//! Time that is over.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn waiting_entries_end_when_their_time_is_over() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    lane.push(entry(0, Some("a"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    for (number, group) in [(1, "a"), (2, "b"), (3, "c")] {
+        lane.push(
+            entry(number, Some(group), 1, now + Duration::from_secs(u64::try_from(number).unwrap())),
+            false,
+        );
+    }
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT)));
+    assert_eq!(
+        lane.poll(now + TIMEOUT + Duration::from_secs(2), false),
+        Step::Wait(Some(now + TIMEOUT + Duration::from_secs(3)))
+    );
+    let late: Vec<_> = settled(&mut lane).into_iter().map(|settled| settled.item).collect();
+    assert_eq!(late.len(), 2, "{late:?}");
+    assert!(late.contains(&1) && late.contains(&2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut late = entry(0, None, 0, now);
+    late.deadline = now + Duration::from_secs(20);
+    lane.push(late, false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    // While it is in flight, the last deadline of those that wait passes.
+    let mut short = entry(1, None, 0, now);
+    short.deadline = now + Duration::from_secs(5);
+    lane.push(short, false);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
+    assert_eq!(settled(&mut lane).len(), 1);
+    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn linger_leaves_half_of_the_time_for_failures() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
+    lane.push(entry(0, None, 1, now), false);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 2)));
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT / 2), Some(vec![0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
+    let now = Instant::now();
+    let soon = now + Duration::from_secs(1);
+    let urgent = |number, group| Pending { deadline: soon, ..entry(number, group, 1, now) };
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("g"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    assert!(lane.push(urgent(1, Some("g")), false), "the lane is to look at it");
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(soon)), "its group is in flight");
+    assert_eq!((dispatched(&mut lane, soon), settled(&mut lane).len()), (None, 1));
+    assert_eq!(lane.poll(soon, false), Step::Wait(None));
+}

@@ -1,0 +1,200 @@
+//! Entries that have a key.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_join_the_open_batch_that_has_their_group() {
+    let now = Instant::now();
+    for (ordering, first) in [(FifoOrdering::Grouped, vec![0, 1, 2]), (FifoOrdering::Strict, vec![0, 1])] {
+        let mut lane = Lane::new(Rules { ordering, linger: Linger::Fixed(LINGER), ..rules() });
+        for (number, group) in ["a", "b", "a"].into_iter().enumerate() {
+            lane.push(entry(number, Some(group), 1, now), false);
+            assert_eq!(dispatched(&mut lane, now), None);
+        }
+        assert_eq!(dispatched(&mut lane, now + LINGER), Some(first));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again() {
+    let now = Instant::now();
+    let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+    for number in 0..4 {
+        lane.push(entry(number, Some("g"), 1, now), false);
+    }
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
+    lane.push(entry(4, Some("g"), 1, now), false);
+    let mut queue = Queue::default();
+    let answers = vec![
+        EntryAnswer::Accepted(queue.store(0)),
+        refusal(true),
+        EntryAnswer::Accepted(queue.store(2)),
+        refusal(true),
+    ];
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    let kinds: BTreeMap<_, _> = lane
+        .take_settled()
+        .into_iter()
+        .map(|settled| (settled.item, settled.result.map_err(|error| error.kind()).err()))
+        .collect();
+    let expected = [
+        (0, None),
+        (1, Some(SendErrorKind::OrderGap)),
+        (2, None),
+        (3, Some(SendErrorKind::PrecedingFailed)),
+        (4, Some(SendErrorKind::PrecedingFailed)),
+    ];
+    assert_eq!(kinds, expected.into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
+    let now = Instant::now();
+    let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+    lane.push(entry(0, Some("g"), 1, now), false);
+    lane.push(entry(1, Some("g"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
+    let mut queue = Queue::default();
+    let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    let later = now + Duration::from_millis(50);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
+    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    let error = settled(&mut lane).pop().unwrap().result.unwrap_err();
+    assert_eq!((error.kind(), error.message_id()), (SendErrorKind::OutOfOrder, Some("0")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was_so_before() {
+    let now = Instant::now();
+    let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+    lane.push(entry(0, Some("g"), 1, now), false);
+    lane.push(entry(1, Some("g"), 1, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
+    let mut queue = Queue::default();
+    queue.store(0);
+    let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
+    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    let later = now + Duration::from_millis(50);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
+    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap().sequence, 0);
+}
+
+/// The second message is a duplicate that the user made: the service answers with the place of the first.
+#[tokio::test(start_paused = true)]
+async fn duplicate_of_the_user_is_no_break_of_the_order() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    for number in 0..3 {
+        lane.push(entry(number, Some("g"), 1, now), false);
+    }
+    let stored =
+        |sequence| Answer::Entries(vec![EntryAnswer::Accepted(Stored { sequence, id: String::new() })]);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    lane.complete(now, 0, stored(7), 1.0);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
+    lane.complete(now, 1, Answer::Entries(Vec::new()), 1.0);
+    let later = now + Duration::from_millis(50);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![1]));
+    lane.complete(later, 2, stored(2), 1.0);
+    assert!(settled(&mut lane).iter().all(|settled| settled.result.is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
+    let now = Instant::now();
+    let key = Key::from("handle");
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+    lane.push(entry(0, Some("handle"), 0, now), false);
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0));
+    assert_eq!(dispatched(&mut lane, now), None);
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0), "in the open batch");
+    lane.supersede(&key);
+    assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
+    lane.push(entry(1, Some("handle"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
+    assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
+    lane.supersede(&key);
+    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
+    let ended = settled(&mut lane).pop().unwrap().result.unwrap_err();
+    assert_eq!((ended.kind(), lane.is_idle()), (SendErrorKind::Superseded, true), "it is not tried again");
+    lane.push(entry(2, Some("handle"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
+    lane.abort();
+    let aborted = settled(&mut lane).pop().unwrap();
+    assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_whose_entries_expire_together_keeps_one_place() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules {
+        ordering: FifoOrdering::Grouped,
+        after_failure: AfterFailure::Continue,
+        linger: Linger::Fixed(TIMEOUT * 2),
+        ..rules()
+    });
+    for number in 0..20 {
+        lane.push(entry(number, Some("g"), 1, now + TIMEOUT * u32::from(number > 9)), false);
+    }
+    // Those of the open batch are late, and the others get one place in the line.
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT), Some((10..20).collect()));
+    assert_eq!(settled(&mut lane).len(), 10);
+    lane.push(entry(20, Some("g"), 1, now + TIMEOUT), true);
+    assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
+    let mut queue = Queue::default();
+    let answers = (10..20).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
+    lane.complete(now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
+    assert_eq!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn abort_leaves_no_group_behind() {
+    let now = Instant::now();
+    for is_in_flight in [false, true] {
+        let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        lane.push(entry(0, Some("g"), 1, now), false);
+        assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
+        lane.push(entry(1, Some("g"), 1, now), false);
+        lane.abort();
+        assert_eq!(settled(&mut lane).len(), 2);
+        lane.push(entry(2, Some("g"), 1, now), false);
+        assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut first = entry(0, Some("handle"), 0, now);
+    first.deadline = now + Duration::from_secs(10);
+    lane.push(first, false);
+    let mut later = now;
+    for number in 0..3 {
+        assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
+        lane.complete(later, number, Answer::Entries(vec![refusal(true)]), 1.0);
+        later += Duration::from_secs(3);
+    }
+    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap() = 1;
+    later += Duration::from_secs(10);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
+    lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
+    assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_that_is_aborted_while_it_is_lent_was_not_sent() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("g"), 1, now), false);
+    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
+    let lent = lane.lend(0);
+    lane.abort();
+    assert!(!lane.give_back(0, lent), "nor is it to be sent");
+    let ended = settled(&mut lane).remove(0).result.unwrap_err();
+    assert_eq!((ended.kind(), ended.is_maybe_sent(), lane.is_idle()), (SendErrorKind::Aborted, false, true));
+}

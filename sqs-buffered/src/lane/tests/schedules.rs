@@ -1,0 +1,315 @@
+//! Lanes against a service that fails and users that interfere, at random: each entry ends once, limits hold, groups stay in
+//! order, nothing waits for nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use proptest::prelude::*;
+
+use super::*;
+
+/// What is played: a random order of arrivals, answers, time and all that users do, from the seed.
+#[derive(Clone, Debug)]
+struct Schedule {
+    seed: u64,
+    groups: usize,
+    count: usize,
+    failures: f64,
+    ordering: FifoOrdering,
+    after_failure: AfterFailure,
+    linger: Linger,
+    max_bytes: usize,
+    /// From admission to deadline.
+    timeout: Duration,
+    /// How often, of 1000 turns, users flush, abort, supersede or merge.
+    unrest: u32,
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let ordering = prop_oneof![Just(FifoOrdering::Strict), Just(FifoOrdering::Grouped)];
+    let after = prop_oneof![Just(AfterFailure::FailGroup), Just(AfterFailure::Continue)];
+    let linger = prop_oneof![
+        Just(Linger::default()),
+        Just(Linger::Fixed(LINGER)),
+        Just(Linger::Fixed(TIMEOUT * 10)),
+        Just(Linger::Fixed(Duration::ZERO))
+    ];
+    let timeout = prop_oneof![Just(TIMEOUT), (50..400_u64).prop_map(Duration::from_millis)];
+    let way = (any::<u64>(), 0..6_usize, 1..80_usize, 0.0..0.6, 0..60_u32);
+    (way, ordering, after, linger, 300..4000_usize, timeout).prop_map(
+        |((seed, groups, count, failures, unrest), ordering, after_failure, linger, max_bytes, timeout)| {
+            Schedule {
+                seed,
+                groups,
+                count,
+                failures,
+                ordering,
+                after_failure,
+                linger,
+                max_bytes,
+                timeout,
+                unrest,
+            }
+        },
+    )
+}
+
+/// What came of a schedule.
+struct Outcome {
+    results: BTreeMap<usize, Result<Stored, SendError>>,
+    queue: Queue,
+    group_of: HashMap<usize, usize>,
+}
+
+/// A schedule while it is played.
+struct Play<'a> {
+    schedule: &'a Schedule,
+    rng: Rng,
+    lane: Lane<usize, Stored>,
+    now: Instant,
+    outcome: Outcome,
+    flying: Vec<(u64, Vec<usize>)>,
+    pushed: usize,
+    /// Numbers that became one with others.
+    merged: BTreeSet<usize>,
+    /// Flushes that are not heard of, with what each waits for: all numbers below.
+    flushes: Vec<(usize, oneshot::Receiver<()>)>,
+}
+
+/// Plays a schedule until everything has ended.
+fn play(schedule: &Schedule) -> Outcome {
+    let limits = BatchLimits::default().bytes(schedule.max_bytes);
+    let Schedule { ordering, after_failure, linger, .. } = *schedule;
+    let rules = Rules { limits, linger, ordering, after_failure, ..rules() };
+    let (results, queue, group_of) = (BTreeMap::new(), Queue::default(), HashMap::new());
+    let mut play = Play {
+        schedule,
+        rng: Rng::with_seed(schedule.seed),
+        lane: Lane::new(rules),
+        now: Instant::now(),
+        outcome: Outcome { results, queue, group_of },
+        flying: Vec::new(),
+        pushed: 0,
+        merged: BTreeSet::new(),
+        flushes: Vec::new(),
+    };
+    for _ in 0..100_000 {
+        play.turn();
+        if play.outcome.results.len() + play.merged.len() == schedule.count {
+            assert!(play.lane.is_idle() && play.flying.is_empty() && play.flushes.is_empty());
+            return play.outcome;
+        }
+    }
+    panic!("{} of {} entries ended", play.outcome.results.len(), schedule.count);
+}
+
+impl Play<'_> {
+    fn turn(&mut self) {
+        let arrives = self.pushed < self.schedule.count && self.rng.u8(..) < 120;
+        if arrives {
+            self.push();
+        }
+        if self.rng.u32(..1000) < self.schedule.unrest {
+            self.disturb();
+        }
+        let mut wait = None;
+        while self.pushed == self.schedule.count || self.rng.bool() {
+            let is_starving = self.rng.u8(..) < 10;
+            match self.lane.poll(self.now, is_starving) {
+                Step::Dispatch(number) => {
+                    let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
+                    check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
+                    self.flying.push((number, batch));
+                }
+                Step::Wait(until) => {
+                    self.check_wait(until);
+                    wait = until;
+                    break;
+                }
+            }
+        }
+        if !self.flying.is_empty() && self.rng.u8(..) < 150 {
+            self.answer();
+        } else {
+            let step = Duration::from_millis(self.rng.u64(..30));
+            self.now = wait.filter(|_| self.flying.is_empty()).unwrap_or(self.now + step);
+        }
+        self.settle();
+    }
+
+    fn group(&mut self) -> Option<usize> {
+        (self.schedule.groups > 0).then(|| self.rng.usize(..self.schedule.groups))
+    }
+
+    fn push(&mut self) {
+        let (number, group) = (self.pushed, self.group());
+        self.outcome.group_of.extend(group.map(|group| (number, group)));
+        let key = group.map(|group| group.to_string());
+        let bytes = self.rng.usize(1..=310);
+        let deadline = self.now + self.schedule.timeout;
+        self.lane.push(Pending { deadline, ..entry(number, key.as_deref(), bytes, self.now) }, false);
+        self.pushed += 1;
+    }
+
+    /// What users do beside sending.
+    fn disturb(&mut self) {
+        let key = self.group().map(|group| Key::from(group.to_string()));
+        match (self.rng.u8(..5), key) {
+            (0 | 1, _) => {
+                let all_ended = self.unsettled(self.pushed) == 0;
+                let heard = self.lane.flush();
+                assert_eq!(heard.is_none(), all_ended);
+                self.flushes.extend(heard.map(|heard| (self.pushed, heard)));
+            }
+            (2, _) => {
+                for (_, batch) in std::mem::take(&mut self.flying) {
+                    for number in batch {
+                        drop(self.rng.bool().then(|| self.outcome.queue.store(number)));
+                    }
+                }
+                self.lane.abort();
+            }
+            (3, Some(key)) => self.lane.supersede(&key),
+            (4, Some(key)) => {
+                let has_more = self.pushed < self.schedule.count;
+                if has_more && self.lane.merge(&key, self.now + self.schedule.timeout).is_some() {
+                    self.merged.insert(self.pushed);
+                    self.pushed += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self) {
+        let (number, batch) = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
+        let answer = if self.rng.f64() < self.schedule.failures / 10.0 {
+            Answer::TooLong(SendError::new(SendErrorKind::TooLarge))
+        } else {
+            self.outcome.queue.answer(&batch, &mut self.rng, self.schedule.failures)
+        };
+        self.lane.complete(self.now, number, answer, self.rng.f64());
+    }
+
+    /// How many below a number have not ended.
+    fn unsettled(&self, below: usize) -> usize {
+        let ended =
+            |number: &usize| self.outcome.results.contains_key(number) || self.merged.contains(number);
+        (0..below).filter(|number| !ended(number)).count()
+    }
+
+    /// I1, and flushes: each is heard when, and only when, all before it has ended.
+    fn settle(&mut self) {
+        for settled in settled(&mut self.lane) {
+            let before = self.outcome.results.insert(settled.item, settled.result);
+            assert!(before.is_none(), "an entry ended twice");
+        }
+        let flushes = std::mem::take(&mut self.flushes);
+        for (below, mut heard) in flushes {
+            let is_done = heard.try_recv().is_ok();
+            assert_eq!(is_done, self.unsettled(below) == 0);
+            if !is_done {
+                self.flushes.push((below, heard));
+            }
+        }
+    }
+
+    /// I3, no wait beyond the first deadline, and nothing that waits for nothing.
+    fn check_wait(&self, until: Option<Instant>) {
+        let deadlines = [self.lane.open.first_deadline(), self.lane.backlog.first_deadline()];
+        if let Some(first) = deadlines.into_iter().flatten().min() {
+            assert!(until.is_some_and(|until| until <= first), "a deadline wakes nobody");
+            let has_reason = !self.flying.is_empty() || !self.lane.open.is_empty();
+            assert!(has_reason || self.lane.backlog.next_wake().is_some(), "an entry has no place");
+        }
+        let Some(since) = self.lane.open.since().filter(|_| self.flying.len() < 5) else { return };
+        let (Linger::Fixed(linger) | Linger::Adaptive { max: linger }) = self.schedule.linger;
+        let latest = since + linger.min(self.schedule.timeout);
+        assert!(until.is_some_and(|until| until <= latest) && self.now < latest, "it lingers too long");
+    }
+}
+
+fn check_batch(
+    lane: &Lane<usize, Stored>,
+    number: u64,
+    schedule: &Schedule,
+    flying: &[(u64, Vec<usize>)],
+    group_of: &HashMap<usize, usize>,
+) {
+    let batch: Vec<_> = lane.batch(number).collect();
+    assert!((1..=10).contains(&batch.len()));
+    let bytes: usize = batch.iter().map(|pending| pending.bytes).sum();
+    assert!(bytes <= schedule.max_bytes || batch.len() == 1);
+    assert!(flying.len() < 5);
+    let groups =
+        |batch: &[usize]| batch.iter().filter_map(|number| group_of.get(number)).copied().collect::<Vec<_>>();
+    let own = groups(&batch.iter().map(|pending| pending.item).collect::<Vec<_>>());
+    let distinct: BTreeSet<_> = own.iter().collect();
+    if schedule.ordering == FifoOrdering::Strict {
+        assert_eq!(distinct.len(), own.len(), "one entry of a group in a batch");
+    }
+    for (_, other) in flying {
+        assert!(groups(other).iter().all(|group| !distinct.contains(group)), "a group is in flight once");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// I1, I2, I6 and I7.
+    #[test]
+    fn entries_end_once_and_accepted_ones_of_a_group_are_in_order(schedule in schedules()) {
+        let outcome = play(&schedule);
+        let place = |number: &usize| outcome.queue.stored.iter().position(|stored| stored == number);
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        for (number, result) in &outcome.results {
+            let Ok(receipt) = result else {
+                let error = result.as_ref().unwrap_err();
+                // What was stored although it failed may be so only because nobody could know.
+                prop_assert!(place(number).is_none() || error.is_maybe_sent(), "{number}: {error}");
+                prop_assert!(schedule.ordering == FifoOrdering::Grouped
+                    || !matches!(error.kind(), SendErrorKind::OrderGap | SendErrorKind::OutOfOrder));
+                continue;
+            };
+            let place = place(number).expect("accepted entries are stored");
+            prop_assert_eq!(receipt.sequence, place as u128);
+            if let Some(group) = outcome.group_of.get(number) {
+                let before = last.insert(*group, place);
+                prop_assert!(before.is_none_or(|before| before < place), "{number} of group {group}");
+            }
+        }
+    }
+}
+
+proptest! {
+    /// I2: nothing lost, order kept, and no two neighbours of which the second begins with what fits into the first.
+    #[test]
+    fn batches_under_load_are_as_full_as_their_order_allows(
+        sizes in prop::collection::vec(0_usize..500, 1..200),
+        max_entries in 1_usize..=10,
+        max_bytes in 1_usize..1_000,
+    ) {
+        let now = Instant::now();
+        let limits = BatchLimits::default().entries(max_entries).bytes(max_bytes);
+        let mut lane: Lane<usize, Stored> =
+            Lane::new(Rules { limits, linger: Linger::Fixed(LINGER), in_flight: usize::MAX, ..rules() });
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        for (number, size) in sizes.iter().enumerate() {
+            lane.push(entry(number, None, *size, now), false);
+            batches.extend(dispatched(&mut lane, now));
+        }
+        // What comes back does not cut the linger short.
+        lane.complete(now, 0, Answer::Entries(Vec::new()), 1.0);
+        batches.extend(std::iter::from_fn(|| dispatched(&mut lane, now)));
+        batches.extend(dispatched(&mut lane, now + LINGER));
+        prop_assert_eq!(batches.concat(), (0..sizes.len()).collect::<Vec<_>>());
+        let bytes = |batch: &[usize]| batch.iter().map(|number| sizes[*number]).sum::<usize>();
+        for batch in &batches {
+            prop_assert!(batch.len() <= max_entries && (bytes(batch) <= max_bytes || batch.len() == 1));
+        }
+        for pair in batches.windows(2) {
+            let (entries, bytes) = (pair[0].len() + 1, bytes(&pair[0]) + sizes[pair[1][0]]);
+            prop_assert!(entries > max_entries || bytes > max_bytes);
+        }
+    }
+}
