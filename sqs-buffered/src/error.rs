@@ -17,6 +17,7 @@ struct Inner {
     code: Option<ErrorCode>,
     message: Option<String>,
     maybe_sent: bool,
+    is_retryable: bool,
     message_id: Option<String>,
     /// The entry of the group that was accepted although this one was not.
     accepted_after: Option<String>,
@@ -113,6 +114,7 @@ impl SendError {
             code: None,
             message: None,
             maybe_sent: false,
+            is_retryable: false,
             message_id: None,
             accepted_after: None,
             source: None,
@@ -130,6 +132,10 @@ impl SendError {
 
     pub(crate) fn maybe_sent(self, maybe_sent: bool) -> Self {
         if self.0.maybe_sent == maybe_sent { self } else { self.with(|inner| inner.maybe_sent = maybe_sent) }
+    }
+
+    pub(crate) fn retryable(self, is_retryable: bool) -> Self {
+        self.with(|inner| inner.is_retryable = is_retryable)
     }
 
     pub(crate) fn after(self, accepted: Option<&str>) -> Self {
@@ -171,6 +177,11 @@ impl SendError {
     /// Whether the service may have done it although this says that it failed: an answer was lost, or is wrong.
     pub fn is_maybe_sent(&self) -> bool {
         self.0.maybe_sent
+    }
+
+    /// Whether the same may succeed later: what failed is passing, and was tried again as often as it is configured.
+    pub fn is_retryable(&self) -> bool {
+        self.0.is_retryable
     }
 
     /// Of an [`OutOfOrder`](SendErrorKind::OutOfOrder) or a [`ChecksumMismatch`](SendErrorKind::ChecksumMismatch): the

@@ -16,6 +16,7 @@ mod request;
 mod settings;
 mod stats;
 mod ticket;
+mod time;
 mod worker;
 
 pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};

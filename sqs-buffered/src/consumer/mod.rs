@@ -17,6 +17,7 @@ use std::fmt;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
@@ -104,7 +105,7 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
     pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
-        if std::mem::replace(&mut self.shared.control.lock().has_run, true) {
+        if self.shared.has_run.swap(true, Relaxed) {
             let text = "the consumer has been run before; build another one";
             return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
         }
@@ -114,7 +115,7 @@ impl<H: Execute> Consumer<H> {
             biased;
             result = &mut driven => result,
             _ = end => {
-                self.shared.stop.send_replace(true);
+                self.shared.end(None);
                 driven.await
             }
         };
@@ -130,13 +131,14 @@ impl<H: Execute> Consumer<H> {
             Intake::start(shared.source.clone(), &shared.settings, bank, monitor, shared.stop.clone());
         let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
         let mut run = Run::new(Arc::clone(shared), intake);
-        run.serve(shared.stop.subscribe()).await;
-        let grace = shared.control.lock().grace;
-        run.wind_up(started, grace).await
+        run.serve().await;
+        shared.end(None);
+        run.wind_up(started).await
     }
 
-    /// Ends a run as [`run_until`](Self::run_until) says, with this grace, and waits for it. Before a run, there will be
-    /// none that does anything.
+    /// Ends a run as [`run_until`](Self::run_until) says, with this grace from now on, and waits for it. Called again, what
+    /// was said last counts: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for. Before a run, there
+    /// will be none that does anything.
     ///
     /// # Errors
     /// What the run ended with.
@@ -144,13 +146,8 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// Dropped before its end, the run is ended all the same.
     pub async fn shutdown(&self, grace: Duration) -> Result<Report, ReceiveError> {
-        let has_run = {
-            let mut control = self.shared.control.lock();
-            control.grace = grace;
-            control.has_run
-        };
-        self.shared.stop.send_replace(true);
-        if !has_run {
+        self.shared.end(Some(grace));
+        if !self.shared.has_run.load(Relaxed) {
             return Ok(Report { is_clean: true, ..Report::default() });
         }
         let mut result = self.shared.result.subscribe();

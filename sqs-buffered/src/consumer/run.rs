@@ -46,12 +46,13 @@ impl<H: Execute> Run<H> {
     }
 
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
-    pub(super) async fn serve(&mut self, mut stop: watch::Receiver<bool>) {
+    pub(super) async fn serve(&mut self) {
+        let stop = self.shared.stop.clone();
         loop {
             self.start_what_may();
             tokio::select! {
                 biased;
-                _ = stop.wait_for(|stop| *stop) => return,
+                () = stop.finishing() => return,
                 Some(step) = self.work.next() => self.take(step),
                 batch = self.intake.next() => match batch {
                     Some(batch) => self.arrive(batch),
@@ -62,11 +63,14 @@ impl<H: Execute> Run<H> {
     }
 
     /// Brings everything to an end.
-    pub(super) async fn wind_up(mut self, started: Instant, grace: Duration) -> Result<Report, ReceiveError> {
-        self.intake.stop();
-        let (mut until, mut is_late) = (Instant::now() + grace, false);
+    pub(super) async fn wind_up(mut self, started: Instant) -> Result<Report, ReceiveError> {
+        let mut deadline = self.shared.deadline.subscribe();
+        let (mut until, mut is_late) = (Instant::now(), false);
         let mut comes_more = true;
         loop {
+            if !is_late {
+                until = deadline.borrow_and_update().unwrap_or(until);
+            }
             self.give_waiting_back();
             if self.work.is_empty() && !comes_more {
                 break;
@@ -78,6 +82,7 @@ impl<H: Execute> Run<H> {
                     Some(unwanted) => crate::receive::give_back(unwanted),
                     None => comes_more = false,
                 },
+                _ = deadline.changed(), if !is_late => {}
                 () = sleep_until(until) => {
                     if is_late {
                         break;
@@ -125,7 +130,7 @@ impl<H: Execute> Run<H> {
         for mut line in self.groups.drain() {
             let rest = line.split_off(1.min(line.len()));
             let head = line.into_iter().flat_map(Entry::into_deliveries).collect();
-            self.push_back(None, rest, (head, Back::Returned));
+            self.push_back(None, rest, (head, Back::Returned(Duration::ZERO)));
         }
     }
 

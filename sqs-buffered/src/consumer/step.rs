@@ -9,6 +9,7 @@
 //! ```
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::Execute;
 use tracing::Instrument as _;
@@ -23,6 +24,9 @@ use crate::receive::{Delivery, Event, Settled};
 
 /// Panics whose text is reported.
 const MOST_PANICS: usize = 10;
+/// How long a message stays away at least that another consumer has now, or that could not be deleted: whoever received
+/// it at once would be no better off.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What has come to an end.
 pub(super) enum Step {
@@ -55,7 +59,7 @@ impl<H: Execute> Run<H> {
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
                 if !is_done {
-                    return self.give_back(key, deliveries, Back::Returned);
+                    return self.not_deleted(key, deliveries);
                 }
                 let late = self.groups.done(&key);
                 if !late.is_empty() {
@@ -88,9 +92,9 @@ impl<H: Execute> Run<H> {
             }
             Verdict::Busy => {
                 self.shared.monitor.tally.duplicates.one();
-                self.give_back(key, deliveries, Back::Later);
+                self.give_back(key, deliveries, Back::Returned(SOON));
             }
-            Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned),
+            Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned(Duration::ZERO)),
         }
     }
 
@@ -102,13 +106,20 @@ impl<H: Execute> Run<H> {
             self.groups.run_again(&key, Entry { latest, earlier: more });
             drop(self.groups.done(&key));
         } else {
-            self.give_back(key, Vec::new(), Back::Returned);
+            self.give_back(key, Vec::new(), Back::Returned(Duration::ZERO));
         }
     }
 
     fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
         let delay = self.shared.back_off.delay(receives, random::unit());
         self.give_back(key, deliveries, Back::After(delay));
+    }
+
+    /// Its handler will run again, which must not go on without a pause.
+    fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
+        let receives = deliveries.first().map_or(1, Delivery::receive_count);
+        let delay = self.shared.back_off.delay(receives, random::unit()).max(SOON);
+        self.give_back(key, deliveries, Back::Returned(delay));
     }
 
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {

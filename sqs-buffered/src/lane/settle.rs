@@ -261,7 +261,7 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
             EntryAnswer::Damaged(error) => Self::Done(error),
             EntryAnswer::Refused(refusal) => Self::Failed(refusal.into()),
             EntryAnswer::Unaccounted => Self::Failed(Setback {
-                error: SendError::new(SendErrorKind::Unaccounted),
+                error: SendError::new(SendErrorKind::Unaccounted).retryable(true),
                 is_retryable: true,
                 is_refused: false,
             }),
@@ -272,13 +272,13 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
 impl From<Refusal> for Setback {
     fn from(refusal: Refusal) -> Self {
         let Refusal { kind, code, message, is_retryable } = refusal;
-        Self { error: SendError::new(kind).refused(code, message), is_retryable, is_refused: true }
+        Self { error: SendError::new(kind).refused(code, message).retryable(is_retryable), is_retryable, is_refused: true }
     }
 }
 
 impl From<Failure> for Setback {
     fn from(failure: Failure) -> Self {
         let Failure { error, is_retryable, is_outcome_unknown } = failure;
-        Self { error, is_retryable, is_refused: !is_outcome_unknown }
+        Self { error: error.retryable(is_retryable), is_retryable, is_refused: !is_outcome_unknown }
     }
 }

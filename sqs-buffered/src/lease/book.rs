@@ -11,9 +11,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use sqs_client::limits::MAX_BATCH_ENTRIES;
 use tokio::time::Instant;
 
-use super::{Schedule, Term};
+use super::{LeaseOver, Schedule, Term};
+
+/// Renewals that go in one request.
+const BATCH: usize = MAX_BATCH_ENTRIES;
 
 /// The number of a lease in its book. Numbers are not used again.
 pub(crate) type Number = u64;
@@ -22,7 +26,9 @@ pub(crate) type Number = u64;
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Due<T> {
     /// Hide the message for so many seconds, and tell the book what came of it.
-    Renew(Number, u32, T),
+    Renew(u32, T),
+    /// What its holder wished for is so already.
+    Served(T),
     /// It is lost; the book has forgotten it.
     Lost(T),
 }
@@ -46,6 +52,8 @@ pub(crate) struct Book<T> {
     /// When to look at which lease. Each open lease is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
+    /// The number of the latest wish. The first is 1.
+    wishes: u64,
 }
 
 #[derive(Debug)]
@@ -54,22 +62,43 @@ struct Lease<T> {
     term: Term,
     timer: Instant,
     stage: Stage,
+    /// When it is renewed, or tried again, without anybody asking.
+    usual: Instant,
+    /// From when on it may be renewed together with others.
+    earliest: Instant,
     /// What its holder asked for instead of the usual.
-    wanted: Option<Duration>,
+    wish: Option<Wish>,
+    /// Wishes up to this number are served.
+    served: u64,
+}
+
+/// What a holder asked for: to have the message until then.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Wish {
+    number: u64,
+    until: Instant,
+}
+
+impl Wish {
+    /// One that serves both.
+    fn and(self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        Self { number: self.number.max(other.number), until: self.until.max(other.until) }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     Held,
-    /// A renewal is under way, for this long when its holder asked for it.
-    Renewing(Option<Duration>),
+    /// A renewal is under way, for this wish if there was one.
+    Renewing(Option<Wish>),
     /// The last renewal failed, and there is a pause before the next.
     Pausing,
 }
 
 impl<T: Clone> Book<T> {
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0 }
+        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, wishes: 0 }
     }
 
     /// Opens the lease of a message that came with an answer of this moment, for the holder that `of_number` makes.
@@ -80,9 +109,10 @@ impl<T: Clone> Book<T> {
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = Term { received: now, deadline, limit: self.schedule.limit(now) };
-        let timer = Schedule::renew_at(now, granted, chance);
-        self.timers.insert((timer, number));
-        let lease = Lease { holder: holder.clone(), term, timer, stage: Stage::Held, wanted: None };
+        let (usual, earliest) = moments(now, granted, chance);
+        self.timers.insert((usual, number));
+        let (holder_of, stage) = (holder.clone(), Stage::Held);
+        let lease = Lease { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
         self.leases.insert(number, lease);
         holder
     }
@@ -92,9 +122,10 @@ impl<T: Clone> Book<T> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// What is to be done now.
+    /// What is to be done now. With leases that are to be renewed come others that soon would be, as far as they fill
+    /// batches.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Due<T>> {
-        let mut due = Vec::new();
+        let (mut due, mut renewals) = (Vec::new(), 0);
         while let Some(&(_, number)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             let Some(lease) = self.leases.get_mut(&number) else { continue };
@@ -102,17 +133,35 @@ impl<T: Clone> Book<T> {
                 due.extend(self.leases.remove(&number).map(|lease| Due::Lost(lease.holder)));
                 continue;
             }
-            if !matches!(lease.stage, Stage::Renewing(_)) {
-                let wanted = lease.wanted.take();
-                if let Some(seconds) = self.schedule.extension(&lease.term, now, wanted) {
-                    lease.stage = Stage::Renewing(wanted);
-                    due.push(Due::Renew(number, seconds, lease.holder.clone()));
-                }
-            }
-            lease.timer = lease.term.deadline;
+            let what = lease.due(&self.schedule, now);
+            renewals += usize::from(matches!(what, Some(Due::Renew(..))));
+            due.extend(what);
+            self.timers.insert((lease.timer, number));
+        }
+        for number in self.companions(now, renewals.next_multiple_of(BATCH) - renewals) {
+            let Some(lease) = self.leases.get_mut(&number) else { continue };
+            self.timers.remove(&(lease.timer, number));
+            lease.usual = now;
+            due.extend(lease.due(&self.schedule, now));
             self.timers.insert((lease.timer, number));
         }
         due
+    }
+
+    /// Up to so many leases that are due within the window of their jitter, the first due first.
+    fn companions(&self, now: Instant, count: usize) -> Vec<Number> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let soon = now + self.schedule.jitter_window();
+        let timers = self.timers.iter().take_while(|(at, _)| *at <= soon);
+        let may_come = |number: &Number| {
+            let lease = self.leases.get(number).filter(|lease| lease.stage == Stage::Held);
+            lease.is_some_and(|lease| {
+                lease.earliest <= now && self.schedule.extension(&lease.term, now, None).is_some()
+            })
+        };
+        timers.map(|(_, number)| *number).filter(may_come).take(count).collect()
     }
 
     /// Takes what came of a renewal of `seconds` that was asked for at `asked`. Returns the holder when the lease is
@@ -126,7 +175,7 @@ impl<T: Clone> Book<T> {
         chance: f64,
     ) -> Option<T> {
         let lease = self.leases.get_mut(&number)?;
-        let Stage::Renewing(wanted) = std::mem::replace(&mut lease.stage, Stage::Held) else { return None };
+        let Stage::Renewing(wish) = std::mem::replace(&mut lease.stage, Stage::Held) else { return None };
         if lease.term.deadline <= now {
             return self.lose(number);
         }
@@ -135,12 +184,15 @@ impl<T: Clone> Book<T> {
             Renewed::Done => {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
-                if lease.wanted.is_some() { now } else { Schedule::renew_at(asked, granted, chance) }
+                lease.served = wish.map_or(lease.served, |wish| wish.number);
+                (lease.usual, lease.earliest) = moments(asked, granted, chance);
+                if lease.wish.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {
                 lease.stage = Stage::Pausing;
-                lease.wanted = lease.wanted.or(wanted);
-                Schedule::retry_at(now, lease.term.deadline, chance)
+                lease.wish = wish.map(|wish| wish.and(lease.wish)).or(lease.wish);
+                lease.usual = Schedule::retry_at(now, lease.term.deadline, chance);
+                lease.usual
             }
         };
         self.set_timer(number, timer);
@@ -150,30 +202,40 @@ impl<T: Clone> Book<T> {
     /// Whether a handler can begin with the message now. If not, a renewal is due at once; `None` when the lease is
     /// over, or cannot be made any longer.
     pub(crate) fn freshen(&mut self, number: Number, now: Instant) -> Option<bool> {
-        let lease = self.leases.get(&number)?;
+        let lease = self.leases.get_mut(&number)?;
         if self.schedule.is_fresh(lease.term.deadline, now) {
             return Some(true);
         }
         if lease.stage == Stage::Held {
             self.schedule.extension(&lease.term, now, None)?;
+            lease.usual = now;
             self.set_timer(number, now);
         }
         Some(false)
     }
 
-    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns until when it will last once
-    /// that is done; `None` when the lease is over.
-    pub(crate) fn want(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<Instant> {
+    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns the number of the wish, for
+    /// [`granted`](Self::granted); `None` when the lease is over.
+    pub(crate) fn want(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<u64> {
         let lease = self.leases.get_mut(&number)?;
-        lease.term.limit = lease.term.limit.max(now + wanted);
-        let Some(seconds) = self.schedule.extension(&lease.term, now, Some(wanted)) else {
-            return Some(lease.term.deadline);
-        };
-        lease.wanted = Some(lease.wanted.map_or(wanted, |other| other.max(wanted)));
+        let until = lease.term.wish(now, wanted);
+        lease.term.limit = lease.term.limit.max(until);
+        if self.schedule.extension(&lease.term, now, Some(until)).is_none() {
+            return Some(0);
+        }
+        self.wishes += 1;
+        let wish = Wish { number: self.wishes, until };
+        lease.wish = Some(wish.and(lease.wish));
         if lease.stage == Stage::Held {
             self.set_timer(number, now);
         }
-        Some(Schedule::deadline(now, Duration::from_secs(seconds.into())))
+        Some(wish.number)
+    }
+
+    /// Until when the lease lasts, now that this wish is served; `None` as long as it is not.
+    pub(crate) fn granted(&self, number: Number, wish: u64) -> Result<Option<Instant>, LeaseOver> {
+        let lease = self.leases.get(&number).ok_or(LeaseOver)?;
+        Ok((lease.served >= wish).then_some(lease.term.deadline))
     }
 
     /// Ends a lease: nothing will be due for it. `None` when it was lost before.
@@ -188,6 +250,12 @@ impl<T: Clone> Book<T> {
         self.leases.get(&number).map(|lease| lease.term)
     }
 
+    /// Forgets all leases, whose holders it returns.
+    pub(crate) fn clear(&mut self) -> Vec<T> {
+        self.timers.clear();
+        self.leases.drain().map(|(_, lease)| lease.holder).collect()
+    }
+
     fn lose(&mut self, number: Number) -> Option<T> {
         let lease = self.leases.remove(&number)?;
         self.timers.remove(&(lease.timer, number));
@@ -200,6 +268,33 @@ impl<T: Clone> Book<T> {
         lease.timer = at.min(lease.term.deadline);
         self.timers.insert((lease.timer, number));
     }
+}
+
+impl<T: Clone> Lease<T> {
+    /// What is to be done for it at its time, and when to look again.
+    fn due(&mut self, schedule: &Schedule, now: Instant) -> Option<Due<T>> {
+        self.timer = self.term.deadline;
+        if matches!(self.stage, Stage::Renewing(_)) {
+            return None;
+        }
+        let wish = self.wish.take();
+        let wished = wish.and_then(|wish| schedule.extension(&self.term, now, Some(wish.until)));
+        let usual = || schedule.extension(&self.term, now, None).filter(|_| self.usual <= now);
+        if let Some(seconds) = wished.or_else(usual) {
+            self.stage = Stage::Renewing(wish);
+            return Some(Due::Renew(seconds, self.holder.clone()));
+        }
+        if self.usual > now {
+            self.timer = self.usual.min(self.term.deadline);
+        }
+        self.served = wish?.number;
+        Some(Due::Served(self.holder.clone()))
+    }
+}
+
+/// When a lease is renewed usually, and from when on it may be.
+fn moments(since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
+    (Schedule::renew_at(since, granted, chance), Schedule::renew_at(since, granted, 0.0))
 }
 
 #[cfg(test)]

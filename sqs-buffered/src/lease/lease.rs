@@ -71,12 +71,10 @@ impl Lease {
     /// # Errors
     /// The message is not ours any more, or was lost while this was tried.
     pub async fn extend(&self, duration: Duration) -> Result<Duration, LeaseOver> {
-        let wished = self.0.keeper.want(self.0.number, duration).ok_or(LeaseOver)?;
-        let settled = self.until(|| match self.deadline() {
-            None => Some(Err(LeaseOver)),
-            Some(deadline) => (deadline >= wished).then_some(Ok(deadline)),
-        });
-        settled.await.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        let (keeper, number) = (&self.0.keeper, self.0.number);
+        let wish = keeper.want(number, duration).ok_or(LeaseOver)?;
+        let deadline = self.until(|| keeper.granted(number, wish).transpose()).await?;
+        Ok(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Waits until so much time is left that a handler can begin. An error says that this will not be.
@@ -122,9 +120,11 @@ impl Lease {
 }
 
 impl Held {
-    pub(super) fn lose(&self) {
-        self.is_lost.store(true, Ordering::Release);
+    /// Says whether it was not lost before.
+    pub(super) fn lose(&self) -> bool {
+        let is_news = !self.is_lost.swap(true, Ordering::AcqRel);
         self.changed.notify_waiters();
+        is_news
     }
 }
 

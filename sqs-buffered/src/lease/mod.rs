@@ -8,7 +8,7 @@ mod schedule;
 mod task;
 
 pub(crate) use book::{Book, Due, Number, Renewed};
-pub(crate) use keeper::Keeper;
+pub(crate) use keeper::{Abandoned, Keeper};
 pub use lease::{Lease, LeaseOver};
 pub(crate) use schedule::{Schedule, Term};
 pub(crate) use task::keep;

@@ -15,6 +15,13 @@ pub(crate) struct Bank {
     freed: Notify,
 }
 
+/// What a receive under way asked for. Dropped, it got nothing.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    bank: Arc<Bank>,
+    messages: usize,
+}
+
 /// The credit of one message, returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Credit(Arc<Bank>);
@@ -25,14 +32,9 @@ impl Bank {
     }
 
     /// See [`Credits::ask`].
-    pub(crate) fn ask(&self) -> Option<usize> {
-        self.credits.lock().ask()
-    }
-
-    /// Ends a receive, and gives a credit for each message that it got.
-    pub(crate) fn answered(self: &Arc<Self>, asked: usize, got: usize) -> Vec<Credit> {
-        self.credits.lock().answered(asked, got);
-        std::iter::repeat_with(|| Credit(Arc::clone(self))).take(got).collect()
+    pub(crate) fn ask(self: &Arc<Self>) -> Option<Asked> {
+        let messages = self.credits.lock().ask()?;
+        Some(Asked { bank: Arc::clone(self), messages })
     }
 
     /// Waits until a credit was returned.
@@ -44,6 +46,28 @@ impl Bank {
     pub(crate) fn levels(&self) -> (usize, usize) {
         let credits = self.credits.lock();
         (credits.held(), credits.receives())
+    }
+}
+
+impl Asked {
+    pub(crate) fn messages(&self) -> usize {
+        self.messages
+    }
+
+    /// Ends the receive, and gives a credit for each message that it got.
+    pub(crate) fn answered(mut self, got: usize) -> Vec<Credit> {
+        let asked = std::mem::take(&mut self.messages);
+        self.bank.credits.lock().answered(asked, got);
+        std::iter::repeat_with(|| Credit(Arc::clone(&self.bank))).take(got).collect()
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if self.messages > 0 {
+            self.bank.credits.lock().answered(self.messages, 0);
+            self.bank.freed.notify_one();
+        }
     }
 }
 

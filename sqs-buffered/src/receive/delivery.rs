@@ -12,7 +12,7 @@ use super::event::Event;
 use super::monitor::{Monitor, Settled};
 use super::source::Source;
 use crate::error::{SendError, SendErrorKind};
-use crate::lease::{Keeper, Lease};
+use crate::lease::{Abandoned, Keeper, Lease};
 
 /// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
 /// again, in the background.
@@ -24,6 +24,8 @@ pub(crate) struct Delivery {
     monitor: Arc<Monitor>,
     /// Once its lease has ended: until when the message can be hidden.
     ended: Option<Instant>,
+    /// What it counts as if it is gone: a delete of it failed that may have been done all the same.
+    maybe_gone: Option<Settled>,
     /// Taken when all is done that ever will be.
     credit: Option<Credit>,
 }
@@ -36,7 +38,7 @@ impl Delivery {
         keeper: Arc<Keeper>,
         monitor: Arc<Monitor>,
     ) -> Self {
-        Self { message: Arc::new(message), lease, keeper, monitor, ended: None, credit: Some(credit) }
+        Self { message: Arc::new(message), lease, keeper, monitor, ended: None, maybe_gone: None, credit: Some(credit) }
     }
 
     pub(crate) fn id(&self) -> &Arc<str> {
@@ -66,6 +68,7 @@ impl Delivery {
         let result = source.delete(self.lease.receipt_handle()).await;
         match &result {
             Err(error) if !error.is_lease_lost() => {
+                self.maybe_gone = error.is_maybe_sent().then_some(how);
                 self.monitor.tell(&Event::SettleFailed { message_id: self.id(), error });
             }
             _ => {
@@ -86,7 +89,7 @@ impl Delivery {
     ) -> Result<(), SendError> {
         let longest = self.end_lease()?;
         let result = source.delay(self.lease.receipt_handle(), delay.min(longest)).await;
-        self.monitor.settled(self.id(), how, &result);
+        let result = self.monitor.given_back(self.id(), (how, self.maybe_gone), result);
         self.done();
         result
     }
@@ -115,7 +118,8 @@ impl Delivery {
             return;
         }
         if let Some(credit) = self.credit.take() {
-            self.keeper.abandon(self.lease.clone(), credit, delay);
+            let (lease, maybe_gone) = (self.lease.clone(), self.maybe_gone);
+            self.keeper.abandon(Abandoned { lease, credit, delay, maybe_gone });
         }
     }
 

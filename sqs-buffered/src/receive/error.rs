@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sqs_client::client::OperationError;
+use tokio::task::JoinError;
 
 /// Why a receiver or consumer did not start, or ended by itself. One word wide and cheap to clone.
 #[derive(Clone)]
@@ -27,7 +28,9 @@ pub enum ReceiveErrorKind {
     Refused,
     /// The consumer is running already.
     Running,
-    /// It was dropped, or its runtime has ended.
+    /// The buffered client below was closed: nothing that is received could be deleted or given back.
+    Closed,
+    /// It was dropped, a part of it broke, or its runtime has ended.
     Aborted,
 }
 
@@ -40,6 +43,11 @@ impl ReceiveError {
         let code = error.client_error().and_then(|error| error.code()).map(str::to_owned);
         let text = format!("nothing can be received from {queue_url}: {error}");
         Self(Arc::new(Inner { kind: ReceiveErrorKind::Refused, text, code, source: Some(Box::new(error)) }))
+    }
+
+    /// A task that panicked, or that its runtime has ended.
+    pub(crate) fn broken(what: &str, error: &JoinError) -> Self {
+        Self::new(ReceiveErrorKind::Aborted, format!("{what} has ended before its time: {error}"))
     }
 
     /// What kind of reason it is.

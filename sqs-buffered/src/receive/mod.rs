@@ -20,6 +20,7 @@ mod receiver;
 mod settings;
 mod source;
 mod stats;
+mod stop;
 mod visibility;
 
 pub(crate) use bank::{Bank, Credit};
@@ -34,3 +35,4 @@ pub use receiver::{Receiver, ReceiverBuilder};
 pub(crate) use settings::Settings;
 pub(crate) use source::Source;
 pub use stats::ReceiveStats;
+pub(crate) use stop::Stop;

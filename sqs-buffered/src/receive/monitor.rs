@@ -1,6 +1,7 @@
 //! Who counts, logs, and tells the user's hook.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::event::Event;
@@ -68,8 +69,10 @@ impl Monitor {
                 tracing::warn!(message_id, reason, "a message could not be brought to the dead-letter queue");
             }
         }
-        if let Some(hook) = &self.hook {
-            hook(event);
+        let Some(hook) = &self.hook else { return };
+        // A hook that panics must not take those with it who tell it.
+        if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
+            tracing::error!(?event, "the hook for events panicked");
         }
     }
 
@@ -92,9 +95,20 @@ impl Monitor {
         }
     }
 
-    /// As [`settled`](Self::settled), of a message that nobody wanted.
-    pub(crate) fn returned(&self, message_id: &str, result: &Result<(), SendError>) {
-        self.settled(message_id, Settled::Returned, result);
+    /// As [`settled`](Self::settled), of a message that was given back. When that is refused since there is no such
+    /// message, and a delete of it may have been done although it failed, it was: the message ended as that says.
+    pub(crate) fn given_back(
+        &self,
+        message_id: &str,
+        (how, maybe_gone): (Settled, Option<Settled>),
+        result: Result<(), SendError>,
+    ) -> Result<(), SendError> {
+        let (how, result) = match (maybe_gone, result) {
+            (Some(gone), Err(error)) if error.is_lease_lost() => (gone, Ok(())),
+            (_, result) => (how, result),
+        };
+        self.settled(message_id, how, &result);
+        result
     }
 }
 

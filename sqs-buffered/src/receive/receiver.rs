@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use sqs_client::client::Execute;
-use tokio::sync::watch;
 
 use super::bank::Bank;
 use super::delivery::Delivery;
@@ -21,6 +20,7 @@ use super::received::Received;
 use super::settings::Settings;
 use super::source::Source;
 use super::stats::ReceiveStats;
+use super::stop::Stop;
 use crate::client::BufferedClient;
 
 /// Received messages as they come, each with a lease that is renewed in the background until the message is settled.
@@ -187,10 +187,9 @@ impl<H: Execute> ReceiverBuilder<H> {
     /// # Cancel safety
     /// Dropped before its end, nothing was received.
     pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
-        let (stop, _) = watch::channel(false);
         let bank = Arc::new(Bank::new(self.settings.credits()));
         let monitor = Arc::new(Monitor::new(self.hook));
-        let intake = Intake::start(self.source, &self.settings, bank, monitor, stop).await?;
+        let intake = Intake::start(self.source, &self.settings, bank, monitor, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         Ok(Receiver { intake, ready: VecDeque::new(), stale: None })
     }

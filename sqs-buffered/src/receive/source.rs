@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::client::BufferedClient;
 use crate::error::SendError;
+use crate::time::whole_seconds;
 
 /// The queue that is received from, and the client that reaches it. Clones share both.
 #[derive(Clone, Debug)]
@@ -30,8 +31,8 @@ impl<H: Execute> Source<H> {
 
     /// Keeps a message hidden for this long from now, parts of a second rounded up.
     pub(crate) async fn delay(&self, handle: &str, delay: Duration) -> Result<(), SendError> {
-        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
-        self.client.change_visibility(&self.url, handle, i32::try_from(seconds).unwrap_or(i32::MAX)).await
+        let seconds = i32::try_from(whole_seconds(delay)).unwrap_or(i32::MAX);
+        self.client.change_visibility(&self.url, handle, seconds).await
     }
 
     pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {
