@@ -42,6 +42,8 @@ pub(crate) struct Abandoned {
     pub(crate) credit: Credit,
     /// After this; usually at once.
     pub(crate) delay: Duration,
+    /// Given up when it is visible by itself.
+    pub(crate) until: Instant,
     /// What it counts as if it turns out to be deleted.
     pub(crate) maybe_gone: Option<Settled>,
 }
@@ -146,7 +148,7 @@ impl Keeper {
         is_fresh
     }
 
-    pub(super) fn end(&self, held: &Held) -> Result<Duration, LeaseOver> {
+    pub(super) fn end(&self, held: &Held) -> Result<Term, LeaseOver> {
         let now = Instant::now();
         // The lock is not held while others are told.
         let ended = self.state.lock().book.end(held.number, now);
@@ -155,7 +157,7 @@ impl Keeper {
             return Err(LeaseOver);
         };
         held.changed.notify_waiters();
-        Ok(term.hideable(now))
+        Ok(term)
     }
 
     /// Tells that a lease is lost, once.

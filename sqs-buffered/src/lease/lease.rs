@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Keeper, Number};
+use super::{Keeper, Number, Term};
 
 /// The time for which a received message is ours: nobody else receives it meanwhile.
 ///
@@ -90,8 +90,8 @@ impl Lease {
         self.0.keeper.freshen(self.0.number) == Some(true)
     }
 
-    /// Ends the lease: from here on it is not renewed. Says for how long the message can still be hidden.
-    pub(crate) fn end(&self) -> Result<Duration, LeaseOver> {
+    /// Ends the lease: from here on it is not renewed. Says how long the message is and can be ours.
+    pub(crate) fn end(&self) -> Result<Term, LeaseOver> {
         self.0.keeper.end(&self.0)
     }
 

@@ -94,8 +94,8 @@ async fn renew<H: Execute>(
 }
 
 async fn give_back<H: Execute>(keeper: &Keeper, source: &Source<H>, abandoned: Abandoned) {
-    let Abandoned { lease, credit, delay, maybe_gone } = abandoned;
-    let result = source.delay(lease.receipt_handle(), delay).await;
+    let Abandoned { lease, credit, delay, until, maybe_gone } = abandoned;
+    let result = source.delay(lease.receipt_handle(), delay, until).await;
     // It is told where it is counted; nobody waits for it.
     let _ = keeper.monitor.given_back(lease.message_id(), (Settled::Returned, maybe_gone), result);
     drop(credit);

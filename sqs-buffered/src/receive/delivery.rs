@@ -12,7 +12,7 @@ use super::event::Event;
 use super::monitor::{Monitor, Settled};
 use super::source::Source;
 use crate::error::{SendError, SendErrorKind};
-use crate::lease::{Abandoned, Keeper, Lease};
+use crate::lease::{Abandoned, Keeper, Lease, Term};
 
 /// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
 /// again, in the background.
@@ -22,8 +22,8 @@ pub(crate) struct Delivery {
     pub(crate) lease: Lease,
     keeper: Arc<Keeper>,
     monitor: Arc<Monitor>,
-    /// Once its lease has ended: until when the message can be hidden.
-    ended: Option<Instant>,
+    /// Once its lease has ended: until when the message is ours, and can be hidden.
+    ended: Option<Term>,
     /// What it counts as if it is gone: a delete of it failed that may have been done all the same.
     maybe_gone: Option<Settled>,
     /// Taken when all is done that ever will be.
@@ -87,8 +87,9 @@ impl Delivery {
         delay: Duration,
         how: Settled,
     ) -> Result<(), SendError> {
-        let longest = self.end_lease()?;
-        let result = source.delay(self.lease.receipt_handle(), delay.min(longest)).await;
+        let term = self.end_lease()?;
+        let delay = delay.min(term.hideable(Instant::now()));
+        let result = source.delay(self.lease.receipt_handle(), delay, term.deadline).await;
         let result = self.monitor.given_back(self.id(), (how, self.maybe_gone), result);
         self.done();
         result
@@ -114,27 +115,22 @@ impl Delivery {
     }
 
     fn abandon(&mut self, delay: Duration) {
-        if self.end_lease().is_err() {
-            return;
-        }
+        let Ok(term) = self.end_lease() else { return };
         if let Some(credit) = self.credit.take() {
-            let (lease, maybe_gone) = (self.lease.clone(), self.maybe_gone);
-            self.keeper.abandon(Abandoned { lease, credit, delay, maybe_gone });
+            let (lease, maybe_gone, until) = (self.lease.clone(), self.maybe_gone, term.deadline);
+            self.keeper.abandon(Abandoned { lease, credit, delay, until, maybe_gone });
         }
     }
 
-    /// From here on the lease is not renewed. Says for how long the message can be hidden; or that there is nothing more to
+    /// From here on the lease is not renewed. Says how long the message is and can be ours; or that there is nothing more to
     /// do for this delivery, as its lease is lost or it is settled.
-    fn end_lease(&mut self) -> Result<Duration, SendError> {
+    fn end_lease(&mut self) -> Result<Term, SendError> {
         if self.credit.is_none() {
             return Err(SendError::new(SendErrorKind::LeaseLost));
         }
-        if let Some(until) = self.ended {
-            return Ok(until.saturating_duration_since(Instant::now()));
-        }
-        if let Ok(longest) = self.lease.end() {
-            self.ended = Some(Instant::now() + longest);
-            return Ok(longest);
+        if let Some(term) = self.ended.or_else(|| self.lease.end().ok()) {
+            self.ended = Some(term);
+            return Ok(term);
         }
         self.done();
         Err(SendError::new(SendErrorKind::LeaseLost))

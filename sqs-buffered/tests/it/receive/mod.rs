@@ -1,6 +1,7 @@
 //! Receivers and consumers.
 
 mod bad_use;
+mod breakage;
 mod consumer;
 mod dead_letters;
 mod fifo;
@@ -8,5 +9,6 @@ mod leases;
 mod receiver;
 mod rig;
 mod schedules;
+mod settling;
 mod shutdown;
 mod threads;
