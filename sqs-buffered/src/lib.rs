@@ -14,6 +14,7 @@ mod random;
 mod receive;
 mod request;
 mod settings;
+mod span;
 mod stats;
 mod ticket;
 mod time;
@@ -29,7 +30,9 @@ pub use error::{SendError, SendErrorKind};
 pub use kind::SendReceipt;
 pub use lane::{AfterFailure, FifoOrdering, Linger};
 pub use lease::{Lease, LeaseOver};
-pub use receive::{Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder};
+pub use receive::{
+    Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Settled,
+};
 pub use settings::DedupId;
 pub use stats::Stats;
 pub use ticket::Ticket;

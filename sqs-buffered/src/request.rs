@@ -12,6 +12,7 @@ use tracing::Span;
 use crate::channel::{Channel, Item};
 use crate::kind::{self, Input, Kind};
 use crate::lane::{Answer, Lane};
+use crate::span::messaging_span;
 use crate::stats::Batch;
 
 /// A batch that is to be sent.
@@ -61,18 +62,10 @@ impl<K: Kind> Request<K> {
     }
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 fn span<K: Kind>(queue_url: &str, entries: usize) -> Span {
-    tracing::debug_span!(
-        "sqs.batch",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = K::Operation::ACTION.as_str(),
-        messaging.operation.type = K::OPERATION_TYPE,
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = entries,
-    )
+    let operation = K::Operation::ACTION.as_str();
+    messaging_span!(DEBUG "sqs.batch", "client", operation, K::OPERATION_TYPE, queue_url,
+        messaging.batch.message_count = entries)
 }
 
 impl<K: Kind> Channel<K> {

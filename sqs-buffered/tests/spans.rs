@@ -5,10 +5,14 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use sqs_buffered::{Consumer, Outcome};
-use tracing_subscriber::fmt::format::FmtSpan;
-
+use sqs_client::types::{MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
 use sqs_mock_server::MockSqs;
 use tokio::sync::Semaphore;
+use tracing::Subscriber;
+use tracing::span::Id;
+use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
 
 /// Text that is written by the subscriber.
 #[derive(Clone, Default)]
@@ -25,6 +29,17 @@ impl io::Write for Text {
     }
 }
 
+/// Which span follows from which, by name.
+#[derive(Clone, Default)]
+struct Links(Arc<Mutex<Vec<(&'static str, &'static str)>>>);
+
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Links {
+    fn on_follows_from(&self, span: &Id, follows: &Id, context: Context<'_, S>) {
+        let name = |id| context.span(id).map_or("none", |span| span.name());
+        self.0.lock().unwrap().push((name(span), name(follows)));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn receive_process_and_settle_are_spans() {
     let text = Text::default();
@@ -35,11 +50,17 @@ async fn receive_process_and_settle_are_spans() {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
+    let links = Links::default();
+    let subscriber = subscriber.with(links.clone());
     let guard = tracing::subscriber::set_default(subscriber);
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
-    client.send_message().queue_url(&url).message_body("1").send().await.unwrap();
+    let mut header = MessageSystemAttributeValue::default();
+    (header.data_type, header.string_value) = ("String".into(), Some("Root=1-abc".into()));
+    let send = client.send_message().queue_url(&url).message_body("1");
+    let name = MessageSystemAttributeNameForSends::AwsTraceHeader;
+    send.message_system_attributes(name, header).send().await.unwrap();
     let done = Arc::new(Semaphore::new(0));
     let finished = Arc::clone(&done);
     let consumer = Consumer::builder(client, &url)
@@ -63,5 +84,9 @@ async fn receive_process_and_settle_are_spans() {
         "message_count=1"
     ]));
     assert!(line(&["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"]));
+    assert!(line(&["sqs.process{", r#"aws.xray.trace_header="Root=1-abc""#]), "{text}");
+    let links = links.0.lock().unwrap();
+    assert!(links.contains(&("sqs.process", "sqs.receive")), "{links:?}");
+    assert!(links.contains(&("sqs.batch", "sqs.settle")), "{links:?}");
     assert!(line(&["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]), "{text}");
 }

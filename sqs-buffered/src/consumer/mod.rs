@@ -28,7 +28,7 @@ use crate::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Sourc
 
 pub use back_off::BackOff;
 pub use builder::{ConsumerBuilder, ReadyConsumer};
-pub(crate) use busy::Busy;
+pub(crate) use busy::{Busy, Turn};
 pub use outcome::{GroupPace, HandlerError, Outcome};
 pub use report::Report;
 
@@ -39,7 +39,8 @@ pub(crate) use shared::{Ending, Parts, Shared};
 ///
 /// Leases are renewed while messages wait and while they are handled; deletes and changes of visibility go in batches; on
 /// FIFO queues the messages of a group are handled one by one, in order. Two deliveries of one message are never handled at
-/// once by one consumer, nor by consumers that share a [`BufferedClient`]. Clones are of the same consumer.
+/// once by one consumer, nor by consumers and receivers that share a [`BufferedClient`]: where there are several for one
+/// queue, [`builder_with`](Self::builder_with) lets them. Clones are of the same consumer.
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {

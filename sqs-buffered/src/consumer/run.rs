@@ -6,6 +6,7 @@
 //! ```
 //! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(super) struct Run<H: Execute> {
     intake: Intake<H>,
     pub(super) groups: Groups<Delivery>,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
+    /// Messages whose turn it is and whose leases were renewed for it.
+    pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
     /// Handlers that run.
     pub(super) running: usize,
     abort: watch::Sender<bool>,
@@ -42,7 +45,8 @@ pub(super) struct Run<H: Execute> {
 impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
-        Self { shared, intake, groups, work, running: 0, abort: watch::channel(false).0, panics: Vec::new() }
+        let (fresh, abort) = (VecDeque::new(), watch::channel(false).0);
+        Self { shared, intake, groups, work, fresh, running: 0, abort, panics: Vec::new() }
     }
 
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
@@ -113,7 +117,12 @@ impl<H: Execute> Run<H> {
 
     fn start_what_may(&mut self) {
         while self.running < self.shared.settings.concurrency {
-            let Some((key, entry)) = self.groups.start() else { return };
+            let next = self.fresh.pop_front().or_else(|| self.groups.start());
+            let Some((key, entry)) = next else { return };
+            if !entry.latest.lease.is_fresh() {
+                self.freshen(key, entry);
+                continue;
+            }
             self.running += 1;
             let (shared, abort) = (Arc::clone(&self.shared), self.abort.subscribe());
             self.work.push(Box::pin(async move {
@@ -125,8 +134,24 @@ impl<H: Execute> Run<H> {
         }
     }
 
+    /// Has a lease renewed that has little time left. No handler has to wait for that.
+    fn freshen(&mut self, key: Key, entry: Entry<Delivery>) {
+        let stop = self.shared.stop.clone();
+        self.work.push(Box::pin(async move {
+            let is_fresh = tokio::select! {
+                biased;
+                () = stop.finishing() => false,
+                fresh = entry.latest.lease.freshen() => fresh.is_ok(),
+            };
+            Step::Freshened { key, entry, is_fresh }
+        }));
+    }
+
     /// Gives everything back that has not started.
     fn give_waiting_back(&mut self) {
+        for (key, entry) in std::mem::take(&mut self.fresh) {
+            self.not_started(key, entry);
+        }
         for mut line in self.groups.drain() {
             let rest = line.split_off(1.min(line.len()));
             let head = line.into_iter().flat_map(Entry::into_deliveries).collect();

@@ -10,6 +10,7 @@ use super::Shared;
 use super::groups::{Entry, Key};
 use super::step::Step;
 use crate::receive::{Delivery, Settled, Source};
+use crate::span::messaging_span;
 
 /// What becomes of a message that is not done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,16 +64,7 @@ async fn all_back<H: Execute>(source: &Source<H>, deliveries: impl IntoIterator<
     join_all(deliveries.into_iter().map(back)).await;
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 pub(super) fn span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
-    tracing::debug_span!(
-        "sqs.settle",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = operation,
-        messaging.operation.type = "settle",
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = messages,
-    )
+    messaging_span!(DEBUG "sqs.settle", "client", operation, "settle", queue_url,
+        messaging.batch.message_count = messages)
 }

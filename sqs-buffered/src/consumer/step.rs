@@ -1,6 +1,7 @@
 //! What has come to an end, and what follows from it.
 //!
 //! ```text
+//! Freshened -> its handler may begin, or it is given back
 //! Handled -> succeeded -> delete --Deleted--> the next of the line may start
 //!    |                               | failed
 //!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
@@ -30,6 +31,12 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// What has come to an end.
 pub(super) enum Step {
+    /// A lease is renewed so that a handler can begin, or could not be.
+    Freshened {
+        key: Key,
+        entry: Entry<Delivery>,
+        is_fresh: bool,
+    },
     Handled {
         key: Key,
         entry: Entry<Delivery>,
@@ -55,6 +62,8 @@ impl<H: Execute> Run<H> {
     /// Does what follows from a step.
     pub(super) fn take(&mut self, step: Step) {
         match step {
+            Step::Freshened { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
+            Step::Freshened { key, entry, is_fresh: false } => self.not_started(key, entry),
             Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
@@ -74,12 +83,8 @@ impl<H: Execute> Run<H> {
 
     fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
         self.running -= 1;
-        let more = self.groups.take_more(&key);
-        if entry.latest.lease.is_lost() {
-            return self.lost(key, entry, more);
-        }
         let receives = entry.latest.receive_count();
-        let deliveries: Vec<_> = more.into_iter().rev().chain(entry.into_deliveries()).collect();
+        let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
             Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Back::After(delay)),
@@ -94,8 +99,26 @@ impl<H: Execute> Run<H> {
                 self.shared.monitor.tally.duplicates.one();
                 self.give_back(key, deliveries, Back::Returned(SOON));
             }
-            Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned(Duration::ZERO)),
+            Verdict::Aborted => self.give_back(key, deliveries, Back::Returned(Duration::ZERO)),
         }
+    }
+
+    /// Gives a message back whose turn it was.
+    pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
+        if let Some(deliveries) = self.together(&key, entry) {
+            self.give_back(key, deliveries, Back::Returned(Duration::ZERO));
+        }
+    }
+
+    /// All deliveries of a message whose turn is over, the latest first; `None` when its lease is lost, which is then seen
+    /// to.
+    fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
+        let more = self.groups.take_more(key);
+        if entry.latest.lease.is_lost() {
+            self.lost(Key::clone(key), entry, more);
+            return None;
+        }
+        Some(more.into_iter().rev().chain(entry.into_deliveries()).collect())
     }
 
     /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
@@ -123,6 +146,7 @@ impl<H: Execute> Run<H> {
     }
 
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
+        deliveries.iter_mut().for_each(Delivery::makes_room);
         if self.shared.pace == GroupPace::AfterHandler && self.shared.source.is_fifo() {
             deliveries.extend(self.groups.done(&key));
             return self.delete(None, deliveries, how);

@@ -70,6 +70,7 @@ impl Keeper {
                     number,
                     receipt_handle: Arc::clone(receipt_handle),
                     message_id: Arc::clone(message_id),
+                    received: now,
                     is_lost: AtomicBool::new(false),
                     changed: Notify::new(),
                 })
@@ -163,7 +164,8 @@ impl Keeper {
     /// Tells that a lease is lost, once.
     pub(super) fn lost(&self, held: &Held) {
         if held.lose() {
-            self.monitor.tell(&Event::LeaseLost { message_id: &held.message_id });
+            let (message_id, age) = (&*held.message_id, held.received.elapsed());
+            self.monitor.tell(&Event::LeaseLost { message_id, age });
         }
     }
 

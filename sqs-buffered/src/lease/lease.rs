@@ -27,6 +27,8 @@ pub(crate) struct Held {
     pub(super) number: Number,
     pub(super) receipt_handle: Arc<str>,
     pub(super) message_id: Arc<str>,
+    /// When the message came.
+    pub(super) received: Instant,
     pub(super) is_lost: AtomicBool,
     /// All who wait for a renewal or the loss are woken by each.
     pub(super) changed: Notify,
@@ -104,6 +106,11 @@ impl Lease {
 
     pub(crate) fn message_id(&self) -> &Arc<str> {
         &self.0.message_id
+    }
+
+    /// How long the message has been here.
+    pub(crate) fn age(&self) -> Duration {
+        self.0.received.elapsed()
     }
 
     async fn until<T>(&self, mut check: impl FnMut() -> Option<T>) -> T {

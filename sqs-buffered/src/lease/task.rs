@@ -97,7 +97,7 @@ async fn give_back<H: Execute>(keeper: &Keeper, source: &Source<H>, abandoned: A
     let Abandoned { lease, credit, delay, until, maybe_gone } = abandoned;
     let result = source.delay(lease.receipt_handle(), delay, until).await;
     // It is told where it is counted; nobody waits for it.
-    let _ = keeper.monitor.given_back(lease.message_id(), (Settled::Returned, maybe_gone), result);
+    let _ = keeper.monitor.given_back(&lease, (Settled::Returned, maybe_gone), result);
     drop(credit);
     keeper.settled();
 }

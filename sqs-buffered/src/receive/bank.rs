@@ -24,7 +24,10 @@ pub(crate) struct Asked {
 
 /// The credit of one message, returned when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Credit(Arc<Bank>);
+pub(crate) struct Credit {
+    bank: Arc<Bank>,
+    made_room: bool,
+}
 
 impl Bank {
     pub(crate) fn new(total: usize) -> Self {
@@ -58,7 +61,8 @@ impl Asked {
     pub(crate) fn answered(mut self, got: usize) -> Vec<Credit> {
         let asked = std::mem::take(&mut self.messages);
         self.bank.credits.lock().answered(asked, got);
-        std::iter::repeat_with(|| Credit(Arc::clone(&self.bank))).take(got).collect()
+        let credit = || Credit { bank: Arc::clone(&self.bank), made_room: false };
+        std::iter::repeat_with(credit).take(got).collect()
     }
 }
 
@@ -71,9 +75,19 @@ impl Drop for Asked {
     }
 }
 
+impl Credit {
+    /// See [`Credits::make_room`].
+    pub(crate) fn make_room(&mut self) {
+        if !self.made_room && self.bank.credits.lock().make_room() {
+            self.made_room = true;
+            self.bank.freed.notify_one();
+        }
+    }
+}
+
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.0.credits.lock().settled();
-        self.0.freed.notify_one();
+        self.bank.credits.lock().settled(self.made_room);
+        self.bank.freed.notify_one();
     }
 }

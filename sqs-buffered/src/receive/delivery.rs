@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqs_client::client::Execute;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::bank::Credit;
 use super::event::Event;
@@ -19,6 +20,8 @@ use crate::lease::{Abandoned, Keeper, Lease, Term};
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(crate) message: Arc<Message>,
+    /// Of the receive that brought it.
+    pub(crate) span: Span,
     pub(crate) lease: Lease,
     keeper: Arc<Keeper>,
     monitor: Arc<Monitor>,
@@ -33,12 +36,13 @@ pub(crate) struct Delivery {
 impl Delivery {
     pub(crate) fn new(
         message: Message,
+        span: Span,
         lease: Lease,
         credit: Credit,
         keeper: Arc<Keeper>,
         monitor: Arc<Monitor>,
     ) -> Self {
-        Self { message: Arc::new(message), lease, keeper, monitor, ended: None, maybe_gone: None, credit: Some(credit) }
+        Self { message: Arc::new(message), span, lease, keeper, monitor, ended: None, maybe_gone: None, credit: Some(credit) }
     }
 
     pub(crate) fn id(&self) -> &Arc<str> {
@@ -58,6 +62,13 @@ impl Delivery {
         self.message.attributes()?.get(name).map(String::as_str)
     }
 
+    /// The message is done: another may be received while it is deleted.
+    pub(crate) fn makes_room(&mut self) {
+        if let Some(credit) = &mut self.credit {
+            credit.make_room();
+        }
+    }
+
     /// Deletes the message, which counts as `how`. When that fails, it is still there to be given back.
     pub(crate) async fn delete<H: Execute>(
         &mut self,
@@ -72,7 +83,7 @@ impl Delivery {
                 self.monitor.tell(&Event::SettleFailed { message_id: self.id(), error });
             }
             _ => {
-                self.monitor.settled(self.id(), how, &result);
+                self.monitor.settled(&self.lease, how, &result);
                 self.done();
             }
         }
@@ -90,7 +101,7 @@ impl Delivery {
         let term = self.end_lease()?;
         let delay = delay.min(term.hideable(Instant::now()));
         let result = source.delay(self.lease.receipt_handle(), delay, term.deadline).await;
-        let result = self.monitor.given_back(self.id(), (how, self.maybe_gone), result);
+        let result = self.monitor.given_back(&self.lease, (how, self.maybe_gone), result);
         self.done();
         result
     }
@@ -98,7 +109,7 @@ impl Delivery {
     /// Leaves the message as it is: hidden until its time is over.
     pub(crate) fn keep(mut self) {
         if self.end_lease().is_ok() {
-            self.monitor.tally.kept.one();
+            self.monitor.settled(&self.lease, Settled::Kept, &Ok(()));
             self.done();
         }
     }

@@ -10,6 +10,7 @@ use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput
 use sqs_client::service_error::{ErrorCode, RetryClass};
 use sqs_client::types::{Message, MessageSystemAttributeName};
 use tokio::time::{Instant, sleep};
+use tracing::Span;
 
 use super::event::Event;
 use super::monitor::Monitor;
@@ -30,6 +31,10 @@ pub(super) struct Terms {
 pub(super) struct Answer {
     /// When the answer came.
     pub(super) at: Instant,
+    /// How long it took, from its first attempt on.
+    pub(super) elapsed: Duration,
+    /// Of the receive.
+    pub(super) span: Span,
     pub(super) messages: Vec<Message>,
     /// Messages with a wrong checksum.
     pub(super) damaged: Vec<Message>,
@@ -46,7 +51,8 @@ pub(super) async fn poll<H: Execute>(
     may_refuse: impl Fn() -> bool,
 ) -> Result<Option<Answer>, H::Error> {
     let mut input = input(source, terms, asked);
-    let mut id_made = Instant::now();
+    let began = Instant::now();
+    let mut id_made = began;
     let mut failures = 0;
     loop {
         let answered = tokio::select! {
@@ -58,14 +64,14 @@ pub(super) async fn poll<H: Execute>(
             answered = source.client.handle().execute::<ReceiveMessage>(input.clone()) => answered,
         };
         let error = match answered {
-            Ok(output) => return Ok(Some(answer(output, &[]))),
+            Ok(output) => return Ok(Some(answer(output, &[], began))),
             Err(error) => error,
         };
         if let Some(whole) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
             let mismatches =
                 error.client_error().map(sqs_client::Error::checksum_mismatches).unwrap_or_default();
             let damaged: Vec<_> = mismatches.iter().filter_map(|mismatch| mismatch.id()).collect();
-            return Ok(Some(answer(whole.clone(), &damaged)));
+            return Ok(Some(answer(whole.clone(), &damaged, began)));
         }
         failures += 1;
         let retry_in = pause(failures, random::unit());
@@ -117,9 +123,10 @@ fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
     source.is_fifo().then(random::uuid)
 }
 
-fn answer(output: ReceiveMessageOutput, damaged: &[&str]) -> Answer {
+fn answer(output: ReceiveMessageOutput, damaged: &[&str], began: Instant) -> Answer {
     let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
     let messages = output.messages.unwrap_or_default().into_iter();
     let (damaged, messages) = messages.partition(is_damaged);
-    Answer { at: Instant::now(), messages, damaged }
+    let at = Instant::now();
+    Answer { at, elapsed: at - began, span: Span::current(), messages, damaged }
 }

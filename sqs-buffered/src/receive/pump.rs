@@ -29,6 +29,7 @@ use super::stop::Stop;
 use crate::consumer::BackOff;
 use crate::lease::Keeper;
 use crate::random;
+use crate::span::messaging_span;
 
 /// Everything that the task needs.
 pub(super) struct Pump<H: Execute> {
@@ -110,12 +111,8 @@ impl<H: Execute> Pump<H> {
 
     /// Opens leases from the moment of the answer on, and hands the messages out.
     fn deliver(&self, asked: Asked, answer: Answer) {
-        let tally = &self.monitor.tally;
-        tally.receives.one();
-        if answer.messages.is_empty() && answer.damaged.is_empty() {
-            tally.empty_receives.one();
-        }
-        tally.received.add(answer.messages.len() + answer.damaged.len());
+        let messages = answer.messages.len() + answer.damaged.len();
+        self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
         for damaged in deliveries.split_off(good.min(deliveries.len())) {
@@ -148,7 +145,7 @@ impl<H: Execute> Pump<H> {
         let together = messages.into_iter().zip(leases).zip(credits);
         let delivery = |((message, lease), credit)| {
             let (keeper, monitor) = (Arc::clone(&self.keeper), Arc::clone(&self.monitor));
-            Delivery::new(message, lease, credit, keeper, monitor)
+            Delivery::new(message, answer.span.clone(), lease, credit, keeper, monitor)
         };
         together.map(delivery).collect()
     }
@@ -166,16 +163,7 @@ pub(crate) fn give_back(mut deliveries: Vec<Delivery>) {
     }
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 fn span(queue_url: &str) -> tracing::Span {
-    tracing::debug_span!(
-        "sqs.receive",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = "receive",
-        messaging.operation.type = "receive",
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = Empty,
-    )
+    messaging_span!(DEBUG "sqs.receive", "client", "receive", "receive", queue_url,
+        messaging.batch.message_count = Empty)
 }

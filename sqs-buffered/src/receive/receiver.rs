@@ -7,6 +7,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 
 use super::bank::Bank;
@@ -47,17 +50,8 @@ use crate::client::BufferedClient;
 pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
-    /// A message whose lease is renewed before it is handed out.
-    stale: Option<Stale>,
-}
-
-/// A message on its way out, and what it waits for.
-struct Stale(Pin<Box<dyn Future<Output = Option<Delivery>> + Send>>);
-
-impl std::fmt::Debug for Stale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Stale")
-    }
+    /// Messages whose leases are renewed before they are handed out; `None` is one whose lease was lost.
+    stale: FuturesUnordered<BoxFuture<'static, Option<Delivery>>>,
 }
 
 /// Settings of a [`Receiver`] that is to start.
@@ -91,7 +85,7 @@ impl<H: Execute> Receiver<H> {
     /// Dropped before its end, the rest happens in the background.
     pub async fn close(mut self) -> Result<ReceiveStats, ReceiveError> {
         self.intake.stop();
-        self.stale = None;
+        self.stale.clear();
         give_back(self.ready.drain(..).collect());
         while let Some(unwanted) = self.intake.next().await {
             give_back(unwanted);
@@ -115,27 +109,42 @@ impl<H: Execute> Stream for Receiver<H> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received<H>>> {
         let this = &mut *self;
         loop {
-            if let Some(stale) = &mut this.stale {
-                let renewed = ready!(stale.0.as_mut().poll(cx));
-                this.stale = None;
+            let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
+            let received = Received::new(delivery, &this.intake.source, &this.intake.monitor);
+            if received.is_some() {
+                return Poll::Ready(received);
+            }
+        }
+    }
+}
+
+impl<H: Execute> Receiver<H> {
+    /// The next message with enough time left. Where there is an order to be kept, it waits for those before it.
+    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
+        loop {
+            while let Poll::Ready(Some(renewed)) = self.stale.poll_next_unpin(cx) {
                 if let Some(delivery) = renewed {
-                    return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+                    return Poll::Ready(Some(delivery));
                 }
             }
-            let Some(delivery) = this.ready.pop_front() else {
-                match ready!(this.intake.poll_next(cx)) {
-                    Some(batch) => this.ready.extend(batch),
-                    None => return Poll::Ready(None),
+            if !self.stale.is_empty() && self.intake.source.is_fifo() {
+                return Poll::Pending;
+            }
+            let Some(delivery) = self.ready.pop_front() else {
+                match ready!(self.intake.poll_next(cx)) {
+                    Some(batch) => self.ready.extend(batch),
+                    None if self.stale.is_empty() => return Poll::Ready(None),
+                    None => return Poll::Pending,
                 }
                 continue;
             };
             if delivery.lease.is_fresh() {
-                return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+                return Poll::Ready(Some(delivery));
             }
-            this.stale = Some(Stale(Box::pin(async move {
+            self.stale.push(Box::pin(async move {
                 let lease = delivery.lease.clone();
                 lease.freshen().await.ok().map(|()| delivery)
-            })));
+            }));
         }
     }
 }
@@ -191,7 +200,7 @@ impl<H: Execute> ReceiverBuilder<H> {
         let monitor = Arc::new(Monitor::new(self.hook));
         let intake = Intake::start(self.source, &self.settings, bank, monitor, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
-        Ok(Receiver { intake, ready: VecDeque::new(), stale: None })
+        Ok(Receiver { intake, ready: VecDeque::new(), stale: FuturesUnordered::new() })
     }
 }
 

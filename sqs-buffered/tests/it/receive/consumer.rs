@@ -268,3 +268,91 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
     assert!(one.received > 0 && other.received > 0 && one.duplicates + other.duplicates > 0);
     assert!(diary.overlapping().is_empty(), "{:?}", diary.overlapping());
 }
+
+#[tokio::test(start_paused = true)]
+async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["ack", "fail"]).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Fixed(secs(100)))
+        .on_event(move |event| {
+            let line = match event {
+                Event::Received { messages, .. } => format!("received {messages}"),
+                Event::Handled { outcome, elapsed, .. } => format!("handled {outcome:?} {}", elapsed.as_secs()),
+                Event::Settled { how, age, .. } => format!("{} {}", how.as_str(), age.as_secs()),
+                Event::HandlerFailed { error, .. } => error.to_string(),
+                _ => panic!("{event:?}"),
+            };
+            log.lock().unwrap().push(line);
+        })
+        .handler(|message, _| async move {
+            sleep(secs(3)).await;
+            if message.body() == Some("ack") { Ok(Outcome::Ack) } else { Err("it fails")? }
+        })
+        .build();
+    consumer.run_until(sleep(secs(10))).await.unwrap();
+    let told = told.lock().unwrap();
+    let count = |line: &str| told.iter().filter(|other| *other == line).count();
+    for line in ["handled Some(Ack) 3", "acked 3", "it fails", "handled None 3", "nacked 3"] {
+        assert_eq!(count(line), 1, "{line}: {told:?}");
+    }
+    let received: usize = (0..=2).map(|messages| messages * count(&format!("received {messages}"))).sum();
+    assert_eq!(received, 2, "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..100).map(|number| number.to_string())).await;
+    rig.server.faults().inject(Fault::latency(secs(5)).on(Action::DeleteMessageBatch));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let watch = async {
+        sleep(secs(4)).await;
+        assert_eq!((diary.bodies().len(), rig.in_flight()), (20, 20), "ten are deleted, ten wait for that");
+        sleep(secs(80)).await;
+    };
+    let report = consumer.run_until(watch).await.unwrap();
+    assert_eq!((report.stats.acked, rig.left()), (100, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["slow", "stale", "stale too"]).await;
+    rig.server.faults().inject(Fault::latency(secs(10)).on(Action::ChangeMessageVisibilityBatch));
+    let starts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&starts);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(1)
+        .prefetch(9)
+        .handler(move |message, _| {
+            let body = message.body().unwrap_or_default().to_owned();
+            let work = if body == "slow" { millis(13_500) } else { secs(1) };
+            seen.lock().unwrap().push((body, Instant::now()));
+            async move {
+                sleep(work).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let begin = Instant::now();
+    let late = async {
+        sleep(secs(14)).await;
+        rig.send(["fresh"]).await;
+        until(|| rig.left() == 0).await;
+    };
+    consumer.run_until(late).await.unwrap();
+    let starts = starts.lock().unwrap();
+    let fresh = starts.iter().find(|(body, _)| body == "fresh").unwrap();
+    assert!(fresh.1 - begin < secs(16), "{starts:?}");
+    assert_eq!(starts.len(), 4);
+}
