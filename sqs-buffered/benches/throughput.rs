@@ -300,7 +300,7 @@ impl Bench {
     ) -> Result<Measured, Failed> {
         let (time, body) = (self.time, self.body.clone());
         let builder = BufferedClient::builder(self.client.clone());
-        let builder = in_flight.into_iter().fold(builder, |builder, batches| builder.max_in_flight(batches));
+        let builder = in_flight.into_iter().fold(builder, sqs_buffered::Builder::max_in_flight);
         let buffered = Arc::new(builder.build());
         let sender = Arc::clone(&buffered);
         let work = move |_: Client, url: String| {

@@ -23,7 +23,8 @@ mod worker;
 pub use batch::{BatchBuilder, BatchLimits, RejectReason, Rejected};
 pub use client::{BufferedClient, Builder, EnqueueError};
 pub use consumer::{
-    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, Outcome, ReadyConsumer, Report,
+    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, NoHandler, Outcome, ReadyConsumer, Report,
+    WithHandler,
 };
 pub use entry::Entry;
 pub use error::{SendError, SendErrorKind};

@@ -3,6 +3,7 @@
 mod back_off;
 mod builder;
 mod busy;
+mod crew;
 mod dead_letter;
 mod groups;
 mod handler;
@@ -27,7 +28,7 @@ use crate::client::BufferedClient;
 use crate::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Source};
 
 pub use back_off::BackOff;
-pub use builder::{ConsumerBuilder, ReadyConsumer};
+pub use builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
 pub(crate) use busy::{Busy, Turn};
 pub use outcome::{GroupPace, HandlerError, Outcome};
 pub use report::Report;
@@ -97,11 +98,15 @@ impl<H: Execute> Consumer<H> {
     /// Handles messages until `end` is over, and then shuts down: no new receives; receives under way finish and what they
     /// bring is given back; so is what has not started; handlers have the [grace](ConsumerBuilder::grace), and their
     /// outcomes are carried out; what still runs then is stopped and given back. After that no message of this consumer is
-    /// hidden, other than by an outcome that says so. A consumer runs once.
+    /// hidden, other than by an outcome that says so, as far as the service could be told: what is still
+    /// [held](ReceiveStats::held), was [unsettled](ReceiveStats::unsettled), or was to come with a
+    /// [receive that was given up](ReceiveStats::receives_abandoned) comes back when its visibility timeout is over. A
+    /// consumer runs once.
     ///
     /// # Errors
     /// A setting has a value that it cannot have; the queue cannot be received from, which the first receive shows, whereas
-    /// later failures are tried again for ever; or the consumer has been run before.
+    /// later failures are tried again for ever; the client was closed; a part of it broke; or the consumer has been run
+    /// before.
     ///
     /// # Cancel safety
     /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
@@ -127,6 +132,7 @@ impl<H: Execute> Consumer<H> {
     async fn drive(&self) -> Result<Report, ReceiveError> {
         let shared = &self.shared;
         let started = Instant::now();
+        shared.crew.check()?;
         let (bank, monitor) = (Arc::clone(&shared.bank), Arc::clone(&shared.monitor));
         let intake =
             Intake::start(shared.source.clone(), &shared.settings, bank, monitor, shared.stop.clone());

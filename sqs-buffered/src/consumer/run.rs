@@ -100,6 +100,7 @@ impl<H: Execute> Run<H> {
         let until = if is_late { until } else { until + LAST_REQUESTS };
         // What is still being settled is given back by being dropped.
         self.work.clear();
+        self.groups = Groups::new();
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
         let result = timeout(left, self.intake.finish()).await.unwrap_or(Ok(()));
         let (stats, panics) = (self.intake.stats(), self.panics);
@@ -116,7 +117,7 @@ impl<H: Execute> Run<H> {
     }
 
     fn start_what_may(&mut self) {
-        while self.running < self.shared.settings.concurrency {
+        while self.running < self.shared.crew.concurrency {
             let next = self.fresh.pop_front().or_else(|| self.groups.start());
             let Some((key, entry)) = next else { return };
             if !entry.latest.lease.is_fresh() {

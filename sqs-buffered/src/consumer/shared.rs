@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::back_off::BackOff;
+use super::crew::Crew;
 use super::dead_letter::DeadLetters;
 use super::groups::{Item, Key};
 use super::handler::Handler;
@@ -21,6 +22,7 @@ use crate::time::after;
 /// What clones and the run share.
 pub(crate) struct Shared<H: Execute> {
     pub(super) source: Source<H>,
+    pub(super) crew: Crew,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
     pub(super) pace: GroupPace,
@@ -41,6 +43,7 @@ pub(crate) struct Shared<H: Execute> {
 /// What a consumer is made of.
 pub(crate) struct Parts<H: Execute> {
     pub(super) source: Source<H>,
+    pub(super) crew: Crew,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
     pub(super) pace: GroupPace,
@@ -66,10 +69,11 @@ impl<H: Execute> Drop for Ending<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, settings, back_off, pace, grace, hook, handler } = parts;
+        let Parts { source, crew, settings, back_off, pace, grace, hook, handler } = parts;
         Self {
-            bank: Arc::new(Bank::new(settings.credits())),
+            bank: Arc::new(Bank::new(crew.credits())),
             source,
+            crew,
             settings,
             back_off,
             pace,

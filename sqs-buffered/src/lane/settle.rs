@@ -272,7 +272,11 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
 impl From<Refusal> for Setback {
     fn from(refusal: Refusal) -> Self {
         let Refusal { kind, code, message, is_retryable } = refusal;
-        Self { error: SendError::new(kind).refused(code, message).retryable(is_retryable), is_retryable, is_refused: true }
+        Self {
+            error: SendError::new(kind).refused(code, message).retryable(is_retryable),
+            is_retryable,
+            is_refused: true,
+        }
     }
 }
 

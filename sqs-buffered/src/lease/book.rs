@@ -112,7 +112,8 @@ impl<T: Clone> Book<T> {
         let (usual, earliest) = moments(now, granted, chance);
         self.timers.insert((usual, number));
         let (holder_of, stage) = (holder.clone(), Stage::Held);
-        let lease = Lease { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
+        let lease =
+            Lease { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
         self.leases.insert(number, lease);
         holder
     }

@@ -123,7 +123,9 @@ impl Keeper {
             state.is_dead = true;
             (state.book.clear(), std::mem::take(&mut state.abandoned))
         };
-        leases.iter().for_each(|held| self.lost(held));
+        for held in &leases {
+            self.lost(held);
+        }
         drop(abandoned);
     }
 

@@ -101,3 +101,33 @@ async fn give_back<H: Execute>(keeper: &Keeper, source: &Source<H>, abandoned: A
     drop(credit);
     keeper.settled();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqs_mock_server::MockSqs;
+
+    use super::*;
+    use crate::client::BufferedClient;
+    use crate::lease::Schedule;
+
+    #[tokio::test(start_paused = true)]
+    async fn leases_that_nobody_keeps_any_more_are_lost_and_receiving_ends() {
+        let client = BufferedClient::new(MockSqs::in_process().client());
+        let source = Source { client, url: "http://localhost/000000000000/jobs".into() };
+        let schedule = Schedule::new(30, Duration::from_secs(3_600));
+        let (keeper, stop) = (Arc::new(Keeper::new(schedule, Arc::default())), Stop::new());
+        let task = tokio::spawn(keep(Arc::clone(&keeper), source, stop.clone()));
+        let open = || keeper.open(Instant::now(), &[("id".into(), "handle".into())]).remove(0);
+        let lease = open();
+        tokio::task::yield_now().await;
+        assert!(!lease.is_lost() && !stop.is_finishing());
+        task.abort();
+        assert!(task.await.is_err());
+        lease.lost().await;
+        assert!(lease.freshen().await.is_err() && lease.extend(Duration::from_secs(60)).await.is_err());
+        assert!(stop.is_finishing());
+        assert!(open().is_lost(), "also what comes later");
+    }
+}

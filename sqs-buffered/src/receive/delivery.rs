@@ -42,7 +42,16 @@ impl Delivery {
         keeper: Arc<Keeper>,
         monitor: Arc<Monitor>,
     ) -> Self {
-        Self { message: Arc::new(message), span, lease, keeper, monitor, ended: None, maybe_gone: None, credit: Some(credit) }
+        Self {
+            message: Arc::new(message),
+            span,
+            lease,
+            keeper,
+            monitor,
+            ended: None,
+            maybe_gone: None,
+            credit: Some(credit),
+        }
     }
 
     pub(crate) fn id(&self) -> &Arc<str> {

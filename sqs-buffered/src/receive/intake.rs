@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use sqs_client::client::Execute;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::bank::Bank;
 use super::delivery::Delivery;
-use super::error::ReceiveError;
+use super::error::{ReceiveError, ReceiveErrorKind};
 use super::monitor::Monitor;
 use super::poll::Terms;
 use super::pump::{Pump, give_back};
@@ -44,6 +45,10 @@ impl<H: Execute> Intake<H> {
         stop: Stop,
     ) -> Result<Option<Self>, ReceiveError> {
         settings.check(&source.url)?;
+        if Handle::try_current().is_err() {
+            let text = "there is no tokio runtime here in which messages could be received";
+            return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));
+        }
         let asked = visibility_seconds(&source, settings, &monitor, &stop).await?;
         let Some(visibility_seconds) = asked else { return Ok(None) };
         let schedule = Schedule::new(visibility_seconds, settings.max_lease);

@@ -33,7 +33,7 @@ pub(crate) use monitor::{Hook, Monitor};
 pub(crate) use pump::give_back;
 pub use received::Received;
 pub use receiver::{Receiver, ReceiverBuilder};
-pub(crate) use settings::Settings;
+pub(crate) use settings::{Settings, receive_setters};
 pub(crate) use source::Source;
 pub use stats::ReceiveStats;
 pub(crate) use stop::Stop;

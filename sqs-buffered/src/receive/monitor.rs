@@ -112,7 +112,9 @@ fn log(event: &Event<'_>) {
             tracing::warn!(message_id, %error, "a message could not be settled");
         }
         Event::HandlerFailed { message_id, error } => tracing::warn!(message_id, %error, "a handler failed"),
-        Event::HandlerPanicked { message_id, text } => tracing::error!(message_id, text, "a handler panicked"),
+        Event::HandlerPanicked { message_id, text } => {
+            tracing::error!(message_id, text, "a handler panicked");
+        }
         Event::DeadLetterFailed { message_id, reason } => {
             tracing::warn!(message_id, reason, "a message could not be brought to the dead-letter queue");
         }

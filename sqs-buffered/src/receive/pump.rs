@@ -99,7 +99,8 @@ impl<H: Execute> Pump<H> {
         let (monitor, is_proven) = (Arc::clone(&self.monitor), Arc::clone(&self.is_proven));
         let span = span(&source.url);
         let receive = async move {
-            let result = poll(&source, terms, asked.messages(), &monitor, &stop, || !is_proven.load(Relaxed)).await;
+            let result =
+                poll(&source, terms, asked.messages(), &monitor, &stop, || !is_proven.load(Relaxed)).await;
             if let Ok(Some(answer)) = &result {
                 is_proven.store(true, Relaxed);
                 tracing::Span::current().record("messaging.batch.message_count", answer.messages.len());

@@ -53,7 +53,8 @@ fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'sta
 async fn hook_that_panics_harms_nobody() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
-    let fault = Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).on(Action::DeleteMessageBatch);
+    let fault =
+        Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).on(Action::DeleteMessageBatch);
     rig.server.faults().inject(fault.probability(0.5));
     let fault = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
     rig.server.faults().inject(fault.times(3));
@@ -82,8 +83,7 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
         }
         body
     });
-    let consumer =
-        Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let consumer = Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
     assert_eq!(error.kind(), ReceiveErrorKind::Aborted);
     assert!(error.to_string().contains("a receive has ended before its time"), "{error}");

@@ -280,7 +280,9 @@ async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
         .on_event(move |event| {
             let line = match event {
                 Event::Received { messages, .. } => format!("received {messages}"),
-                Event::Handled { outcome, elapsed, .. } => format!("handled {outcome:?} {}", elapsed.as_secs()),
+                Event::Handled { outcome, elapsed, .. } => {
+                    format!("handled {outcome:?} {}", elapsed.as_secs())
+                }
                 Event::Settled { how, age, .. } => format!("{} {}", how.as_str(), age.as_secs()),
                 Event::HandlerFailed { error, .. } => error.to_string(),
                 _ => panic!("{event:?}"),

@@ -83,8 +83,11 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     consumer.run_until(sleep(secs(1))).await.unwrap();
     let bodies = rig.received();
     let changes = rig.sent_of(Action::ChangeMessageVisibilityBatch);
-    let given_back: Vec<_> =
-        changes.iter().flat_map(Sent::handles).map(|(handle, seconds)| (&*bodies[&handle], seconds)).collect();
+    let given_back: Vec<_> = changes
+        .iter()
+        .flat_map(Sent::handles)
+        .map(|(handle, seconds)| (&*bodies[&handle], seconds))
+        .collect();
     let at_once = Some(0);
     let reverse = [("a4", at_once), ("a3", at_once), ("a2", at_once), ("a1", at_once), ("a0", Some(60))];
     assert_eq!(given_back, reverse);

@@ -141,7 +141,8 @@ impl Rig {
     /// The ids of messages that are hidden.
     pub(crate) fn hidden(&self) -> BTreeSet<String> {
         let messages = self.server.queue(self.name).messages();
-        let hidden = messages.iter().filter(|message| matches!(message.visibility, Visibility::InFlightUntil(_)));
+        let hidden =
+            messages.iter().filter(|message| matches!(message.visibility, Visibility::InFlightUntil(_)));
         hidden.map(|message| message.id.to_string()).collect()
     }
 
@@ -230,7 +231,8 @@ impl Diary {
         let id = message.message_id().unwrap_or_default().to_owned();
         let group = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::MessageGroupId));
         let mut pages = self.0.lock().unwrap();
-        let (group, body) = (group.cloned().unwrap_or_default(), message.body().unwrap_or_default().to_owned());
+        let (group, body) =
+            (group.cloned().unwrap_or_default(), message.body().unwrap_or_default().to_owned());
         pages.starts.push(Start { group, body, is_acked: false });
         let count = pages.running.entry(id.clone()).or_default();
         *count += 1;

@@ -164,7 +164,11 @@ fn check(played: &Played, context: &str) {
     let ended =
         stats.acked + stats.nacked + stats.released + stats.kept + stats.dead_lettered + stats.returned;
     let held = u64::try_from(stats.held).unwrap();
-    assert_eq!(stats.received, ended + stats.leases_lost + stats.unsettled + held, "{context}: I1: {report:?}");
+    assert_eq!(
+        stats.received,
+        ended + stats.leases_lost + stats.unsettled + held,
+        "{context}: I1: {report:?}"
+    );
     assert!(held == 0 || !report.is_clean, "{context}: only what a storm holds up: {report:?}");
     assert_eq!(stats.receiving, 0, "{context}: {report:?}");
     assert!(
