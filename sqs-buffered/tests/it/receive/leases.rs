@@ -64,7 +64,7 @@ async fn renewals_of_many_handlers_go_in_batches() {
         rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().map(|sent| sent.handles().len()).sum();
     assert!(renewed >= 50 * 6, "{renewed}");
     let requests = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();
-    assert!(requests * 7 <= renewed, "nearly full batches: {requests} requests for {renewed} renewals");
+    assert!(requests * 5 <= renewed, "well filled batches: {requests} requests for {renewed} renewals");
     rig.check_requests(&BTreeMap::new(), "I12");
 }
 
