@@ -98,7 +98,10 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
             .back_off(back_off)
             .handler(move |message, _| {
                 seen.start(&message);
-                async { Ok(Outcome::Ack) }
+                async {
+                    sleep(millis(100)).await;
+                    Ok(Outcome::Ack)
+                }
             })
             .build();
         let report = consumer.run_until(sleep(secs(60))).await.unwrap();
