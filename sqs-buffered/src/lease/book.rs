@@ -14,6 +14,7 @@ use std::time::Duration;
 use sqs_client::limits::MAX_BATCH_ENTRIES;
 use tokio::time::Instant;
 
+use super::page::{Due, Page, Renewed, Stage, Wish, moments};
 use super::{LeaseOver, Schedule, Term};
 
 /// Renewals that go in one request.
@@ -22,78 +23,16 @@ const BATCH: usize = MAX_BATCH_ENTRIES;
 /// The number of a lease in its book. Numbers are not used again.
 pub(crate) type Number = u64;
 
-/// What is to be done about a lease.
-#[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Due<T> {
-    /// Hide the message for so many seconds, and tell the book what came of it.
-    Renew(u32, T),
-    /// What its holder wished for is so already.
-    Served(T),
-    /// It is lost; the book has forgotten it.
-    Lost(T),
-}
-
-/// What came of a renewal.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Renewed {
-    /// The service did it.
-    Done,
-    /// The service says that the message is not ours.
-    Refused,
-    /// It is not known, or was not done, for reasons that may pass.
-    Failed,
-}
-
 /// The leases of one receiver.
 #[derive(Debug)]
 pub(crate) struct Book<T> {
     schedule: Schedule,
-    leases: HashMap<Number, Lease<T>>,
+    leases: HashMap<Number, Page<T>>,
     /// When to look at which lease. Each open lease is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
     /// The number of the latest wish. The first is 1.
     wishes: u64,
-}
-
-#[derive(Debug)]
-struct Lease<T> {
-    holder: T,
-    term: Term,
-    timer: Instant,
-    stage: Stage,
-    /// When it is renewed, or tried again, without anybody asking.
-    usual: Instant,
-    /// From when on it may be renewed together with others.
-    earliest: Instant,
-    /// What its holder asked for instead of the usual.
-    wish: Option<Wish>,
-    /// Wishes up to this number are served.
-    served: u64,
-}
-
-/// What a holder asked for: to have the message until then.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Wish {
-    number: u64,
-    until: Instant,
-}
-
-impl Wish {
-    /// One that serves both.
-    fn and(self, other: Option<Self>) -> Self {
-        let Some(other) = other else { return self };
-        Self { number: self.number.max(other.number), until: self.until.max(other.until) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
-    Held,
-    /// A renewal is under way, for this wish if there was one.
-    Renewing(Option<Wish>),
-    /// The last renewal failed, and there is a pause before the next.
-    Pausing,
 }
 
 impl<T: Clone> Book<T> {
@@ -113,7 +52,7 @@ impl<T: Clone> Book<T> {
         self.timers.insert((usual, number));
         let (holder_of, stage) = (holder.clone(), Stage::Held);
         let lease =
-            Lease { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
+            Page { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
         self.leases.insert(number, lease);
         holder
     }
@@ -269,33 +208,6 @@ impl<T: Clone> Book<T> {
         lease.timer = at.min(lease.term.deadline);
         self.timers.insert((lease.timer, number));
     }
-}
-
-impl<T: Clone> Lease<T> {
-    /// What is to be done for it at its time, and when to look again.
-    fn due(&mut self, schedule: &Schedule, now: Instant) -> Option<Due<T>> {
-        self.timer = self.term.deadline;
-        if matches!(self.stage, Stage::Renewing(_)) {
-            return None;
-        }
-        let wish = self.wish.take();
-        let wished = wish.and_then(|wish| schedule.extension(&self.term, now, Some(wish.until)));
-        let usual = || schedule.extension(&self.term, now, None).filter(|_| self.usual <= now);
-        if let Some(seconds) = wished.or_else(usual) {
-            self.stage = Stage::Renewing(wish);
-            return Some(Due::Renew(seconds, self.holder.clone()));
-        }
-        if self.usual > now {
-            self.timer = self.usual.min(self.term.deadline);
-        }
-        self.served = wish?.number;
-        Some(Due::Served(self.holder.clone()))
-    }
-}
-
-/// When a lease is renewed usually, and from when on it may be.
-fn moments(since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
-    (Schedule::renew_at(since, granted, chance), Schedule::renew_at(since, granted, 0.0))
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use sqs_client::transport::{Transport, TransportFuture};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, secs, until};
 
 /// Does something to answers of receives, which are counted from 1.
 #[derive(Clone)]

@@ -10,7 +10,8 @@ use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, Sent, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, Sent, millis, secs, until};
 
 fn numbered(group: &str, count: u32) -> Vec<String> {
     (0..count).map(|number| format!("{group}{number}")).collect()

@@ -12,7 +12,8 @@ use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, Sent, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, Sent, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
@@ -268,7 +269,7 @@ async fn extend_beyond_the_longest_lease_returns_on_a_real_clock() {
 async fn extend_of_a_message_that_is_settled_meanwhile_ends() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
-    rig.server.faults().inject(Fault::throttle().on(Action::ChangeMessageVisibilityBatch));
+    rig.server.faults().inject(Fault::latency(secs(20)).on(Action::ChangeMessageVisibilityBatch));
     let buffered = BufferedClient::new(rig.client.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     let received = receiver.next().await.unwrap();

@@ -13,7 +13,8 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
-use super::rig::{Diary, Rig, Start, millis, secs};
+use super::diary::{Diary, Start};
+use super::rig::{Rig, millis, secs};
 
 /// What a schedule may do to the run.
 #[derive(Clone, Copy)]

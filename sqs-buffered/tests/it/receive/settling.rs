@@ -12,7 +12,8 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
 
 /// A consumer whose handlers are done at once.
 fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer {

@@ -8,7 +8,8 @@ use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn after_a_shutdown_no_message_is_hidden() {
