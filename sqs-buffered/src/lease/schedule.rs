@@ -20,6 +20,9 @@ const JITTER: f64 = 0.1;
 /// The shortest pause between two renewals of which the first failed.
 const SHORTEST_RETRY: Duration = Duration::from_millis(50);
 
+/// A renewal is tried for this long at least, if there is so much time.
+const LEAST_TRY: Duration = Duration::from_secs(2);
+
 /// How the leases of one receiver go.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Schedule {
@@ -67,6 +70,13 @@ impl Schedule {
     pub(crate) fn retry_at(now: Instant, deadline: Instant, chance: f64) -> Instant {
         let left = deadline.saturating_duration_since(now);
         now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
+    }
+
+    /// Until when a renewal is tried before it counts as failed, which is told, and another is begun that hides the message
+    /// from then on: half of the time that is left, or all of it where that is little.
+    pub(crate) fn give_up_at(asked: Instant, deadline: Instant) -> Instant {
+        let left = deadline.saturating_duration_since(asked);
+        asked + (left / 2).max(LEAST_TRY.min(left))
     }
 
     /// For how many seconds to hide the message from now; `None` when its lease cannot be made longer than it is.
@@ -141,6 +151,13 @@ mod tests {
         assert_eq!(left(8), Duration::from_secs(6));
         assert_eq!(left(1), Duration::from_millis(750));
         assert_eq!(left(0), Duration::ZERO);
+    }
+
+    #[test]
+    fn renewal_is_given_up_with_half_of_the_time_left_unless_that_is_little() {
+        let now = Instant::now();
+        let tried = |left: u64| Schedule::give_up_at(now, now + Duration::from_secs(left)) - now;
+        assert_eq!([13, 3, 1].map(tried), [6_500, 2_000, 1_000].map(Duration::from_millis));
     }
 
     #[test]

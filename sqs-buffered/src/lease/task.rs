@@ -12,9 +12,9 @@ use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 use tokio::time::{Instant, sleep_until};
 
-use super::Due;
 use super::keeper::{Abandoned, Keeper, Outlook};
 use super::lease::Held;
+use super::{Due, Schedule};
 use crate::error::SendError;
 use crate::receive::{Settled, Source, Stop};
 
@@ -89,7 +89,7 @@ async fn renew<H: Execute>(
 ) -> (Renewal, Result<(), SendError>) {
     // What has ended meanwhile is not hidden again: its own request may wait, and this would become one with it.
     let Some(term) = held.keeper.term(held.number) else { return (Renewal { held, asked, seconds }, Ok(())) };
-    let result = source.hide(&held.receipt_handle, seconds, term.deadline).await;
+    let result = source.hide(&held.receipt_handle, seconds, Schedule::give_up_at(asked, term.deadline)).await;
     (Renewal { held, asked, seconds }, result)
 }
 
@@ -110,7 +110,6 @@ mod tests {
 
     use super::*;
     use crate::client::BufferedClient;
-    use crate::lease::Schedule;
 
     #[tokio::test(start_paused = true)]
     async fn leases_that_nobody_keeps_any_more_are_lost_and_receiving_ends() {

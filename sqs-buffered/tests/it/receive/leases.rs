@@ -282,3 +282,29 @@ async fn extend_of_a_message_that_is_settled_meanwhile_ends() {
     assert!(extending.await.unwrap().is_err());
     assert!(start.elapsed() < secs(1));
 }
+
+#[tokio::test(start_paused = true)]
+async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let fault =
+        rig.server.faults().inject(Fault::status(503, "down").on(Action::ChangeMessageVisibilityBatch));
+    let told = Arc::new(Mutex::new(0));
+    let failures = Arc::clone(&told);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .on_event(move |event| {
+            *failures.lock().unwrap() += u32::from(matches!(event, Event::RenewalFailed { .. }));
+        })
+        .handler(move |_, _| async {
+            sleep(secs(60)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let end = async {
+        until(|| *told.lock().unwrap() > 0).await;
+        fault.remove();
+        until(|| rig.left() == 0).await;
+    };
+    let report = consumer.run_until(end).await.unwrap();
+    assert_eq!((report.stats.received, report.stats.acked, report.stats.leases_lost), (1, 1, 0));
+}
