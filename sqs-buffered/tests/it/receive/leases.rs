@@ -6,9 +6,11 @@ use std::sync::Mutex;
 
 use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
+use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
@@ -285,7 +287,7 @@ async fn extend_of_a_message_that_is_settled_meanwhile_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
-    let rig = Rig::new("jobs").await;
+    let rig = Rig::with(MockSqs::in_process(), "jobs", RetryConfig::disabled()).await;
     rig.send(["1"]).await;
     let fault =
         rig.server.faults().inject(Fault::status(503, "down").on(Action::ChangeMessageVisibilityBatch));
@@ -300,8 +302,10 @@ async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
             Ok(Outcome::Ack)
         })
         .build();
+    let start = Instant::now();
     let end = async {
         until(|| *told.lock().unwrap() > 0).await;
+        assert!(start.elapsed() < secs(23), "there is time for another: {:?}", start.elapsed());
         fault.remove();
         until(|| rig.left() == 0).await;
     };
