@@ -16,6 +16,7 @@ mod random;
 mod receive;
 mod request;
 mod settings;
+mod span;
 mod stats;
 mod ticket;
 mod time;
@@ -24,7 +25,8 @@ mod worker;
 pub use batch::BatchLimits;
 pub use client::{BufferedClient, BuildError, Builder, EnqueueError};
 pub use consumer::{
-    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, Outcome, ReadyConsumer, Report,
+    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, NoHandler, Outcome, ReadyConsumer, Report,
+    WithHandler,
 };
 pub use entry::Entry;
 pub use error::{SendError, SendErrorKind};
@@ -32,7 +34,9 @@ pub use event::SendEvent;
 pub use kind::SendReceipt;
 pub use lane::{AfterFailure, FifoOrdering, Linger};
 pub use lease::{Lease, LeaseOver};
-pub use receive::{Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder};
+pub use receive::{
+    Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Settled,
+};
 pub use settings::DedupId;
 pub use stats::Stats;
 pub use ticket::Ticket;

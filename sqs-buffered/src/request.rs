@@ -16,6 +16,7 @@ use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind};
 use crate::lane::{Answer, Failure, Pending};
 use crate::settings::MAX_FIFO_REQUEST;
+use crate::span::messaging_span;
 use crate::stats::{Batch, InFlight};
 use crate::time::after;
 
@@ -126,16 +127,8 @@ fn given_up(elapsed: Elapsed) -> Failure {
     Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 fn span<K: Kind>(queue_url: &str, entries: usize) -> Span {
-    tracing::debug_span!(
-        "sqs.batch",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = K::Operation::ACTION.as_str(),
-        messaging.operation.type = K::OPERATION_TYPE,
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = entries,
-    )
+    let operation = K::Operation::ACTION.as_str();
+    messaging_span!(DEBUG "sqs.batch", "client", operation, K::OPERATION_TYPE, queue_url,
+        messaging.batch.message_count = entries)
 }

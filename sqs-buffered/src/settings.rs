@@ -87,9 +87,12 @@ impl Settings {
     }
 
     /// Of a lane of deletes or changes of visibility. Each receipt handle is a run of its own, whose entries stay in order
-    /// and do not depend on each other.
+    /// and do not depend on each other. They are tried as long as there is time, however often: what is given up here is
+    /// work that is done again.
     pub(crate) fn of_acknowledgements(&self) -> Rules {
-        Rules { ordering: FifoOrdering::Strict, after_failure: AfterFailure::Continue, ..self.of_sends() }
+        let retry = RetryRules { attempts: u32::MAX, ..self.retry };
+        let (ordering, after_failure) = (FifoOrdering::Strict, AfterFailure::Continue);
+        Rules { ordering, after_failure, retry, ..self.of_sends() }
     }
 
     /// How long an entry may take.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, Linger, Outcome};
+use sqs_client::types::{MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
 use sqs_mock_server::MockSqs;
 use tokio::sync::Semaphore;
 use tracing::span::Id;
@@ -30,14 +31,14 @@ impl io::Write for Text {
     }
 }
 
-/// Notes which span follows from which.
+/// Which span follows from which, by name.
 #[derive(Clone, Default)]
-struct Links(Arc<Mutex<Vec<String>>>);
+struct Links(Arc<Mutex<Vec<(&'static str, &'static str)>>>);
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Links {
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Links {
     fn on_follows_from(&self, span: &Id, follows: &Id, context: Context<'_, S>) {
-        let name = |id| context.span(id).map_or("closed", |span| span.name());
-        self.0.lock().unwrap().push(format!("{} after {}", name(span), name(follows)));
+        let name = |id| context.span(id).map_or("none", |span| span.name());
+        self.0.lock().unwrap().push((name(span), name(follows)));
     }
 }
 
@@ -70,7 +71,7 @@ async fn send_follows_from_its_callers() {
     let (coffee, tea) = tokio::join!(coffee, tea);
     assert!(coffee.is_ok() && tea.is_ok());
     drop(guard);
-    assert_eq!(*links.0.lock().unwrap(), ["sqs.batch after coffee", "sqs.batch after tea"]);
+    assert_eq!(*links.0.lock().unwrap(), [("sqs.batch", "coffee"), ("sqs.batch", "tea")]);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
     let parts = [
         "sqs.batch{",
@@ -91,11 +92,17 @@ async fn receive_process_and_settle() {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
+    let links = Links::default();
+    let subscriber = subscriber.with(links.clone());
     let guard = tracing::subscriber::set_default(subscriber);
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
-    client.send_message().queue_url(&url).message_body("1").send().await.unwrap();
+    let mut header = MessageSystemAttributeValue::default();
+    (header.data_type, header.string_value) = ("String".into(), Some("Root=1-abc".into()));
+    let send = client.send_message().queue_url(&url).message_body("1");
+    let name = MessageSystemAttributeNameForSends::AwsTraceHeader;
+    send.message_system_attributes(name, header).send().await.unwrap();
     let done = Arc::new(Semaphore::new(0));
     let finished = Arc::clone(&done);
     let consumer = Consumer::builder(client, &url)
@@ -111,12 +118,17 @@ async fn receive_process_and_settle() {
     consumer.run_until(done.acquire()).await.unwrap();
     drop(guard);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
-    let receive = [r#"operation.type="receive""#, r#"destination.name="jobs""#, "message_count=1"];
-    assert!(line(&text, &[&["sqs.receive{"], &receive[..]].concat()));
-    let process = ["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"];
-    assert!(line(&text, &process));
-    assert!(
-        line(&text, &["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]),
-        "{text}"
-    );
+    let line = |parts: &[&str]| line(&text, parts);
+    assert!(line(&[
+        "sqs.receive{",
+        r#"operation.type="receive""#,
+        r#"destination.name="jobs""#,
+        "message_count=1"
+    ]));
+    assert!(line(&["sqs.process{", r#"operation.type="process""#, "message.id=", "inside the handler"]));
+    assert!(line(&["sqs.process{", r#"aws.xray.trace_header="Root=1-abc""#]), "{text}");
+    let links = links.0.lock().unwrap();
+    assert!(links.contains(&("sqs.process", "sqs.receive")), "{links:?}");
+    assert!(links.contains(&("sqs.batch", "sqs.settle")), "{links:?}");
+    assert!(line(&["sqs.settle{", r#"operation.name="delete""#, r#"operation.type="settle""#]), "{text}");
 }

@@ -83,6 +83,11 @@ impl<H: Execute> BufferedClient<H> {
         &self.shared.handle
     }
 
+    /// Whether it takes no more entries.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.admission.is_closed()
+    }
+
     pub(crate) fn busy(&self) -> &Arc<Busy> {
         &self.shared.busy
     }

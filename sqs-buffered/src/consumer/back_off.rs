@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// The service hides no message for longer.
+const LONGEST: Duration = Duration::from_hours(12);
+
 /// How long a message stays hidden after its handler failed or panicked, by how often it was received.
 ///
 /// Parts of a second are rounded up, since the service counts in whole ones.
@@ -35,7 +38,7 @@ impl BackOff {
         match *self {
             Self::Exponential { first, max } => {
                 let doublings = receives.saturating_sub(1).min(31);
-                let longest = first.saturating_mul(1 << doublings).min(max);
+                let longest = first.saturating_mul(1 << doublings).min(max).min(LONGEST);
                 longest.mul_f64(chance.clamp(0.0, 1.0))
             }
             Self::Fixed(delay) => delay,
@@ -63,6 +66,12 @@ mod tests {
     fn other_policies_do_not_look_at_the_count() {
         assert_eq!(BackOff::Fixed(Duration::from_secs(7)).delay(9, 0.1), Duration::from_secs(7));
         assert_eq!(BackOff::None.delay(9, 0.9), Duration::ZERO);
+    }
+
+    #[test]
+    fn delays_without_end_are_cut() {
+        let endless = BackOff::Exponential { first: Duration::MAX, max: Duration::MAX };
+        assert_eq!(endless.delay(u32::MAX, 1.0), LONGEST);
     }
 
     proptest! {

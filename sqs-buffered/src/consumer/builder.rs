@@ -8,78 +8,72 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
 use super::back_off::BackOff;
+use super::crew::Crew;
 use super::handler::Handler;
 use super::outcome::{GroupPace, HandlerError, Outcome};
 use super::{Consumer, Parts};
 use crate::lease::Lease;
-use crate::receive::{Event, Hook, Settings, Source};
+use crate::receive::{Hook, Settings, Source, receive_setters};
 
 /// How long the end of a run may take.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// Settings of a [`Consumer`] that is to be made. What cannot work shows as an error when it is run.
+/// Settings of a [`Consumer`] that is to be made, in any order. What cannot work shows as an error when it is run. `S` says
+/// whether it has a handler: [`build`](Self::build) needs one.
 #[must_use = "a consumer does nothing before it is built and run"]
-pub struct ConsumerBuilder<H: Execute = sqs_client::Client> {
+pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
+    crew: Crew,
     settings: Settings,
     back_off: BackOff,
     pace: GroupPace,
     grace: Duration,
     hook: Option<Hook>,
+    handler: S,
 }
 
 /// A [`ConsumerBuilder`] with a handler.
-#[must_use = "a consumer does nothing before it is built and run"]
-pub struct ReadyConsumer<H: Execute = sqs_client::Client> {
-    builder: ConsumerBuilder<H>,
-    handler: Handler,
-}
+pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>;
+
+/// Of a [`ConsumerBuilder`] that has no handler yet.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NoHandler;
+
+/// Of a [`ConsumerBuilder`] that has a handler.
+pub struct WithHandler(Handler);
 
 impl<H: Execute> ConsumerBuilder<H> {
     pub(super) fn new(source: Source<H>) -> Self {
         Self {
             source,
+            crew: Crew::default(),
             settings: Settings::default(),
             back_off: BackOff::default(),
             pace: GroupPace::default(),
             grace: GRACE,
             hook: None,
+            handler: NoHandler,
         }
     }
+}
 
+impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// How many handlers run at a time, at least 1; 10 by default.
     pub fn concurrency(mut self, handlers: usize) -> Self {
-        self.settings.concurrency = handlers;
+        self.crew.concurrency = handlers;
         self
     }
 
     /// How many messages more than handlers may be here, so that the next is at hand when one is done; 0 by default. Their
-    /// leases are renewed while they wait. Together with the concurrency at most 120,000.
+    /// leases are renewed while they wait. Together with the concurrency at most 120,000. Messages that are done and being
+    /// deleted do not count, up to as many again.
     pub fn prefetch(mut self, messages: usize) -> Self {
-        self.settings.prefetch = messages;
+        self.crew.prefetch = messages;
         self
     }
 
-    /// How long messages are hidden by a receive and by each renewal: 1 second to 12 hours, whole seconds. By default what
-    /// the queue says; it is asked once. It need not be as long as handlers run, as it is renewed meanwhile; it is how long
-    /// a message stays away when this process ends without a word.
-    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.visibility_timeout = Some(timeout);
-        self
-    }
-
-    /// How long the service holds the answer back when there is nothing, 0 to 20 whole seconds; 20 by default. A shutdown
-    /// waits for it.
-    pub fn wait_time(mut self, wait: Duration) -> Self {
-        self.settings.wait_time = wait;
-        self
-    }
-
-    /// For how long a lease is renewed, from the receive on; an hour by default, at most 12 hours count. Then it is lost.
-    pub fn max_lease(mut self, longest: Duration) -> Self {
-        self.settings.max_lease = longest;
-        self
-    }
+    receive_setters!();
 
     /// How long a message stays hidden after its handler failed or panicked.
     pub fn back_off(mut self, policy: BackOff) -> Self {
@@ -101,40 +95,39 @@ impl<H: Execute> ConsumerBuilder<H> {
         self
     }
 
-    /// Is called with what happens in the background. It must neither block nor panic.
-    pub fn on_event(mut self, hook: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
-        self.hook = Some(Arc::new(hook));
-        self
-    }
-
     /// What handles messages. Each call runs in a task of its own; a panic is treated as an error. The message has all its
-    /// attributes. A handler whose lease is [lost](Lease::lost) goes on, but its outcome does not count.
+    /// attributes. Said again, the last counts. A handler whose lease is [lost](Lease::lost) goes on, but its outcome does not count.
     pub fn handler<F, R>(self, handler: F) -> ReadyConsumer<H>
     where
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
     {
-        ReadyConsumer { builder: self, handler: Handler::new(handler) }
+        let Self { source, crew, settings, back_off, pace, grace, hook, handler: _ } = self;
+        let handler = WithHandler(Handler::new(handler));
+        ConsumerBuilder { source, crew, settings, back_off, pace, grace, hook, handler }
     }
 }
 
 impl<H: Execute> ReadyConsumer<H> {
     /// Makes the consumer. It does nothing before it is [run](Consumer::run).
     pub fn build(self) -> Consumer<H> {
-        let Self { builder, handler } = self;
-        let ConsumerBuilder { source, settings, back_off, pace, grace, hook } = builder;
-        Consumer::assemble(Parts { source, settings, back_off, pace, grace, hook, handler })
+        let Self { source, crew, settings, back_off, pace, grace, hook, handler: WithHandler(handler) } =
+            self;
+        Consumer::assemble(Parts { source, crew, settings, back_off, pace, grace, hook, handler })
     }
 }
 
-impl<H: Execute> fmt::Debug for ConsumerBuilder<H> {
+impl<H: Execute, S> fmt::Debug for ConsumerBuilder<H, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsumerBuilder").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("ConsumerBuilder")
+            .field("crew", &self.crew)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 
-impl<H: Execute> fmt::Debug for ReadyConsumer<H> {
+impl fmt::Debug for WithHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadyConsumer").field("builder", &self.builder).finish_non_exhaustive()
+        f.write_str("WithHandler")
     }
 }

@@ -5,15 +5,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use sqs_client::types::Message;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::busy::Busy;
 use super::outcome::{HandlerError, Outcome};
 use crate::lease::Lease;
 use crate::receive::{Delivery, Event, Monitor};
+use crate::span::messaging_span;
 
 type Handling = Pin<Box<dyn Future<Output = Result<Outcome, HandlerError>> + Send>>;
 
@@ -27,9 +29,7 @@ pub(super) enum Verdict {
     Outcome(Outcome),
     /// It returned an error or panicked; the text is that of a panic.
     Failed(Option<String>),
-    /// It was not started: too little time was left, and could not be had.
-    Stale,
-    /// It was not started: another consumer of the same client is handling the message.
+    /// It was not started: somebody else who uses the same client is handling the message.
     Busy,
     /// It was stopped.
     Aborted,
@@ -52,18 +52,9 @@ impl Handler {
         monitor: &Monitor,
         mut abort: watch::Receiver<bool>,
     ) -> Verdict {
-        let message_id = &**delivery.id();
-        let must_stop = async { drop(abort.wait_for(|abort| *abort).await) };
-        tokio::pin!(must_stop);
-        tokio::select! {
-            biased;
-            () = &mut must_stop => return Verdict::Stale,
-            fresh = delivery.lease.freshen() => if fresh.is_err() {
-                return Verdict::Stale;
-            },
-        }
         let Some(turn) = busy.enter(queue_url, delivery.id()) else { return Verdict::Busy };
         monitor.tally.started.one();
+        let (began, message_id) = (Instant::now(), &**delivery.id());
         let handler = self.clone();
         let (message, lease) = (Arc::clone(&delivery.message), delivery.lease.clone());
         // The closure is called within the task too: it may panic before it returns a future.
@@ -72,16 +63,16 @@ impl Handler {
             let _turn = turn;
             (handler.0)(message, lease).await
         };
-        let mut task = Task(tokio::spawn(handling.instrument(span(queue_url, message_id))));
+        let mut task = Task(tokio::spawn(handling.instrument(span(queue_url, delivery))));
         let result = tokio::select! {
             biased;
             result = &mut task => result,
-            () = must_stop => {
+            _ = abort.wait_for(|abort| *abort) => {
                 monitor.tally.aborted.one();
                 return Verdict::Aborted;
             }
         };
-        match result {
+        let verdict = match result {
             Ok(Ok(outcome)) => Verdict::Outcome(outcome),
             Ok(Err(error)) => {
                 monitor.tell(&Event::HandlerFailed { message_id, error: &*error });
@@ -92,7 +83,10 @@ impl Handler {
                 monitor.tell(&Event::HandlerPanicked { message_id, text: &text });
                 Verdict::Failed(Some(text))
             }
-        }
+        };
+        let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
+        monitor.tell(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
+        verdict
     }
 }
 
@@ -121,16 +115,11 @@ fn panic_text(error: JoinError) -> String {
         .unwrap_or_else(|| "a panic without a text".to_owned())
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
-fn span(queue_url: &str, message_id: &str) -> tracing::Span {
-    tracing::info_span!(
-        "sqs.process",
-        otel.kind = "consumer",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = "process",
-        messaging.operation.type = "process",
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.message.id = message_id,
-    )
+/// It follows from the receive. The trace of the sender, as X-Ray writes it, is for subscribers that can link to it.
+fn span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
+    let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
+        messaging.message.id = &**delivery.id(),
+        aws.xray.trace_header = delivery.attribute(&Name::AwsTraceHeader));
+    span.follows_from(&delivery.span);
+    span
 }

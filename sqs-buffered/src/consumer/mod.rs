@@ -3,6 +3,7 @@
 mod back_off;
 mod builder;
 mod busy;
+mod crew;
 mod dead_letter;
 mod groups;
 mod handler;
@@ -17,6 +18,7 @@ use std::fmt;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
@@ -26,8 +28,8 @@ use crate::client::BufferedClient;
 use crate::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Source};
 
 pub use back_off::BackOff;
-pub use builder::{ConsumerBuilder, ReadyConsumer};
-pub(crate) use busy::Busy;
+pub use builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
+pub(crate) use busy::{Busy, Turn};
 pub use outcome::{GroupPace, HandlerError, Outcome};
 pub use report::Report;
 
@@ -38,7 +40,8 @@ pub(crate) use shared::{Ending, Parts, Shared};
 ///
 /// Leases are renewed while messages wait and while they are handled; deletes and changes of visibility go in batches; on
 /// FIFO queues the messages of a group are handled one by one, in order. Two deliveries of one message are never handled at
-/// once by one consumer, nor by consumers that share a [`BufferedClient`]. Clones are of the same consumer.
+/// once by one consumer, nor by consumers and receivers that share a [`BufferedClient`]: where there are several for one
+/// queue, [`builder_with`](Self::builder_with) lets them. Clones are of the same consumer.
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -95,16 +98,20 @@ impl<H: Execute> Consumer<H> {
     /// Handles messages until `end` is over, and then shuts down: no new receives; receives under way finish and what they
     /// bring is given back; so is what has not started; handlers have the [grace](ConsumerBuilder::grace), and their
     /// outcomes are carried out; what still runs then is stopped and given back. After that no message of this consumer is
-    /// hidden, other than by an outcome that says so. A consumer runs once.
+    /// hidden, other than by an outcome that says so, as far as the service could be told: what is still
+    /// [held](ReceiveStats::held), was [unsettled](ReceiveStats::unsettled), or was to come with a
+    /// [receive that was given up](ReceiveStats::receives_abandoned) comes back when its visibility timeout is over. A
+    /// consumer runs once.
     ///
     /// # Errors
     /// A setting has a value that it cannot have; the queue cannot be received from, which the first receive shows, whereas
-    /// later failures are tried again for ever; or the consumer has been run before.
+    /// later failures are tried again for ever; the client was closed; a part of it broke; or the consumer has been run
+    /// before.
     ///
     /// # Cancel safety
     /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
     pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
-        if std::mem::replace(&mut self.shared.control.lock().has_run, true) {
+        if self.shared.has_run.swap(true, Relaxed) {
             let text = "the consumer has been run before; build another one";
             return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
         }
@@ -114,7 +121,7 @@ impl<H: Execute> Consumer<H> {
             biased;
             result = &mut driven => result,
             _ = end => {
-                self.shared.stop.send_replace(true);
+                self.shared.end(None);
                 driven.await
             }
         };
@@ -125,18 +132,20 @@ impl<H: Execute> Consumer<H> {
     async fn drive(&self) -> Result<Report, ReceiveError> {
         let shared = &self.shared;
         let started = Instant::now();
+        shared.crew.check()?;
         let (bank, monitor) = (Arc::clone(&shared.bank), Arc::clone(&shared.monitor));
         let intake =
             Intake::start(shared.source.clone(), &shared.settings, bank, monitor, shared.stop.clone());
         let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
         let mut run = Run::new(Arc::clone(shared), intake);
-        run.serve(shared.stop.subscribe()).await;
-        let grace = shared.control.lock().grace;
-        run.wind_up(started, grace).await
+        run.serve().await;
+        shared.end(None);
+        run.wind_up(started).await
     }
 
-    /// Ends a run as [`run_until`](Self::run_until) says, with this grace, and waits for it. Before a run, there will be
-    /// none that does anything.
+    /// Ends a run as [`run_until`](Self::run_until) says, with this grace from now on, and waits for it. Called again, what
+    /// was said last counts: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for. Before a run, there
+    /// will be none that does anything.
     ///
     /// # Errors
     /// What the run ended with.
@@ -144,13 +153,8 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// Dropped before its end, the run is ended all the same.
     pub async fn shutdown(&self, grace: Duration) -> Result<Report, ReceiveError> {
-        let has_run = {
-            let mut control = self.shared.control.lock();
-            control.grace = grace;
-            control.has_run
-        };
-        self.shared.stop.send_replace(true);
-        if !has_run {
+        self.shared.end(Some(grace));
+        if !self.shared.has_run.load(Relaxed) {
             return Ok(Report { is_clean: true, ..Report::default() });
         }
         let mut result = self.shared.result.subscribe();

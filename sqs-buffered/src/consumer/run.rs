@@ -6,6 +6,7 @@
 //! ```
 //! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(super) struct Run<H: Execute> {
     intake: Intake<H>,
     pub(super) groups: Groups<Delivery>,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
+    /// Messages whose turn it is and whose leases were renewed for it.
+    pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
     /// Handlers that run.
     pub(super) running: usize,
     abort: watch::Sender<bool>,
@@ -42,16 +45,18 @@ pub(super) struct Run<H: Execute> {
 impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
-        Self { shared, intake, groups, work, running: 0, abort: watch::channel(false).0, panics: Vec::new() }
+        let (fresh, abort) = (VecDeque::new(), watch::channel(false).0);
+        Self { shared, intake, groups, work, fresh, running: 0, abort, panics: Vec::new() }
     }
 
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
-    pub(super) async fn serve(&mut self, mut stop: watch::Receiver<bool>) {
+    pub(super) async fn serve(&mut self) {
+        let stop = self.shared.stop.clone();
         loop {
             self.start_what_may();
             tokio::select! {
                 biased;
-                _ = stop.wait_for(|stop| *stop) => return,
+                () = stop.finishing() => return,
                 Some(step) = self.work.next() => self.take(step),
                 batch = self.intake.next() => match batch {
                     Some(batch) => self.arrive(batch),
@@ -62,11 +67,14 @@ impl<H: Execute> Run<H> {
     }
 
     /// Brings everything to an end.
-    pub(super) async fn wind_up(mut self, started: Instant, grace: Duration) -> Result<Report, ReceiveError> {
-        self.intake.stop();
-        let (mut until, mut is_late) = (Instant::now() + grace, false);
+    pub(super) async fn wind_up(mut self, started: Instant) -> Result<Report, ReceiveError> {
+        let mut deadline = self.shared.deadline.subscribe();
+        let (mut until, mut is_late) = (Instant::now(), false);
         let mut comes_more = true;
         loop {
+            if !is_late {
+                until = deadline.borrow_and_update().unwrap_or(until);
+            }
             self.give_waiting_back();
             if self.work.is_empty() && !comes_more {
                 break;
@@ -78,6 +86,7 @@ impl<H: Execute> Run<H> {
                     Some(unwanted) => crate::receive::give_back(unwanted),
                     None => comes_more = false,
                 },
+                _ = deadline.changed(), if !is_late => {}
                 () = sleep_until(until) => {
                     if is_late {
                         break;
@@ -91,6 +100,7 @@ impl<H: Execute> Run<H> {
         let until = if is_late { until } else { until + LAST_REQUESTS };
         // What is still being settled is given back by being dropped.
         self.work.clear();
+        self.groups = Groups::new();
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
         let result = timeout(left, self.intake.finish()).await.unwrap_or(Ok(()));
         let (stats, panics) = (self.intake.stats(), self.panics);
@@ -107,8 +117,13 @@ impl<H: Execute> Run<H> {
     }
 
     fn start_what_may(&mut self) {
-        while self.running < self.shared.settings.concurrency {
-            let Some((key, entry)) = self.groups.start() else { return };
+        while self.running < self.shared.crew.concurrency {
+            let next = self.fresh.pop_front().or_else(|| self.groups.start());
+            let Some((key, entry)) = next else { return };
+            if !entry.latest.lease.is_fresh() {
+                self.freshen(key, entry);
+                continue;
+            }
             self.running += 1;
             let (shared, abort) = (Arc::clone(&self.shared), self.abort.subscribe());
             self.work.push(Box::pin(async move {
@@ -120,12 +135,28 @@ impl<H: Execute> Run<H> {
         }
     }
 
+    /// Has a lease renewed that has little time left. No handler has to wait for that.
+    fn freshen(&mut self, key: Key, entry: Entry<Delivery>) {
+        let stop = self.shared.stop.clone();
+        self.work.push(Box::pin(async move {
+            let is_fresh = tokio::select! {
+                biased;
+                () = stop.finishing() => false,
+                fresh = entry.latest.lease.freshen() => fresh.is_ok(),
+            };
+            Step::Freshened { key, entry, is_fresh }
+        }));
+    }
+
     /// Gives everything back that has not started.
     fn give_waiting_back(&mut self) {
+        for (key, entry) in std::mem::take(&mut self.fresh) {
+            self.not_started(key, entry);
+        }
         for mut line in self.groups.drain() {
             let rest = line.split_off(1.min(line.len()));
             let head = line.into_iter().flat_map(Entry::into_deliveries).collect();
-            self.push_back(None, rest, (head, Back::Returned));
+            self.push_back(None, rest, (head, Back::Returned(Duration::ZERO)));
         }
     }
 

@@ -10,9 +10,7 @@ use super::Shared;
 use super::groups::{Entry, Key};
 use super::step::Step;
 use crate::receive::{Delivery, Settled, Source};
-
-/// How long a message stays away that another consumer has now.
-const SOON: Duration = Duration::from_secs(1);
+use crate::span::messaging_span;
 
 /// What becomes of a message that is not done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,10 +19,8 @@ pub(super) enum Back {
     After(Duration),
     /// Visible at once, because its handler said so.
     Released,
-    /// Visible at once, because nothing was said.
-    Returned,
-    /// Visible soon, because another consumer has the message now.
-    Later,
+    /// Visible at once or after a while, because nothing was said.
+    Returned(Duration),
     /// Left alone.
     Kept,
 }
@@ -52,7 +48,7 @@ pub(super) async fn give_back<H: Execute>(
     (head, how): (Vec<Delivery>, Back),
 ) -> Step {
     let rest = rest.into_iter().rev().flat_map(Entry::into_deliveries);
-    all_back(&shared.source, rest, Back::Returned).await;
+    all_back(&shared.source, rest, Back::Returned(Duration::ZERO)).await;
     all_back(&shared.source, head, how).await;
     Step::GivenBack { key }
 }
@@ -62,23 +58,13 @@ async fn all_back<H: Execute>(source: &Source<H>, deliveries: impl IntoIterator<
     let back = async |delivery: Delivery| match how {
         Back::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
         Back::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
-        Back::Returned => drop(delivery.hide(source, Duration::ZERO, Settled::Returned).await),
-        Back::Later => drop(delivery.hide(source, SOON, Settled::Returned).await),
+        Back::Returned(delay) => drop(delivery.hide(source, delay, Settled::Returned).await),
         Back::Kept => delivery.keep(),
     };
     join_all(deliveries.into_iter().map(back)).await;
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 pub(super) fn span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
-    tracing::debug_span!(
-        "sqs.settle",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = operation,
-        messaging.operation.type = "settle",
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = messages,
-    )
+    messaging_span!(DEBUG "sqs.settle", "client", operation, "settle", queue_url,
+        messaging.batch.message_count = messages)
 }

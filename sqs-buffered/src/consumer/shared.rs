@@ -1,24 +1,28 @@
 //! What the clones of a consumer and its run share.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use sqs_client::client::Execute;
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::back_off::BackOff;
+use super::crew::Crew;
 use super::dead_letter::DeadLetters;
 use super::groups::{Item, Key};
 use super::handler::Handler;
 use super::outcome::GroupPace;
 use super::report::Report;
-use crate::receive::{Bank, Delivery, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source};
+use crate::receive::{Bank, Delivery, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop};
+use crate::time::after;
 
 /// What clones and the run share.
 pub(crate) struct Shared<H: Execute> {
     pub(super) source: Source<H>,
+    pub(super) crew: Crew,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
     pub(super) pace: GroupPace,
@@ -26,22 +30,20 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) bank: Arc<Bank>,
     pub(super) monitor: Arc<Monitor>,
     pub(super) dead_letters: DeadLetters,
-    /// Whether it has been run, and how long the end may take.
-    pub(super) control: Mutex<Control>,
-    pub(super) stop: watch::Sender<bool>,
+    pub(super) has_run: AtomicBool,
+    pub(super) stop: Stop,
+    /// How long the end may take when nobody says it then.
+    pub(super) grace: Duration,
+    /// When the grace is over, once it has begun.
+    pub(super) deadline: watch::Sender<Option<Instant>>,
     /// What it came to, once it has ended.
     pub(super) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
-}
-
-/// How a consumer is run.
-pub(super) struct Control {
-    pub(super) has_run: bool,
-    pub(super) grace: Duration,
 }
 
 /// What a consumer is made of.
 pub(crate) struct Parts<H: Execute> {
     pub(super) source: Source<H>,
+    pub(super) crew: Crew,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
     pub(super) pace: GroupPace,
@@ -67,20 +69,36 @@ impl<H: Execute> Drop for Ending<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, settings, back_off, pace, grace, hook, handler } = parts;
+        let Parts { source, crew, settings, back_off, pace, grace, hook, handler } = parts;
         Self {
-            bank: Arc::new(Bank::new(settings.credits())),
+            bank: Arc::new(Bank::new(crew.credits())),
             source,
+            crew,
             settings,
             back_off,
             pace,
             handler,
             monitor: Arc::new(Monitor::new(hook)),
             dead_letters: DeadLetters::default(),
-            control: Mutex::new(Control { has_run: false, grace }),
-            stop: watch::channel(false).0,
+            has_run: AtomicBool::new(false),
+            stop: Stop::new(),
+            grace,
+            deadline: watch::channel(None).0,
             result: watch::channel(None).0,
         }
+    }
+
+    /// Begins the end. What was said of the grace last counts; nothing said counts only when nothing was said before.
+    pub(super) fn end(&self, grace: Option<Duration>) {
+        let now = Instant::now();
+        self.deadline.send_if_modified(|deadline| {
+            let is_new = grace.is_some() || deadline.is_none();
+            if is_new {
+                *deadline = Some(after(now, grace.unwrap_or(self.grace)));
+            }
+            is_new
+        });
+        self.stop.finish();
     }
 
     /// The line of a message: its group on FIFO queues, else itself.

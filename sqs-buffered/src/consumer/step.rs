@@ -1,6 +1,7 @@
 //! What has come to an end, and what follows from it.
 //!
 //! ```text
+//! Freshened -> its handler may begin, or it is given back
 //! Handled -> succeeded -> delete --Deleted--> the next of the line may start
 //!    |                               | failed
 //!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
@@ -9,6 +10,7 @@
 //! ```
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::Execute;
 use tracing::Instrument as _;
@@ -23,9 +25,18 @@ use crate::receive::{Delivery, Event, Settled};
 
 /// Panics whose text is reported.
 const MOST_PANICS: usize = 10;
+/// How long a message stays away at least that another consumer has now, or that could not be deleted: whoever received
+/// it at once would be no better off.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What has come to an end.
 pub(super) enum Step {
+    /// A lease is renewed so that a handler can begin, or could not be.
+    Freshened {
+        key: Key,
+        entry: Entry<Delivery>,
+        is_fresh: bool,
+    },
     Handled {
         key: Key,
         entry: Entry<Delivery>,
@@ -51,11 +62,13 @@ impl<H: Execute> Run<H> {
     /// Does what follows from a step.
     pub(super) fn take(&mut self, step: Step) {
         match step {
+            Step::Freshened { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
+            Step::Freshened { key, entry, is_fresh: false } => self.not_started(key, entry),
             Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
                 if !is_done {
-                    return self.give_back(key, deliveries, Back::Returned);
+                    return self.not_deleted(key, deliveries);
                 }
                 let late = self.groups.done(&key);
                 if !late.is_empty() {
@@ -70,12 +83,8 @@ impl<H: Execute> Run<H> {
 
     fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
         self.running -= 1;
-        let more = self.groups.take_more(&key);
-        if entry.latest.lease.is_lost() {
-            return self.lost(key, entry, more);
-        }
         let receives = entry.latest.receive_count();
-        let deliveries: Vec<_> = more.into_iter().rev().chain(entry.into_deliveries()).collect();
+        let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
             Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Back::After(delay)),
@@ -88,10 +97,28 @@ impl<H: Execute> Run<H> {
             }
             Verdict::Busy => {
                 self.shared.monitor.tally.duplicates.one();
-                self.give_back(key, deliveries, Back::Later);
+                self.give_back(key, deliveries, Back::Returned(SOON));
             }
-            Verdict::Stale | Verdict::Aborted => self.give_back(key, deliveries, Back::Returned),
+            Verdict::Aborted => self.give_back(key, deliveries, Back::Returned(Duration::ZERO)),
         }
+    }
+
+    /// Gives a message back whose turn it was.
+    pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
+        if let Some(deliveries) = self.together(&key, entry) {
+            self.give_back(key, deliveries, Back::Returned(Duration::ZERO));
+        }
+    }
+
+    /// All deliveries of a message whose turn is over, the latest first; `None` when its lease is lost, which is then seen
+    /// to.
+    fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
+        let more = self.groups.take_more(key);
+        if entry.latest.lease.is_lost() {
+            self.lost(Key::clone(key), entry, more);
+            return None;
+        }
+        Some(more.into_iter().rev().chain(entry.into_deliveries()).collect())
     }
 
     /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
@@ -102,7 +129,7 @@ impl<H: Execute> Run<H> {
             self.groups.run_again(&key, Entry { latest, earlier: more });
             drop(self.groups.done(&key));
         } else {
-            self.give_back(key, Vec::new(), Back::Returned);
+            self.give_back(key, Vec::new(), Back::Returned(Duration::ZERO));
         }
     }
 
@@ -111,7 +138,15 @@ impl<H: Execute> Run<H> {
         self.give_back(key, deliveries, Back::After(delay));
     }
 
+    /// Its handler will run again, which must not go on without a pause.
+    fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
+        let receives = deliveries.first().map_or(1, Delivery::receive_count);
+        let delay = self.shared.back_off.delay(receives, random::unit()).max(SOON);
+        self.give_back(key, deliveries, Back::Returned(delay));
+    }
+
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
+        deliveries.iter_mut().for_each(Delivery::makes_room);
         if self.shared.pace == GroupPace::AfterHandler && self.shared.source.is_fifo() {
             deliveries.extend(self.groups.done(&key));
             return self.delete(None, deliveries, how);

@@ -11,65 +11,33 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use sqs_client::limits::MAX_BATCH_ENTRIES;
 use tokio::time::Instant;
 
-use super::{Schedule, Term};
+use super::page::{Due, Page, Renewed, Stage, Wish, moments};
+use super::{LeaseOver, Schedule, Term};
+
+/// Renewals that go in one request.
+const BATCH: usize = MAX_BATCH_ENTRIES;
 
 /// The number of a lease in its book. Numbers are not used again.
 pub(crate) type Number = u64;
-
-/// What is to be done about a lease.
-#[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Due<T> {
-    /// Hide the message for so many seconds, and tell the book what came of it.
-    Renew(Number, u32, T),
-    /// It is lost; the book has forgotten it.
-    Lost(T),
-}
-
-/// What came of a renewal.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Renewed {
-    /// The service did it.
-    Done,
-    /// The service says that the message is not ours.
-    Refused,
-    /// It is not known, or was not done, for reasons that may pass.
-    Failed,
-}
 
 /// The leases of one receiver.
 #[derive(Debug)]
 pub(crate) struct Book<T> {
     schedule: Schedule,
-    leases: HashMap<Number, Lease<T>>,
+    leases: HashMap<Number, Page<T>>,
     /// When to look at which lease. Each open lease is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
-}
-
-#[derive(Debug)]
-struct Lease<T> {
-    holder: T,
-    term: Term,
-    timer: Instant,
-    stage: Stage,
-    /// What its holder asked for instead of the usual.
-    wanted: Option<Duration>,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
-    Held,
-    /// A renewal is under way, for this long when its holder asked for it.
-    Renewing(Option<Duration>),
-    /// The last renewal failed, and there is a pause before the next.
-    Pausing,
+    /// The number of the latest wish. The first is 1.
+    wishes: u64,
 }
 
 impl<T: Clone> Book<T> {
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0 }
+        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, wishes: 0 }
     }
 
     /// Opens the lease of a message that came with an answer of this moment, for the holder that `of_number` makes.
@@ -80,9 +48,11 @@ impl<T: Clone> Book<T> {
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = Term { received: now, deadline, limit: self.schedule.limit(now) };
-        let timer = Schedule::renew_at(now, granted, chance);
-        self.timers.insert((timer, number));
-        let lease = Lease { holder: holder.clone(), term, timer, stage: Stage::Held, wanted: None };
+        let (usual, earliest) = moments(now, granted, chance);
+        self.timers.insert((usual, number));
+        let (holder_of, stage) = (holder.clone(), Stage::Held);
+        let lease =
+            Page { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
         self.leases.insert(number, lease);
         holder
     }
@@ -92,9 +62,10 @@ impl<T: Clone> Book<T> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// What is to be done now.
+    /// What is to be done now. With leases that are to be renewed come others that soon would be, as far as they fill
+    /// batches.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Due<T>> {
-        let mut due = Vec::new();
+        let (mut due, mut renewals) = (Vec::new(), 0);
         while let Some(&(_, number)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             let Some(lease) = self.leases.get_mut(&number) else { continue };
@@ -102,17 +73,35 @@ impl<T: Clone> Book<T> {
                 due.extend(self.leases.remove(&number).map(|lease| Due::Lost(lease.holder)));
                 continue;
             }
-            if !matches!(lease.stage, Stage::Renewing(_)) {
-                let wanted = lease.wanted.take();
-                if let Some(seconds) = self.schedule.extension(&lease.term, now, wanted) {
-                    lease.stage = Stage::Renewing(wanted);
-                    due.push(Due::Renew(number, seconds, lease.holder.clone()));
-                }
-            }
-            lease.timer = lease.term.deadline;
+            let what = lease.due(&self.schedule, now);
+            renewals += usize::from(matches!(what, Some(Due::Renew(..))));
+            due.extend(what);
+            self.timers.insert((lease.timer, number));
+        }
+        for number in self.companions(now, renewals.next_multiple_of(BATCH) - renewals) {
+            let Some(lease) = self.leases.get_mut(&number) else { continue };
+            self.timers.remove(&(lease.timer, number));
+            lease.usual = now;
+            due.extend(lease.due(&self.schedule, now));
             self.timers.insert((lease.timer, number));
         }
         due
+    }
+
+    /// Up to so many leases that are due within the window of their jitter, the first due first.
+    fn companions(&self, now: Instant, count: usize) -> Vec<Number> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let soon = now + self.schedule.jitter_window();
+        let timers = self.timers.iter().take_while(|(at, _)| *at <= soon);
+        let may_come = |number: &Number| {
+            let lease = self.leases.get(number).filter(|lease| lease.stage == Stage::Held);
+            lease.is_some_and(|lease| {
+                lease.earliest <= now && self.schedule.extension(&lease.term, now, None).is_some()
+            })
+        };
+        timers.map(|(_, number)| *number).filter(may_come).take(count).collect()
     }
 
     /// Takes what came of a renewal of `seconds` that was asked for at `asked`. Returns the holder when the lease is
@@ -126,7 +115,7 @@ impl<T: Clone> Book<T> {
         chance: f64,
     ) -> Option<T> {
         let lease = self.leases.get_mut(&number)?;
-        let Stage::Renewing(wanted) = std::mem::replace(&mut lease.stage, Stage::Held) else { return None };
+        let Stage::Renewing(wish) = std::mem::replace(&mut lease.stage, Stage::Held) else { return None };
         if lease.term.deadline <= now {
             return self.lose(number);
         }
@@ -135,12 +124,15 @@ impl<T: Clone> Book<T> {
             Renewed::Done => {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
-                if lease.wanted.is_some() { now } else { Schedule::renew_at(asked, granted, chance) }
+                lease.served = wish.map_or(lease.served, |wish| wish.number);
+                (lease.usual, lease.earliest) = moments(asked, granted, chance);
+                if lease.wish.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {
                 lease.stage = Stage::Pausing;
-                lease.wanted = lease.wanted.or(wanted);
-                Schedule::retry_at(now, lease.term.deadline, chance)
+                lease.wish = wish.map(|wish| wish.and(lease.wish)).or(lease.wish);
+                lease.usual = Schedule::retry_at(now, lease.term.deadline, chance);
+                lease.usual
             }
         };
         self.set_timer(number, timer);
@@ -150,30 +142,40 @@ impl<T: Clone> Book<T> {
     /// Whether a handler can begin with the message now. If not, a renewal is due at once; `None` when the lease is
     /// over, or cannot be made any longer.
     pub(crate) fn freshen(&mut self, number: Number, now: Instant) -> Option<bool> {
-        let lease = self.leases.get(&number)?;
+        let lease = self.leases.get_mut(&number)?;
         if self.schedule.is_fresh(lease.term.deadline, now) {
             return Some(true);
         }
         if lease.stage == Stage::Held {
             self.schedule.extension(&lease.term, now, None)?;
+            lease.usual = now;
             self.set_timer(number, now);
         }
         Some(false)
     }
 
-    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns until when it will last once
-    /// that is done; `None` when the lease is over.
-    pub(crate) fn want(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<Instant> {
+    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns the number of the wish, for
+    /// [`granted`](Self::granted); `None` when the lease is over.
+    pub(crate) fn want(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<u64> {
         let lease = self.leases.get_mut(&number)?;
-        lease.term.limit = lease.term.limit.max(now + wanted);
-        let Some(seconds) = self.schedule.extension(&lease.term, now, Some(wanted)) else {
-            return Some(lease.term.deadline);
-        };
-        lease.wanted = Some(lease.wanted.map_or(wanted, |other| other.max(wanted)));
+        let until = lease.term.wish(now, wanted);
+        lease.term.limit = lease.term.limit.max(until);
+        if self.schedule.extension(&lease.term, now, Some(until)).is_none() {
+            return Some(0);
+        }
+        self.wishes += 1;
+        let wish = Wish { number: self.wishes, until };
+        lease.wish = Some(wish.and(lease.wish));
         if lease.stage == Stage::Held {
             self.set_timer(number, now);
         }
-        Some(Schedule::deadline(now, Duration::from_secs(seconds.into())))
+        Some(wish.number)
+    }
+
+    /// Until when the lease lasts, now that this wish is served; `None` as long as it is not.
+    pub(crate) fn granted(&self, number: Number, wish: u64) -> Result<Option<Instant>, LeaseOver> {
+        let lease = self.leases.get(&number).ok_or(LeaseOver)?;
+        Ok((lease.served >= wish).then_some(lease.term.deadline))
     }
 
     /// Ends a lease: nothing will be due for it. `None` when it was lost before.
@@ -186,6 +188,12 @@ impl<T: Clone> Book<T> {
     /// The term of a lease that is not over.
     pub(crate) fn term(&self, number: Number) -> Option<Term> {
         self.leases.get(&number).map(|lease| lease.term)
+    }
+
+    /// Forgets all leases, whose holders it returns.
+    pub(crate) fn clear(&mut self) -> Vec<T> {
+        self.timers.clear();
+        self.leases.drain().map(|(_, lease)| lease.holder).collect()
     }
 
     fn lose(&mut self, number: Number) -> Option<T> {

@@ -32,7 +32,7 @@ fn lease_is_renewed_half_way_as_long_as_it_is_open() {
     let number = open(&mut book, start, "m", 0.5);
     assert_eq!(book.next_look(), Some(start + secs(15)));
     assert!(book.due(start + secs(14)).is_empty());
-    assert_eq!(book.due(start + secs(15)), [Due::Renew(number, 30, "m")]);
+    assert_eq!(book.due(start + secs(15)), [Due::Renew(30, "m")]);
     assert_eq!(book.renewed(number, (start + secs(15), 30), Renewed::Done, start + secs(16), 0.5), None);
     assert_eq!(book.term(number).map(|term| term.deadline), Some(start + secs(43)));
     assert_eq!(book.next_look(), Some(start + secs(30)));
@@ -69,7 +69,7 @@ fn failed_renewal_is_tried_again_before_the_deadline() {
     assert_eq!(book.next_look(), Some(start + secs(19)), "a quarter of the twelve seconds left");
     assert_eq!(book.freshen(number, start + secs(17)), Some(false));
     assert_eq!(book.next_look(), Some(start + secs(19)), "nobody shortens the pause");
-    assert_eq!(book.due(start + secs(19)), [Due::Renew(number, 30, "m")]);
+    assert_eq!(book.due(start + secs(19)), [Due::Renew(30, "m")]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
     let number = open(&mut book, start, "m", 1.0);
     assert_eq!(book.freshen(number, start + secs(13)), Some(true));
     assert_eq!(book.freshen(number, start + secs(14)), Some(false));
-    assert_eq!(book.due(start + secs(14)), [Due::Renew(number, 30, "m")]);
+    assert_eq!(book.due(start + secs(14)), [Due::Renew(30, "m")]);
     book.renewed(number, (start + secs(14), 30), Renewed::Done, start + secs(14), 0.5);
     assert_eq!(book.freshen(number, start + secs(14)), Some(true));
     book.end(number, start + secs(14));
@@ -89,18 +89,75 @@ fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
 fn wish_for_more_time_comes_before_the_usual_and_is_kept_when_it_fails() {
     let (mut book, start) = (book(), Instant::now());
     let number = open(&mut book, start, "m", 0.5);
-    let wished = book.want(number, secs(7_200), start + secs(1));
-    assert_eq!(wished, Some(start + secs(7_199)), "the usual limit is an hour");
-    assert_eq!(book.due(start + secs(1)), [Due::Renew(number, 7_200, "m")]);
+    let wish = book.want(number, secs(7_200), start + secs(1)).expect("it is open");
+    assert_eq!(book.granted(number, wish), Ok(None));
+    assert_eq!(book.due(start + secs(1)), [Due::Renew(7_200, "m")], "the usual limit is an hour");
     book.renewed(number, (start + secs(1), 7_200), Renewed::Failed, start + secs(2), 0.0);
-    assert_eq!(book.due(start + secs(3)), [Due::Renew(number, 7_200 - 2, "m")]);
+    assert_eq!(book.due(start + secs(3)), [Due::Renew(7_200 - 2, "m")]);
     book.renewed(number, (start + secs(3), 7_198), Renewed::Done, start + secs(3), 0.5);
-    assert_eq!(
-        book.want(number, secs(5), start + secs(4)),
-        Some(start + secs(7_199)),
-        "it has more than that"
-    );
+    assert_eq!(book.granted(number, wish), Ok(Some(start + secs(7_199))));
+    let less = book.want(number, secs(5), start + secs(4)).expect("it is open");
+    assert_eq!(book.granted(number, less), Ok(Some(start + secs(7_199))), "it has more than that");
     assert_eq!(book.next_look(), Some(start + secs(3 + 3_599)));
+    book.end(number, start + secs(5));
+    assert_eq!((book.want(number, secs(5), start), book.granted(number, wish)), (None, Err(LeaseOver)));
+}
+
+#[test]
+fn wish_is_served_in_full_although_the_book_is_looked_at_a_moment_later() {
+    let (mut book, start) = (Book::new(Schedule::new(VISIBILITY, secs(100))), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    let wish = book.want(number, secs(500), start).expect("it is open");
+    let late = start + Duration::from_micros(3);
+    assert_eq!(book.due(late), [Due::Renew(500, "m")]);
+    book.renewed(number, (late, 500), Renewed::Done, late, 0.5);
+    assert_eq!(book.granted(number, wish), Ok(Some(late + secs(498))));
+}
+
+#[test]
+fn wish_without_end_is_served_as_far_as_the_service_allows() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    book.want(number, Duration::MAX, start).expect("it is open");
+    assert_eq!(book.due(start), [Due::Renew(43_198, "m")]);
+}
+
+#[test]
+fn wish_that_a_renewal_under_way_serves_leaves_the_usual_renewals_as_they_are() {
+    let (mut book, start) = (book(), Instant::now());
+    let number = open(&mut book, start, "m", 0.5);
+    assert_eq!(book.due(start + secs(15)), [Due::Renew(30, "m")]);
+    let wish = book.want(number, secs(29), start + secs(15)).expect("it is open");
+    book.renewed(number, (start + secs(15), 30), Renewed::Done, start + secs(16), 0.5);
+    assert_eq!(book.due(start + secs(16)), [Due::Served("m")]);
+    assert!(matches!(book.granted(number, wish), Ok(Some(_))));
+    assert_eq!(book.next_look(), Some(start + secs(30)));
+    assert_eq!(book.due(start + secs(30)), [Due::Renew(30, "m")]);
+}
+
+#[test]
+fn renewals_take_others_along_that_are_due_soon_and_fill_batches() {
+    let (mut book, start) = (book(), Instant::now());
+    for place in 0..25_u32 {
+        open(&mut book, start, "m", f64::from(place) / 24.0);
+    }
+    open(&mut book, start + secs(1), "later", 0.0);
+    let first = book.next_look().expect("a renewal");
+    assert_eq!(first, start + Duration::from_millis(13_500));
+    assert_eq!(book.due(first).len(), 10, "a batch");
+    let second = book.next_look().expect("a renewal");
+    assert!(second > first);
+    assert_eq!(book.due(second).len(), 10);
+    let rest = book.due(book.next_look().expect("a renewal"));
+    assert_eq!(rest.len(), 6, "all of them, and the one that came later: {rest:?}");
+}
+
+#[test]
+fn renewals_take_nobody_along_who_could_not_be_due_yet() {
+    let (mut book, start) = (book(), Instant::now());
+    open(&mut book, start, "m", 0.0);
+    open(&mut book, start + secs(1), "later", 0.0);
+    assert_eq!(book.due(start + Duration::from_millis(13_500)), [Due::Renew(30, "m")]);
 }
 
 #[derive(Clone, Debug)]
@@ -110,6 +167,7 @@ enum Event {
     Answer(prop::sample::Index, u8),
     End(prop::sample::Index),
     Freshen(prop::sample::Index),
+    Want(prop::sample::Index, u64),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -120,6 +178,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         (which(), 0_u8..4).prop_map(|(which, result)| Event::Answer(which, result)),
         which().prop_map(Event::End),
         which().prop_map(Event::Freshen),
+        (which(), 0_u64..200_000).prop_map(|(which, millis)| Event::Want(which, millis)),
     ];
     prop::collection::vec(event, 0..300)
 }
@@ -132,6 +191,7 @@ proptest! {
         let (start, mut now) = (Instant::now(), Instant::now());
         let (mut open, mut over): (Vec<Number>, Vec<Number>) = (Vec::new(), Vec::new());
         let mut renewing: Vec<(Number, Instant, u32)> = Vec::new();
+        let mut wishes: Vec<(Number, u64, Instant)> = Vec::new();
         for event in events {
             match event {
                 Event::Open => open.push(book.open(now, |number| number, chance)),
@@ -145,7 +205,7 @@ proptest! {
                         open.retain(|other| *other != number);
                         over.push(number);
                     } else if was_open && result == Renewed::Done {
-                        prop_assert!(book.term(number).is_some_and(|term| term.deadline <= term.received + secs(90)));
+                        prop_assert!(book.term(number).is_some_and(|term| term.deadline <= term.limit.max(term.received + secs(90))));
                     }
                 }
                 Event::End(which) if !open.is_empty() => {
@@ -160,11 +220,23 @@ proptest! {
                         prop_assert!(deadline.is_some_and(|deadline| deadline - now >= secs(15)));
                     }
                 }
+                Event::Want(which, millis) if !open.is_empty() => {
+                    let number = open[which.index(open.len())];
+                    if let Some(wish) = book.want(number, Duration::from_millis(millis), now) {
+                        wishes.push((number, wish, now + Duration::from_millis(millis)));
+                    }
+                }
                 _ => {}
+            }
+            for (number, wish, until) in &wishes {
+                if let Ok(Some(deadline)) = book.granted(*number, *wish) {
+                    prop_assert!(deadline + secs(2) >= *until, "served in full");
+                }
             }
             for due in book.due(now) {
                 match due {
-                    Due::Renew(number, seconds, _) => {
+                    Due::Served(_) => {}
+                    Due::Renew(seconds, number) => {
                         prop_assert!(!over.contains(&number), "{number} is over");
                         let still_renewing = |(other, ..): &(Number, _, _)| *other == number;
                         prop_assert!(!renewing.iter().any(still_renewing), "two renewals of {number}");

@@ -15,7 +15,7 @@ use super::task::Renewal;
 use super::{Book, Due, Number, Renewed, Schedule, Term};
 use crate::error::{SendError, SendErrorKind};
 use crate::random;
-use crate::receive::{Credit, Event, Monitor};
+use crate::receive::{Credit, Event, Monitor, Settled};
 
 /// The leases of one receiver, shared by their holders and the task that keeps them.
 pub(crate) struct Keeper {
@@ -32,14 +32,20 @@ struct State {
     open: usize,
     /// No more will come.
     is_closing: bool,
+    /// Nobody keeps leases any more.
+    is_dead: bool,
 }
 
 /// A message that is to be given back, with the credit that it takes until then.
-pub(super) struct Abandoned {
-    pub(super) lease: Lease,
-    pub(super) credit: Credit,
+pub(crate) struct Abandoned {
+    pub(crate) lease: Lease,
+    pub(crate) credit: Credit,
     /// After this; usually at once.
-    pub(super) delay: Duration,
+    pub(crate) delay: Duration,
+    /// Given up when it is visible by itself.
+    pub(crate) until: Instant,
+    /// What it counts as if it turns out to be deleted.
+    pub(crate) maybe_gone: Option<Settled>,
 }
 
 impl fmt::Debug for Keeper {
@@ -51,7 +57,7 @@ impl fmt::Debug for Keeper {
 impl Keeper {
     pub(crate) fn new(schedule: Schedule, monitor: Arc<Monitor>) -> Self {
         let book = Book::new(schedule);
-        let state = State { book, abandoned: Vec::new(), open: 0, is_closing: false };
+        let state = State { book, abandoned: Vec::new(), open: 0, is_closing: false, is_dead: false };
         Self { state: Mutex::new(state), woken: Notify::new(), monitor }
     }
 
@@ -64,6 +70,7 @@ impl Keeper {
                     number,
                     receipt_handle: Arc::clone(receipt_handle),
                     message_id: Arc::clone(message_id),
+                    received: now,
                     is_lost: AtomicBool::new(false),
                     changed: Notify::new(),
                 })
@@ -71,9 +78,15 @@ impl Keeper {
             state.open += 1;
             Lease(state.book.open(now, held, random::unit()))
         };
-        let state = &mut *self.state.lock();
-        let leases = messages.iter().map(|message| open(state, message)).collect();
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let leases: Vec<Lease> = messages.iter().map(|message| open(state, message)).collect();
+        let is_dead = state.is_dead;
         self.woken.notify_one();
+        drop(guard);
+        if is_dead {
+            self.bury();
+        }
         leases
     }
 
@@ -86,9 +99,14 @@ impl Keeper {
         }
     }
 
-    /// Gives a message back in the background, to be visible after `delay`.
-    pub(crate) fn abandon(&self, lease: Lease, credit: Credit, delay: Duration) {
-        self.state.lock().abandoned.push(Abandoned { lease, credit, delay });
+    /// Gives a message back in the background.
+    pub(crate) fn abandon(&self, abandoned: Abandoned) {
+        let mut state = self.state.lock();
+        if state.is_dead {
+            // It comes back when its visibility timeout is over.
+            return;
+        }
+        state.abandoned.push(abandoned);
         self.woken.notify_one();
     }
 
@@ -98,14 +116,31 @@ impl Keeper {
         self.woken.notify_one();
     }
 
+    /// Nobody keeps leases any more: all are lost.
+    pub(super) fn bury(&self) {
+        let (leases, abandoned) = {
+            let mut state = self.state.lock();
+            state.is_dead = true;
+            (state.book.clear(), std::mem::take(&mut state.abandoned))
+        };
+        for held in &leases {
+            self.lost(held);
+        }
+        drop(abandoned);
+    }
+
     pub(super) fn term(&self, number: Number) -> Option<Term> {
         self.state.lock().book.term(number)
     }
 
-    pub(super) fn want(&self, number: Number, wanted: Duration) -> Option<Instant> {
-        let wished = self.state.lock().book.want(number, wanted, Instant::now());
+    pub(super) fn want(&self, number: Number, wanted: Duration) -> Option<u64> {
+        let wish = self.state.lock().book.want(number, wanted, Instant::now());
         self.woken.notify_one();
-        wished
+        wish
+    }
+
+    pub(super) fn granted(&self, number: Number, wish: u64) -> Result<Option<Instant>, LeaseOver> {
+        self.state.lock().book.granted(number, wish)
     }
 
     pub(super) fn freshen(&self, number: Number) -> Option<bool> {
@@ -116,22 +151,24 @@ impl Keeper {
         is_fresh
     }
 
-    pub(super) fn end(&self, held: &Held) -> Result<Duration, LeaseOver> {
+    pub(super) fn end(&self, held: &Held) -> Result<Term, LeaseOver> {
         let now = Instant::now();
-        match self.state.lock().book.end(held.number, now) {
-            Some(term) => Ok(term.hideable(now)),
-            None => Err(LeaseOver),
-        }
-        .inspect_err(|_| self.lost(held))
+        // The lock is not held while others are told.
+        let ended = self.state.lock().book.end(held.number, now);
+        let Some(term) = ended else {
+            self.lost(held);
+            return Err(LeaseOver);
+        };
+        held.changed.notify_waiters();
+        Ok(term)
     }
 
     /// Tells that a lease is lost, once.
     pub(super) fn lost(&self, held: &Held) {
-        if held.is_lost.load(std::sync::atomic::Ordering::Acquire) {
-            return;
+        if held.lose() {
+            let (message_id, age) = (&*held.message_id, held.received.elapsed());
+            self.monitor.tell(&Event::LeaseLost { message_id, age });
         }
-        held.lose();
-        self.monitor.tell(&Event::LeaseLost { message_id: &held.message_id });
     }
 
     pub(super) fn due(&self, now: Instant) -> (Vec<Due<Arc<Held>>>, Vec<Abandoned>) {
@@ -175,5 +212,9 @@ pub(super) enum Outlook {
 
 /// Whether the service says that the message is not ours, as opposed to that it cannot be asked now.
 fn is_refusal(error: &SendError) -> bool {
-    matches!(error.kind(), SendErrorKind::LeaseLost | SendErrorKind::Rejected | SendErrorKind::Invalid)
+    match error.kind() {
+        SendErrorKind::LeaseLost | SendErrorKind::Invalid => true,
+        SendErrorKind::Rejected => !error.is_retryable(),
+        _ => false,
+    }
 }

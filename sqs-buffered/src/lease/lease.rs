@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Keeper, Number};
+use super::{Keeper, Number, Term};
 
 /// The time for which a received message is ours: nobody else receives it meanwhile.
 ///
@@ -27,6 +27,8 @@ pub(crate) struct Held {
     pub(super) number: Number,
     pub(super) receipt_handle: Arc<str>,
     pub(super) message_id: Arc<str>,
+    /// When the message came.
+    pub(super) received: Instant,
     pub(super) is_lost: AtomicBool,
     /// All who wait for a renewal or the loss are woken by each.
     pub(super) changed: Notify,
@@ -71,12 +73,10 @@ impl Lease {
     /// # Errors
     /// The message is not ours any more, or was lost while this was tried.
     pub async fn extend(&self, duration: Duration) -> Result<Duration, LeaseOver> {
-        let wished = self.0.keeper.want(self.0.number, duration).ok_or(LeaseOver)?;
-        let settled = self.until(|| match self.deadline() {
-            None => Some(Err(LeaseOver)),
-            Some(deadline) => (deadline >= wished).then_some(Ok(deadline)),
-        });
-        settled.await.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        let (keeper, number) = (&self.0.keeper, self.0.number);
+        let wish = keeper.want(number, duration).ok_or(LeaseOver)?;
+        let deadline = self.until(|| keeper.granted(number, wish).transpose()).await?;
+        Ok(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Waits until so much time is left that a handler can begin. An error says that this will not be.
@@ -92,8 +92,8 @@ impl Lease {
         self.0.keeper.freshen(self.0.number) == Some(true)
     }
 
-    /// Ends the lease: from here on it is not renewed. Says for how long the message can still be hidden.
-    pub(crate) fn end(&self) -> Result<Duration, LeaseOver> {
+    /// Ends the lease: from here on it is not renewed. Says how long the message is and can be ours.
+    pub(crate) fn end(&self) -> Result<Term, LeaseOver> {
         self.0.keeper.end(&self.0)
     }
 
@@ -106,6 +106,11 @@ impl Lease {
 
     pub(crate) fn message_id(&self) -> &Arc<str> {
         &self.0.message_id
+    }
+
+    /// How long the message has been here.
+    pub(crate) fn age(&self) -> Duration {
+        self.0.received.elapsed()
     }
 
     async fn until<T>(&self, mut check: impl FnMut() -> Option<T>) -> T {
@@ -122,9 +127,11 @@ impl Lease {
 }
 
 impl Held {
-    pub(super) fn lose(&self) {
-        self.is_lost.store(true, Ordering::Release);
+    /// Says whether it was not lost before.
+    pub(super) fn lose(&self) -> bool {
+        let is_news = !self.is_lost.swap(true, Ordering::AcqRel);
         self.changed.notify_waiters();
+        is_news
     }
 }
 

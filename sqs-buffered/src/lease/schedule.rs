@@ -11,12 +11,17 @@ use std::time::Duration;
 use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::Instant;
 
+use crate::time::{after, whole_seconds};
+
 /// The longest part of a visibility timeout that is not relied on: answers take their time, and clocks differ.
 const LONGEST_MARGIN: Duration = Duration::from_secs(2);
 /// How much earlier or later than half-way a renewal may be, as a part of the half.
 const JITTER: f64 = 0.1;
 /// The shortest pause between two renewals of which the first failed.
 const SHORTEST_RETRY: Duration = Duration::from_millis(50);
+
+/// A renewal is tried for this long at least, if there is so much time.
+const LEAST_TRY: Duration = Duration::from_secs(2);
 
 /// How the leases of one receiver go.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,18 +61,35 @@ impl Schedule {
         since + (granted / 2).mul_f64(factor)
     }
 
+    /// How far apart the renewals of leases can be that began together.
+    pub(crate) fn jitter_window(&self) -> Duration {
+        (self.visibility / 2).mul_f64(2.0 * JITTER)
+    }
+
     /// When to try again after a renewal that failed: somewhere in the first half of the time that is left.
     pub(crate) fn retry_at(now: Instant, deadline: Instant, chance: f64) -> Instant {
         let left = deadline.saturating_duration_since(now);
         now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
     }
 
+    /// Until when a renewal is tried before it counts as failed, which is told, and another is begun that hides the message
+    /// from then on: half of the time that is left, or all of it where that is little.
+    pub(crate) fn give_up_at(asked: Instant, deadline: Instant) -> Instant {
+        let left = deadline.saturating_duration_since(asked);
+        asked + (left / 2).max(LEAST_TRY.min(left))
+    }
+
     /// For how many seconds to hide the message from now; `None` when its lease cannot be made longer than it is.
-    /// `wanted` is what its holder asked for, instead of the usual.
-    pub(crate) fn extension(&self, term: &Term, now: Instant, wanted: Option<Duration>) -> Option<u32> {
-        let limit = term.limit.min(term.received + longest());
-        let left = limit.saturating_duration_since(now);
-        let seconds = wanted.unwrap_or(self.visibility).min(left).as_secs();
+    /// `wanted` is until when its holder asked for it, instead of the usual: a part of a second counts as a whole one, since
+    /// some time has passed since then.
+    pub(crate) fn extension(&self, term: &Term, now: Instant, wanted: Option<Instant>) -> Option<u32> {
+        let left = |until: Instant| until.saturating_duration_since(now);
+        let most = left(term.received + longest()).as_secs();
+        let seconds = match wanted {
+            Some(until) => whole_seconds(left(until)),
+            None => self.visibility.min(left(term.limit)).as_secs(),
+        };
+        let seconds = seconds.min(most);
         let is_longer = Self::deadline(now, Duration::from_secs(seconds)) > term.deadline;
         (seconds > 0 && is_longer).then(|| u32::try_from(seconds).unwrap_or(u32::MAX))
     }
@@ -90,6 +112,11 @@ pub(crate) struct Term {
 }
 
 impl Term {
+    /// This long from now, but no longer than the service would hide the message.
+    pub(crate) fn wish(&self, now: Instant, wanted: Duration) -> Instant {
+        after(now, wanted).min(self.received + longest())
+    }
+
     /// For how long the message can still be hidden from now.
     pub(crate) fn hideable(&self, now: Instant) -> Duration {
         (self.received + longest()).saturating_duration_since(now)
@@ -127,6 +154,13 @@ mod tests {
     }
 
     #[test]
+    fn renewal_is_given_up_with_half_of_the_time_left_unless_that_is_little() {
+        let now = Instant::now();
+        let tried = |left: u64| Schedule::give_up_at(now, now + Duration::from_secs(left)) - now;
+        assert_eq!([13, 3, 1].map(tried), [6_500, 2_000, 1_000].map(Duration::from_millis));
+    }
+
+    #[test]
     fn message_is_handed_out_with_half_of_its_time_left() {
         let now = Instant::now();
         let schedule = Schedule::new(30, HOUR);
@@ -155,7 +189,10 @@ mod tests {
         let now = Instant::now();
         let schedule = Schedule::new(30, HOUR * 24);
         let term = term(schedule, now);
-        let at = |hours: u32| schedule.extension(&term, now + HOUR * hours, Some(HOUR * 12));
+        let at = |hours: u32| {
+            let then = now + HOUR * hours;
+            schedule.extension(&term, then, Some(then + HOUR * 12))
+        };
         assert_eq!(at(0), Some(43_198));
         assert_eq!(at(11), Some(3_598));
         assert_eq!(at(12), None);

@@ -5,19 +5,21 @@ use sqs_client::limits::RECEIVE_MESSAGES;
 /// Receives of one receiver at a time.
 const MOST_RECEIVES: usize = 10;
 
-/// The account of one receiver: messages asked for, and messages here until they are settled.
+/// The account of one receiver: messages asked for, and messages here until they are settled. A message that is done and
+/// is being deleted makes room for the next, but no more than the total are deleted that way at a time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Credits {
     total: usize,
     requested: usize,
     held: usize,
+    deleting: usize,
     receives: usize,
 }
 
 impl Credits {
     /// An account of so many messages.
     pub(crate) fn new(total: usize) -> Self {
-        Self { total, requested: 0, held: 0, receives: 0 }
+        Self { total, requested: 0, held: 0, deleting: 0, receives: 0 }
     }
 
     /// Begins a receive, and says for how many messages it asks; `None` when there is to be none now.
@@ -44,14 +46,23 @@ impl Credits {
         self.held += got;
     }
 
-    /// One message is settled.
-    pub(crate) fn settled(&mut self) {
-        self.held = self.held.saturating_sub(1);
+    /// One message makes room for another while it is deleted. Says whether it may.
+    pub(crate) fn make_room(&mut self) -> bool {
+        let may = self.deleting < self.total && self.held > 0;
+        self.held -= usize::from(may);
+        self.deleting += usize::from(may);
+        may
+    }
+
+    /// One message is settled, which made room before or did not.
+    pub(crate) fn settled(&mut self, made_room: bool) {
+        let count = if made_room { &mut self.deleting } else { &mut self.held };
+        *count = count.saturating_sub(1);
     }
 
     /// Messages that are here and not settled.
     pub(crate) fn held(&self) -> usize {
-        self.held
+        self.held + self.deleting
     }
 
     /// Receives under way.
@@ -84,8 +95,26 @@ mod tests {
         assert_eq!(credits.ask(), Some(2));
         credits.answered(2, 2);
         assert_eq!(credits.ask(), None);
-        credits.settled();
+        credits.settled(false);
         assert_eq!(credits.ask(), Some(1));
+    }
+
+    #[test]
+    fn messages_that_are_deleted_make_room_as_long_as_they_are_no_more_than_the_total() {
+        let mut credits = Credits::new(2);
+        for _ in 0..2 {
+            assert_eq!(credits.ask(), Some(2));
+            credits.answered(2, 2);
+            let room = [credits.make_room(), credits.make_room()];
+            if room == [false, false] {
+                assert_eq!((credits.held(), credits.ask()), (4, None));
+                credits.settled(true);
+                assert!(credits.make_room());
+                assert_eq!(credits.ask(), Some(1));
+                return;
+            }
+        }
+        panic!("four messages are here");
     }
 
     #[test]
@@ -101,6 +130,7 @@ mod tests {
         /// Which receive, and how much of what it asked for it gets, in percent.
         Answer(prop::sample::Index, usize),
         Settle,
+        MakeRoom,
     }
 
     fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -109,6 +139,7 @@ mod tests {
             Just(Event::Ask),
             answer.prop_map(|(which, percent)| Event::Answer(which, percent)),
             Just(Event::Settle),
+            Just(Event::MakeRoom),
         ];
         prop::collection::vec(event, 0..400)
     }
@@ -118,7 +149,7 @@ mod tests {
         #[test]
         fn what_is_asked_for_and_held_never_exceeds_the_total(total in 0_usize..200, events in events()) {
             let mut credits = Credits::new(total);
-            let (mut under_way, mut held): (Vec<usize>, usize) = (Vec::new(), 0);
+            let (mut under_way, mut held, mut deleting): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
             for event in events {
                 match event {
                     Event::Ask => {
@@ -138,14 +169,25 @@ mod tests {
                         credits.answered(asked, asked * percent / 100);
                         held += asked * percent / 100;
                     }
+                    Event::Settle if deleting > 0 => {
+                        credits.settled(true);
+                        deleting -= 1;
+                    }
                     Event::Settle if held > 0 => {
-                        credits.settled();
+                        credits.settled(false);
                         held -= 1;
                     }
-                    Event::Answer(..) | Event::Settle => {}
+                    Event::MakeRoom if held > 0 => {
+                        let may = credits.make_room();
+                        prop_assert_eq!(may, deleting < total);
+                        held -= usize::from(may);
+                        deleting += usize::from(may);
+                    }
+                    Event::Answer(..) | Event::Settle | Event::MakeRoom => {}
                 }
+                prop_assert!(deleting <= total);
                 prop_assert!(held + under_way.iter().sum::<usize>() <= total);
-                prop_assert_eq!((credits.held(), credits.receives()), (held, under_way.len()));
+                prop_assert_eq!((credits.held(), credits.receives()), (held + deleting, under_way.len()));
             }
             // No deadlock: what is not held can be asked for once the receives have ended.
             for asked in under_way {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sqs_client::client::OperationError;
+use tokio::task::JoinError;
 
 /// Why a receiver or consumer did not start, or ended by itself. One word wide and cheap to clone.
 #[derive(Clone)]
@@ -13,7 +14,9 @@ pub struct ReceiveError(Arc<Inner>);
 struct Inner {
     kind: ReceiveErrorKind,
     text: String,
-    code: Option<String>,
+    /// The refusal of the service, where there is one.
+    cause: Option<sqs_client::Error>,
+    is_retryable: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -25,21 +28,31 @@ pub enum ReceiveErrorKind {
     Invalid,
     /// The first receive failed for a reason that does not pass: there is no such queue, or it may not be read.
     Refused,
-    /// The consumer is running already.
+    /// The consumer is running already or has been run: it runs once.
     Running,
-    /// It was dropped, or its runtime has ended.
+    /// The buffered client below was closed: nothing that is received could be deleted or given back.
+    Closed,
+    /// There is no tokio runtime here in which it could work.
+    NoRuntime,
+    /// It was dropped, a part of it broke, or its runtime has ended.
     Aborted,
 }
 
 impl ReceiveError {
     pub(crate) fn new(kind: ReceiveErrorKind, text: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, text: text.into(), code: None, source: None }))
+        Self(Arc::new(Inner { kind, text: text.into(), cause: None, is_retryable: false, source: None }))
     }
 
     pub(crate) fn refused(queue_url: &str, error: impl OperationError) -> Self {
-        let code = error.client_error().and_then(|error| error.code()).map(str::to_owned);
+        let (kind, cause) = (ReceiveErrorKind::Refused, error.client_error().cloned());
         let text = format!("nothing can be received from {queue_url}: {error}");
-        Self(Arc::new(Inner { kind: ReceiveErrorKind::Refused, text, code, source: Some(Box::new(error)) }))
+        let is_retryable = error.is_retryable();
+        Self(Arc::new(Inner { kind, text, cause, is_retryable, source: Some(Box::new(error)) }))
+    }
+
+    /// A task that panicked, or that its runtime has ended.
+    pub(crate) fn broken(what: &str, error: &JoinError) -> Self {
+        Self::new(ReceiveErrorKind::Aborted, format!("{what} has ended before its time: {error}"))
     }
 
     /// What kind of reason it is.
@@ -50,7 +63,22 @@ impl ReceiveError {
     /// The code of the service's refusal as the Query protocol writes it, such as
     /// `AWS.SimpleQueueService.NonExistentQueue`.
     pub fn code(&self) -> Option<&str> {
-        self.0.code.as_deref()
+        self.0.cause.as_ref()?.code()
+    }
+
+    /// The text of the service's refusal.
+    pub fn message(&self) -> Option<&str> {
+        self.0.cause.as_ref()?.message()
+    }
+
+    /// The id that the service gave to the request that it refused; quote it to AWS support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.cause.as_ref()?.request_id()
+    }
+
+    /// Whether the same may succeed later. It is rarely so: what passes is tried again and ends nothing.
+    pub fn is_retryable(&self) -> bool {
+        self.0.is_retryable
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use sqs_client::client::Execute;
-use tokio::sync::{mpsc, watch};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::bank::Bank;
@@ -16,6 +17,7 @@ use super::pump::{Pump, give_back};
 use super::settings::Settings;
 use super::source::Source;
 use super::stats::ReceiveStats;
+use super::stop::Stop;
 use super::visibility::visibility_seconds;
 use crate::lease::{Keeper, Schedule, keep};
 
@@ -27,7 +29,7 @@ pub(crate) struct Intake<H: Execute> {
     pub(crate) monitor: Arc<Monitor>,
     bank: Arc<Bank>,
     messages: mpsc::UnboundedReceiver<Vec<Delivery>>,
-    stop: watch::Sender<bool>,
+    stop: Stop,
     pump: Option<JoinHandle<Result<(), ReceiveError>>>,
     keeper: Option<JoinHandle<()>>,
     result: Result<(), ReceiveError>,
@@ -40,10 +42,14 @@ impl<H: Execute> Intake<H> {
         settings: &Settings,
         bank: Arc<Bank>,
         monitor: Arc<Monitor>,
-        stop: watch::Sender<bool>,
+        stop: Stop,
     ) -> Result<Option<Self>, ReceiveError> {
         settings.check(&source.url)?;
-        let asked = visibility_seconds(&source, settings, &monitor, stop.subscribe()).await?;
+        if Handle::try_current().is_err() {
+            let text = "there is no tokio runtime here in which messages could be received";
+            return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));
+        }
+        let asked = visibility_seconds(&source, settings, &monitor, &stop).await?;
         let Some(visibility_seconds) = asked else { return Ok(None) };
         let schedule = Schedule::new(visibility_seconds, settings.max_lease);
         let keeper = Arc::new(Keeper::new(schedule, Arc::clone(&monitor)));
@@ -54,11 +60,11 @@ impl<H: Execute> Intake<H> {
             keeper: Arc::clone(&keeper),
             bank: Arc::clone(&bank),
             monitor: Arc::clone(&monitor),
-            stop: stop.subscribe(),
+            stop: stop.clone(),
             is_proven: Arc::default(),
             out,
         };
-        let keeper = Some(tokio::spawn(keep(keeper, source.clone())));
+        let keeper = Some(tokio::spawn(keep(keeper, source.clone(), stop.clone())));
         let pump = Some(tokio::spawn(pump.run()));
         Ok(Some(Self { source, monitor, bank, messages, stop, pump, keeper, result: Ok(()) }))
     }
@@ -77,16 +83,12 @@ impl<H: Execute> Intake<H> {
 
     /// No new receives. Those under way finish, and what they bring still comes.
     pub(crate) fn stop(&self) {
-        self.stop.send_replace(true);
+        self.stop.finish();
     }
 
     /// Gives up receives that are under way.
-    pub(crate) fn abandon_receives(&mut self) {
-        let (_, under_way) = self.bank.levels();
-        if let Some(pump) = self.pump.take_if(|pump| !pump.is_finished()) {
-            self.monitor.tally.receives_abandoned.add(under_way);
-            pump.abort();
-        }
+    pub(crate) fn abandon_receives(&self) {
+        self.stop.cut();
     }
 
     /// Waits until receiving has ended, and says why when it was by itself.
@@ -97,28 +99,25 @@ impl<H: Execute> Intake<H> {
         if let Some(pump) = &mut self.pump {
             let ended = pump.await;
             self.pump = None;
-            self.result = ended.unwrap_or_else(|_| Err(aborted()));
+            self.result = ended.unwrap_or_else(|error| Err(ReceiveError::broken("receiving", &error)));
         }
         self.result.clone()
     }
 
     /// Waits until receiving has ended and every message is settled.
     pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
-        let result = self.pumped().await;
+        self.pumped().await?;
         if let Some(keeper) = &mut self.keeper {
-            let _ = keeper.await;
+            let ended = keeper.await;
             self.keeper = None;
+            self.result = ended.map_err(|error| ReceiveError::broken("the keeping of leases", &error));
         }
-        result
+        self.result.clone()
     }
 
     pub(crate) fn stats(&self) -> ReceiveStats {
         self.monitor.tally.snapshot(self.bank.levels())
     }
-}
-
-fn aborted() -> ReceiveError {
-    ReceiveError::new(ReceiveErrorKind::Aborted, "the task that receives has ended")
 }
 
 impl<H: Execute> Drop for Intake<H> {

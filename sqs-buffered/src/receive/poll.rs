@@ -1,18 +1,22 @@
 //! One logical receive: tried until it is answered, or nobody wants it any more.
 
+use std::error::Error as _;
 use std::time::Duration;
 
-use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::ErrorKind;
+use sqs_client::client::{Execute, OperationError};
 use sqs_client::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::service_error::{ErrorCode, RetryClass};
 use sqs_client::types::{Message, MessageSystemAttributeName};
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
+use tracing::Span;
 
 use super::event::Event;
 use super::monitor::Monitor;
 use super::pause::pause;
 use super::source::Source;
+use super::stop::Stop;
 use crate::random;
 
 /// What a receive asks for, beside the number of messages.
@@ -27,6 +31,10 @@ pub(super) struct Terms {
 pub(super) struct Answer {
     /// When the answer came.
     pub(super) at: Instant,
+    /// How long it took, from its first attempt on.
+    pub(super) elapsed: Duration,
+    /// Of the receive.
+    pub(super) span: Span,
     pub(super) messages: Vec<Message>,
     /// Messages with a wrong checksum.
     pub(super) damaged: Vec<Message>,
@@ -39,32 +47,41 @@ pub(super) async fn poll<H: Execute>(
     terms: Terms,
     asked: usize,
     monitor: &Monitor,
-    mut stop: watch::Receiver<bool>,
+    stop: &Stop,
     may_refuse: impl Fn() -> bool,
 ) -> Result<Option<Answer>, H::Error> {
     let mut input = input(source, terms, asked);
-    let mut id_made = Instant::now();
+    let began = Instant::now();
+    let mut id_made = began;
     let mut failures = 0;
     loop {
-        let error = match source.client.handle().execute::<ReceiveMessage>(input.clone()).await {
-            Ok(output) => return Ok(Some(answer(output, &[]))),
+        let answered = tokio::select! {
+            biased;
+            () = stop.is_cut() => {
+                monitor.tally.receives_abandoned.one();
+                return Ok(None);
+            }
+            answered = source.client.handle().execute_once::<ReceiveMessage>(input.clone()) => answered,
+        };
+        let error = match answered {
+            Ok(output) => return Ok(Some(answer(output, &[], began))),
             Err(error) => error,
         };
         if let Some(whole) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
             let mismatches =
                 error.client_error().map(sqs_client::Error::checksum_mismatches).unwrap_or_default();
             let damaged: Vec<_> = mismatches.iter().filter_map(|mismatch| mismatch.id()).collect();
-            return Ok(Some(answer(whole.clone(), &damaged)));
+            return Ok(Some(answer(whole.clone(), &damaged, began)));
         }
         failures += 1;
         let retry_in = pause(failures, random::unit());
         monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
-        if !error.is_retryable() && may_refuse() {
+        if !is_passing(&error) && may_refuse() {
             return Err(error);
         }
         tokio::select! {
             biased;
-            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = stop.finishing() => return Ok(None),
             () = sleep(retry_in) => {}
         }
         // The service has forgotten the id, and what it hid is visible again or will be.
@@ -73,6 +90,20 @@ pub(super) async fn poll<H: Execute>(
             id_made = Instant::now();
         }
     }
+}
+
+/// Whether what failed can come right by itself, so that it is worth to go on from the start: more than what is worth to
+/// be tried again at once. Credentials that could not be got may be there soon, unlike credentials of which nobody said
+/// where they are.
+pub(super) fn is_passing<E: OperationError>(error: &E) -> bool {
+    let Some(client_error) = error.client_error() else { return error.is_retryable() };
+    let is_passing_code = |code: &ErrorCode| {
+        matches!(code, ErrorCode::OverLimit | ErrorCode::ExpiredToken)
+            || code.retry_class() == Some(RetryClass::ClockSkew)
+    };
+    error.is_retryable()
+        || client_error.error_code().is_some_and(is_passing_code)
+        || (client_error.kind() == ErrorKind::Credentials && client_error.source().is_some())
 }
 
 fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveMessageInput {
@@ -92,9 +123,10 @@ fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
     source.is_fifo().then(random::uuid)
 }
 
-fn answer(output: ReceiveMessageOutput, damaged: &[&str]) -> Answer {
+fn answer(output: ReceiveMessageOutput, damaged: &[&str], began: Instant) -> Answer {
     let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
     let messages = output.messages.unwrap_or_default().into_iter();
     let (damaged, messages) = messages.partition(is_damaged);
-    Answer { at: Instant::now(), messages, damaged }
+    let at = Instant::now();
+    Answer { at, elapsed: at - began, span: Span::current(), messages, damaged }
 }

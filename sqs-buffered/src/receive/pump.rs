@@ -13,21 +13,23 @@ use std::time::Duration;
 
 use sqs_client::client::Execute;
 use sqs_client::types::Message;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use super::bank::Bank;
+use super::bank::{Asked, Bank};
 use super::delivery::Delivery;
-use super::error::ReceiveError;
+use super::error::{ReceiveError, ReceiveErrorKind};
 use super::event::Event;
 use super::monitor::Monitor;
 use super::poll::{Answer, Terms, poll};
 use super::source::Source;
+use super::stop::Stop;
 use crate::consumer::BackOff;
 use crate::lease::Keeper;
 use crate::random;
+use crate::span::messaging_span;
 
 /// Everything that the task needs.
 pub(super) struct Pump<H: Execute> {
@@ -36,15 +38,16 @@ pub(super) struct Pump<H: Execute> {
     pub(super) keeper: Arc<Keeper>,
     pub(super) bank: Arc<Bank>,
     pub(super) monitor: Arc<Monitor>,
-    pub(super) stop: watch::Receiver<bool>,
+    /// Whoever says it, receiving stops for all.
+    pub(super) stop: Stop,
     /// Whether anything was ever received, be it nothing.
     pub(super) is_proven: Arc<AtomicBool>,
     /// What came of one receive. There is never more in it than there is credit for.
     pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
 }
 
-/// How a receive ended: how many messages it had asked for, and what came.
-type Ended = (usize, Result<Option<Answer>, ReceiveError>);
+/// How a receive ended: what it had asked for, and what came.
+type Ended = (Asked, Result<Option<Answer>, ReceiveError>);
 
 /// However it ends, no more messages come.
 impl<H: Execute> Drop for Pump<H> {
@@ -54,13 +57,20 @@ impl<H: Execute> Drop for Pump<H> {
 }
 
 impl<H: Execute> Pump<H> {
-    /// Receives until it is to stop, until nobody takes messages any more, or until the first answer is that there is no
-    /// such queue.
-    pub(super) async fn run(mut self) -> Result<(), ReceiveError> {
+    /// Receives until it is to stop, until nobody takes messages any more, or until that can lead to nothing: the first
+    /// answer is that there is no such queue, a receive broke, or the client is closed, so that no message can be settled.
+    pub(super) async fn run(self) -> Result<(), ReceiveError> {
         let mut receives: JoinSet<Ended> = JoinSet::new();
         let mut result = Ok(());
         loop {
-            let is_stopping = *self.stop.borrow_and_update() || self.out.is_closed() || result.is_err();
+            if self.source.client.is_closed() && !self.stop.is_finishing() {
+                result = result.and(Err(closed()));
+            }
+            if result.is_err() {
+                // The others are not to go on for ever.
+                self.stop.finish();
+            }
+            let is_stopping = self.stop.is_finishing() || self.out.is_closed();
             while !is_stopping && let Some(asked) = self.bank.ask() {
                 self.begin(&mut receives, asked);
             }
@@ -70,29 +80,27 @@ impl<H: Execute> Pump<H> {
             tokio::select! {
                 biased;
                 Some(ended) = receives.join_next() => {
-                    // A receive that panicked keeps its credits: how many they were is not known any more.
-                    let Ok((asked, ended)) = ended else { continue };
                     match ended {
-                        Ok(answer) => self.deliver(asked, answer),
-                        Err(error) => {
-                            self.bank.answered(asked, 0);
-                            result = result.and(Err(error));
-                        }
+                        Ok((asked, Ok(Some(answer)))) => self.deliver(asked, answer),
+                        Ok((_, Ok(None))) => {}
+                        Ok((_, Err(error))) => result = result.and(Err(error)),
+                        Err(error) => result = result.and(Err(ReceiveError::broken("a receive", &error))),
                     }
                 }
                 () = self.bank.freed(), if !is_stopping => {}
-                _ = self.stop.changed(), if !is_stopping => {}
+                () = self.stop.finishing(), if !is_stopping => {}
                 () = self.out.closed(), if !is_stopping => {}
             }
         }
     }
 
-    fn begin(&self, receives: &mut JoinSet<Ended>, asked: usize) {
+    fn begin(&self, receives: &mut JoinSet<Ended>, asked: Asked) {
         let (source, terms, stop) = (self.source.clone(), self.terms, self.stop.clone());
         let (monitor, is_proven) = (Arc::clone(&self.monitor), Arc::clone(&self.is_proven));
         let span = span(&source.url);
         let receive = async move {
-            let result = poll(&source, terms, asked, &monitor, stop, || !is_proven.load(Relaxed)).await;
+            let result =
+                poll(&source, terms, asked.messages(), &monitor, &stop, || !is_proven.load(Relaxed)).await;
             if let Ok(Some(answer)) = &result {
                 is_proven.store(true, Relaxed);
                 tracing::Span::current().record("messaging.batch.message_count", answer.messages.len());
@@ -103,17 +111,9 @@ impl<H: Execute> Pump<H> {
     }
 
     /// Opens leases from the moment of the answer on, and hands the messages out.
-    fn deliver(&self, asked: usize, answer: Option<Answer>) {
-        let Some(answer) = answer else {
-            self.bank.answered(asked, 0);
-            return;
-        };
-        let tally = &self.monitor.tally;
-        tally.receives.one();
-        if answer.messages.is_empty() && answer.damaged.is_empty() {
-            tally.empty_receives.one();
-        }
-        tally.received.add(answer.messages.len() + answer.damaged.len());
+    fn deliver(&self, asked: Asked, answer: Answer) {
+        let messages = answer.messages.len() + answer.damaged.len();
+        self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
         for damaged in deliveries.split_off(good.min(deliveries.len())) {
@@ -130,24 +130,31 @@ impl<H: Execute> Pump<H> {
     }
 
     /// The messages of an answer, the damaged ones last, each with its lease and credit.
-    fn leased(&self, asked: usize, answer: Answer) -> Vec<Delivery> {
+    fn leased(&self, asked: Asked, answer: Answer) -> Vec<Delivery> {
         let messages: Vec<Message> = answer.messages.into_iter().chain(answer.damaged).collect();
         let names: Vec<(Arc<str>, Arc<str>)> = messages
             .iter()
             .map(|message| {
-                let text = |value: Option<&str>| value.unwrap_or_default().into();
-                (text(message.message_id()), text(message.receipt_handle()))
+                let handle = message.receipt_handle().unwrap_or_default();
+                // Clones of the service may give no id. The handle tells messages apart as well.
+                let id = message.message_id().filter(|id| !id.is_empty()).unwrap_or(handle);
+                (id.into(), handle.into())
             })
             .collect();
         let leases = self.keeper.open(answer.at, &names);
-        let credits = self.bank.answered(asked, messages.len());
+        let credits = asked.answered(messages.len());
         let together = messages.into_iter().zip(leases).zip(credits);
         let delivery = |((message, lease), credit)| {
             let (keeper, monitor) = (Arc::clone(&self.keeper), Arc::clone(&self.monitor));
-            Delivery::new(message, lease, credit, keeper, monitor)
+            Delivery::new(message, answer.span.clone(), lease, credit, keeper, monitor)
         };
         together.map(delivery).collect()
     }
+}
+
+fn closed() -> ReceiveError {
+    let text = "the client is closed: what is received could not be deleted";
+    ReceiveError::new(ReceiveErrorKind::Closed, text)
 }
 
 /// Gives messages back in the reverse of their order, so that the first of a group is the last to be visible.
@@ -157,16 +164,7 @@ pub(crate) fn give_back(mut deliveries: Vec<Delivery>) {
     }
 }
 
-/// Names are those of OpenTelemetry's conventions for messaging
-/// (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 fn span(queue_url: &str) -> tracing::Span {
-    tracing::debug_span!(
-        "sqs.receive",
-        otel.kind = "client",
-        messaging.system = "aws_sqs",
-        messaging.operation.name = "receive",
-        messaging.operation.type = "receive",
-        messaging.destination.name = queue_url.rsplit('/').next(),
-        messaging.batch.message_count = Empty,
-    )
+    messaging_span!(DEBUG "sqs.receive", "client", "receive", "receive", queue_url,
+        messaging.batch.message_count = Empty)
 }

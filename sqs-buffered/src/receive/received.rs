@@ -7,8 +7,9 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
 use super::delivery::Delivery;
-use super::monitor::Settled;
+use super::monitor::{Monitor, Settled};
 use super::source::Source;
+use crate::consumer::Turn;
 use crate::error::SendError;
 use crate::lease::Lease;
 
@@ -25,11 +26,19 @@ use crate::lease::Lease;
 pub struct Received<H: Execute = sqs_client::Client> {
     delivery: Delivery,
     source: Source<H>,
+    /// Nobody else who uses the client gets the message meanwhile.
+    _turn: Turn,
 }
 
 impl<H: Execute> Received<H> {
-    pub(super) fn new(delivery: Delivery, source: Source<H>) -> Self {
-        Self { delivery, source }
+    /// `None` when somebody else who uses the same client has the message now; it is given back for a second.
+    pub(super) fn new(delivery: Delivery, source: &Source<H>, monitor: &Monitor) -> Option<Self> {
+        let Some(turn) = source.client.busy().enter(&source.url, delivery.id()) else {
+            monitor.tally.duplicates.one();
+            delivery.give_back_after(Duration::from_secs(1));
+            return None;
+        };
+        Some(Self { delivery, source: source.clone(), _turn: turn })
     }
 
     /// The message, with all its attributes.

@@ -4,24 +4,29 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
-use tokio::sync::watch;
+use sqs_client::limits::MAX_IN_FLIGHT;
 
 use super::bank::Bank;
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
-use super::event::Event;
 use super::intake::Intake;
 use super::monitor::{Hook, Monitor};
 use super::pump::give_back;
 use super::received::Received;
-use super::settings::Settings;
+use super::settings::{Settings, receive_setters};
 use super::source::Source;
 use super::stats::ReceiveStats;
+use super::stop::Stop;
 use crate::client::BufferedClient;
+
+/// Messages that may be here when nothing else is said.
+const LIMIT: usize = 10;
 
 /// Received messages as they come, each with a lease that is renewed in the background until the message is settled.
 ///
@@ -47,23 +52,15 @@ use crate::client::BufferedClient;
 pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
-    /// A message whose lease is renewed before it is handed out.
-    stale: Option<Stale>,
-}
-
-/// A message on its way out, and what it waits for.
-struct Stale(Pin<Box<dyn Future<Output = Option<Delivery>> + Send>>);
-
-impl std::fmt::Debug for Stale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Stale")
-    }
+    /// Messages whose leases are renewed before they are handed out; `None` is one whose lease was lost.
+    stale: FuturesUnordered<BoxFuture<'static, Option<Delivery>>>,
 }
 
 /// Settings of a [`Receiver`] that is to start.
 #[must_use]
 pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
     source: Source<H>,
+    limit: usize,
     settings: Settings,
     hook: Option<Hook>,
 }
@@ -73,7 +70,7 @@ impl<H: Execute> Receiver<H> {
     /// what else goes through it.
     pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
         let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
-        ReceiverBuilder { source, settings: Settings::default(), hook: None }
+        ReceiverBuilder { source, limit: LIMIT, settings: Settings::default(), hook: None }
     }
 
     /// What it has done so far.
@@ -91,7 +88,7 @@ impl<H: Execute> Receiver<H> {
     /// Dropped before its end, the rest happens in the background.
     pub async fn close(mut self) -> Result<ReceiveStats, ReceiveError> {
         self.intake.stop();
-        self.stale = None;
+        self.stale.clear();
         give_back(self.ready.drain(..).collect());
         while let Some(unwanted) = self.intake.next().await {
             give_back(unwanted);
@@ -115,27 +112,42 @@ impl<H: Execute> Stream for Receiver<H> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received<H>>> {
         let this = &mut *self;
         loop {
-            if let Some(stale) = &mut this.stale {
-                let renewed = ready!(stale.0.as_mut().poll(cx));
-                this.stale = None;
+            let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
+            let received = Received::new(delivery, &this.intake.source, &this.intake.monitor);
+            if received.is_some() {
+                return Poll::Ready(received);
+            }
+        }
+    }
+}
+
+impl<H: Execute> Receiver<H> {
+    /// The next message with enough time left. Where there is an order to be kept, it waits for those before it.
+    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
+        loop {
+            while let Poll::Ready(Some(renewed)) = self.stale.poll_next_unpin(cx) {
                 if let Some(delivery) = renewed {
-                    return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+                    return Poll::Ready(Some(delivery));
                 }
             }
-            let Some(delivery) = this.ready.pop_front() else {
-                match ready!(this.intake.poll_next(cx)) {
-                    Some(batch) => this.ready.extend(batch),
-                    None => return Poll::Ready(None),
+            if !self.stale.is_empty() && self.intake.source.is_fifo() {
+                return Poll::Pending;
+            }
+            let Some(delivery) = self.ready.pop_front() else {
+                match ready!(self.intake.poll_next(cx)) {
+                    Some(batch) => self.ready.extend(batch),
+                    None if self.stale.is_empty() => return Poll::Ready(None),
+                    None => return Poll::Pending,
                 }
                 continue;
             };
             if delivery.lease.is_fresh() {
-                return Poll::Ready(Some(Received::new(delivery, this.intake.source.clone())));
+                return Poll::Ready(Some(delivery));
             }
-            this.stale = Some(Stale(Box::pin(async move {
+            self.stale.push(Box::pin(async move {
                 let lease = delivery.lease.clone();
                 lease.freshen().await.ok().map(|()| delivery)
-            })));
+            }));
         }
     }
 }
@@ -149,34 +161,11 @@ impl<H: Execute> Drop for Receiver<H> {
 impl<H: Execute> ReceiverBuilder<H> {
     /// How many messages may be here or asked for at a time, 1 to 120,000; 10 by default.
     pub fn limit(mut self, messages: usize) -> Self {
-        self.settings.concurrency = messages;
+        self.limit = messages;
         self
     }
 
-    /// How long messages are hidden by a receive and by each renewal: 1 second to 12 hours, whole seconds. By default what
-    /// the queue says; it is asked once.
-    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.visibility_timeout = Some(timeout);
-        self
-    }
-
-    /// How long the service holds the answer back when there is nothing, 0 to 20 whole seconds; 20 by default.
-    pub fn wait_time(mut self, wait: Duration) -> Self {
-        self.settings.wait_time = wait;
-        self
-    }
-
-    /// For how long a lease is renewed, from the receive on; an hour by default, at most 12 hours count.
-    pub fn max_lease(mut self, longest: Duration) -> Self {
-        self.settings.max_lease = longest;
-        self
-    }
-
-    /// Is called with what happens in the background. It must neither block nor panic.
-    pub fn on_event(mut self, hook: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
-        self.hook = Some(Arc::new(hook));
-        self
-    }
+    receive_setters!();
 
     /// Starts to receive.
     ///
@@ -187,17 +176,23 @@ impl<H: Execute> ReceiverBuilder<H> {
     /// # Cancel safety
     /// Dropped before its end, nothing was received.
     pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
-        let (stop, _) = watch::channel(false);
-        let bank = Arc::new(Bank::new(self.settings.credits()));
+        if !(1..=MAX_IN_FLIGHT).contains(&self.limit) {
+            let text = format!("the limit must be 1 to {MAX_IN_FLIGHT} messages, not {}", self.limit);
+            return Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
+        }
+        let bank = Arc::new(Bank::new(self.limit));
         let monitor = Arc::new(Monitor::new(self.hook));
-        let intake = Intake::start(self.source, &self.settings, bank, monitor, stop).await?;
+        let intake = Intake::start(self.source, &self.settings, bank, monitor, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
-        Ok(Receiver { intake, ready: VecDeque::new(), stale: None })
+        Ok(Receiver { intake, ready: VecDeque::new(), stale: FuturesUnordered::new() })
     }
 }
 
 impl<H: Execute> std::fmt::Debug for ReceiverBuilder<H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReceiverBuilder").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("ReceiverBuilder")
+            .field("limit", &self.limit)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

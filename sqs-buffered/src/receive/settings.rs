@@ -1,20 +1,53 @@
-//! What can be set of a receiver or consumer, and what cannot.
+//! What can be set of receivers and consumers alike, and what cannot.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sqs_client::limits::{MAX_IN_FLIGHT, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
+use sqs_client::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
 use super::error::{ReceiveError, ReceiveErrorKind};
 
 /// The longest that a lease is renewed when nothing else is said.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
 
-/// What can be set of a receiver or consumer.
+/// The setters that receivers and consumers have in common, for builders with `settings` and a `hook`.
+macro_rules! receive_setters {
+    () => {
+        /// How long messages are hidden by a receive and by each renewal: 1 second to 12 hours, whole seconds. By default
+        /// what the queue says; it is asked once. It need not be as long as the work takes, as it is renewed meanwhile; it
+        /// is how long a message stays away when this process ends without a word.
+        pub fn visibility_timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.settings.visibility_timeout = Some(timeout);
+            self
+        }
+
+        /// How long the service holds the answer back when there is nothing, 0 to 20 whole seconds; 20 by default. The end
+        /// waits for it.
+        pub fn wait_time(mut self, wait: std::time::Duration) -> Self {
+            self.settings.wait_time = wait;
+            self
+        }
+
+        /// For how long a lease is renewed, from the receive on; an hour by default, at most 12 hours count. Then it is
+        /// lost.
+        pub fn max_lease(mut self, longest: std::time::Duration) -> Self {
+            self.settings.max_lease = longest;
+            self
+        }
+
+        /// Is called with what happens in the background. It must not block. Its panics are logged, and harm nothing.
+        pub fn on_event(mut self, hook: impl Fn(&$crate::Event<'_>) + Send + Sync + 'static) -> Self {
+            self.hook = Some(std::sync::Arc::new(hook));
+            self
+        }
+    };
+}
+
+pub(crate) use receive_setters;
+
+/// What can be set of receivers and consumers alike.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) concurrency: usize,
-    pub(crate) prefetch: usize,
     pub(crate) visibility_timeout: Option<Duration>,
     pub(crate) wait_time: Duration,
     pub(crate) max_lease: Duration,
@@ -23,8 +56,6 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            concurrency: 10,
-            prefetch: 0,
             visibility_timeout: None,
             wait_time: Duration::from_secs(u64::try_from(*WAIT_TIME_SECONDS.end()).unwrap_or_default()),
             max_lease: MAX_LEASE,
@@ -39,16 +70,6 @@ impl Settings {
         if let Err(refusal) = sqs_client::validate::queue::url(Some(queue_url)) {
             return refuse(format!("{queue_url:?} is no queue URL: {}", refusal.message.unwrap_or_default()));
         }
-        let (concurrency, prefetch) = (self.concurrency, self.prefetch);
-        if concurrency == 0 {
-            return refuse("concurrency must be at least 1: with 0 no message would ever be handled".into());
-        }
-        if concurrency.saturating_add(prefetch) > MAX_IN_FLIGHT {
-            return refuse(format!(
-                "concurrency ({concurrency}) and prefetch ({prefetch}) must be at most {MAX_IN_FLIGHT} together: a \
-                 queue has no more messages in flight"
-            ));
-        }
         if let Some(timeout) = self.visibility_timeout {
             let range = 1..=*VISIBILITY_TIMEOUT_SECONDS.end();
             seconds("the visibility timeout", timeout, &range)?;
@@ -58,11 +79,6 @@ impl Settings {
             return refuse("the longest lease must be longer than nothing".into());
         }
         Ok(())
-    }
-
-    /// Messages that may be here or asked for.
-    pub(crate) fn credits(&self) -> usize {
-        self.concurrency.saturating_add(self.prefetch)
     }
 }
 
@@ -86,10 +102,7 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused_with_the_reason() {
         type Change = fn(&mut Settings);
-        let table: [(Change, &str); 8] = [
-            (|settings| settings.concurrency = 0, "concurrency must be at least 1"),
-            (|settings| settings.prefetch = 120_000, "at most 120000 together"),
-            (|settings| settings.concurrency = usize::MAX, "at most 120000 together"),
+        let table: [(Change, &str); 5] = [
             (
                 |settings| settings.visibility_timeout = Some(Duration::ZERO),
                 "1 to 43200 whole seconds, not 0ns",

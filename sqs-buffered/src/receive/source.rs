@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::client::BufferedClient;
 use crate::error::SendError;
+use crate::time::whole_seconds;
 
 /// The queue that is received from, and the client that reaches it. Clones share both.
 #[derive(Clone, Debug)]
@@ -21,16 +22,17 @@ impl<H: Execute> Source<H> {
         crate::entry::is_fifo(&self.url)
     }
 
-    /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come.
+    /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come: the message
+    /// may be another's then.
     pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
         let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
         self.client.enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
     }
 
-    /// Keeps a message hidden for this long from now, parts of a second rounded up.
-    pub(crate) async fn delay(&self, handle: &str, delay: Duration) -> Result<(), SendError> {
-        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
-        self.client.change_visibility(&self.url, handle, i32::try_from(seconds).unwrap_or(i32::MAX)).await
+    /// As [`hide`](Self::hide), for this long, parts of a second rounded up.
+    pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
+        let seconds = u32::try_from(whole_seconds(delay)).unwrap_or(u32::MAX);
+        self.hide(handle, seconds, until).await
     }
 
     pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {

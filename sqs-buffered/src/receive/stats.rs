@@ -2,6 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::event::Event;
+use super::monitor::Settled;
+
 /// Declares the counters once: as they count, and as they are read.
 macro_rules! counters {
     ($( $(#[$meta:meta])* $name:ident, )*) => {
@@ -67,7 +70,7 @@ counters! {
     kept,
     /// Messages that were brought to the dead-letter queue and deleted.
     dead_lettered,
-    /// Messages that were made visible again without an outcome: not started, stopped, or dropped.
+    /// Messages that were made visible again without an outcome: not started, stopped, dropped, or not deleted.
     returned,
     /// Leases that were lost.
     leases_lost,
@@ -77,6 +80,46 @@ counters! {
     unsettled,
     /// Deletes and changes of visibility that failed for good, other than by a lost lease.
     settle_errors,
+    /// Messages that could not be brought to the dead-letter queue.
+    dead_letter_errors,
+}
+
+impl Tally {
+    /// Counts what happened.
+    pub(super) fn count(&self, event: &Event<'_>) {
+        let counter = match event {
+            Event::Received { messages, .. } => {
+                self.received.add(*messages);
+                self.receives.one();
+                if *messages > 0 {
+                    return;
+                }
+                &self.empty_receives
+            }
+            Event::Handled { .. } => return,
+            Event::Settled { how, .. } => self.of(*how),
+            Event::ReceiveFailed { .. } => &self.receive_errors,
+            Event::Damaged { .. } => &self.damaged,
+            Event::RenewalFailed { .. } => &self.renewal_failures,
+            Event::LeaseLost { .. } => &self.leases_lost,
+            Event::SettleFailed { .. } => &self.settle_errors,
+            Event::HandlerFailed { .. } => &self.failed,
+            Event::HandlerPanicked { .. } => &self.panicked,
+            Event::DeadLetterFailed { .. } => &self.dead_letter_errors,
+        };
+        counter.one();
+    }
+
+    fn of(&self, how: Settled) -> &Count {
+        match how {
+            Settled::Acked => &self.acked,
+            Settled::Nacked => &self.nacked,
+            Settled::Released => &self.released,
+            Settled::Kept => &self.kept,
+            Settled::DeadLettered => &self.dead_lettered,
+            Settled::Returned => &self.returned,
+        }
+    }
 }
 
 /// A number that only grows.

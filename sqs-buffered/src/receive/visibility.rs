@@ -4,15 +4,16 @@ use sqs_client::client::{Execute, OperationError as _};
 use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
-use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::event::Event;
 use super::monitor::Monitor;
 use super::pause::pause;
+use super::poll::is_passing;
 use super::settings::{Settings, seconds};
 use super::source::Source;
+use super::stop::Stop;
 use crate::random;
 
 /// What a queue has that nobody may ask for its attributes, or that does not say. It is the default of new queues.
@@ -23,7 +24,7 @@ pub(super) async fn visibility_seconds<H: Execute>(
     source: &Source<H>,
     settings: &Settings,
     monitor: &Monitor,
-    mut stop: watch::Receiver<bool>,
+    stop: &Stop,
 ) -> Result<Option<u32>, ReceiveError> {
     if let Some(timeout) = settings.visibility_timeout {
         return seconds("the visibility timeout", timeout, &(1..=*VISIBILITY_TIMEOUT_SECONDS.end()))
@@ -31,7 +32,12 @@ pub(super) async fn visibility_seconds<H: Execute>(
     }
     let mut failures = 0;
     loop {
-        let error = match ask(source).await {
+        let answered = tokio::select! {
+            biased;
+            () = stop.finishing() => return Ok(None),
+            answered = ask(source) => answered,
+        };
+        let error = match answered {
             Ok(Some(0)) => return Err(none()),
             Ok(seconds) => return Ok(Some(seconds.unwrap_or(UNKNOWN))),
             Err(error) => error,
@@ -40,7 +46,7 @@ pub(super) async fn visibility_seconds<H: Execute>(
             tracing::warn!(%error, "the visibility timeout of the queue may not be asked for; taking {UNKNOWN} seconds");
             return Ok(Some(UNKNOWN));
         }
-        if !error.is_retryable() {
+        if !is_passing(&error) {
             return Err(ReceiveError::refused(&source.url, error));
         }
         failures += 1;
@@ -48,7 +54,7 @@ pub(super) async fn visibility_seconds<H: Execute>(
         monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
         tokio::select! {
             biased;
-            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = stop.finishing() => return Ok(None),
             () = sleep(retry_in) => {}
         }
     }

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, ConsumerBuilder, Outcome, ReceiveErrorKind, Receiver};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_mock_server::faults::Fault;
 
-use super::rig::{Rig, secs};
+use super::rig::{Rig, secs, until};
 
 async fn refusal(
     rig: &Rig,
@@ -82,4 +85,72 @@ async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
     consumer.shutdown(secs(1)).await.unwrap();
     let report = consumer.run().await.unwrap();
     assert_eq!((report.stats.received, rig.left(), rig.in_flight()), (0, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_at_the_start_is_waited_for() {
+    for code in [ErrorCode::OverLimit, ErrorCode::ExpiredToken, ErrorCode::InternalFailure] {
+        for action in [Action::ReceiveMessage, Action::GetQueueAttributes] {
+            let rig = Rig::new("jobs").await;
+            rig.send(["a"]).await;
+            rig.server.faults().inject(Fault::error(code.clone()).on(action).times(20));
+            let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+                .handler(|_, _| async { Ok(Outcome::Ack) })
+                .build();
+            let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+            assert!(report.stats.acked == 1 && report.stats.receive_errors > 0, "{code} of {action:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_refusal_at_the_start_ends_all_receives() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1));
+    rig.server.faults().inject(Fault::throttle().on(Action::ReceiveMessage));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(30)
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ReceiveErrorKind::Refused, Some("AccessDenied")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limit_of_a_receiver_is_refused_in_its_own_words() {
+    let rig = Rig::new("jobs").await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    for limit in [0, 120_001] {
+        let error = Receiver::builder(&buffered, &rig.url).limit(limit).start().await.unwrap_err();
+        assert_eq!(error.kind(), ReceiveErrorKind::Invalid);
+        assert!(error.to_string().contains("the limit must be 1 to 120000 messages"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_may_follow_the_handler() {
+    let rig = Rig::new("jobs").await;
+    let builder = Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) });
+    let error = builder.wait_time(secs(1)).concurrency(0).build().run().await.unwrap_err();
+    assert!(error.to_string().contains("concurrency"), "{error}");
+}
+
+#[test]
+fn run_outside_of_a_runtime_is_an_error() {
+    let client = sqs_mock_server::MockSqs::in_process().client();
+    let url = "http://localhost/000000000000/jobs";
+    let consumer = Consumer::builder(client, url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let mut run = std::pin::pin!(consumer.run());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(Err(error)) = run.as_mut().poll(&mut context) else { panic!("it cannot run") };
+    assert_eq!(error.kind(), ReceiveErrorKind::NoRuntime);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusal_has_all_that_the_service_said() {
+    let rig = Rig::new("jobs").await;
+    let wrong = rig.server.queue_url("jbos");
+    let error = refusal(&rig, &wrong, |builder| builder).await;
+    assert!(error.message().is_some_and(|text| text.contains("does not exist")), "{error}");
+    assert!(error.request_id().is_some_and(|id| !id.is_empty()) && !error.is_retryable());
 }

@@ -1,16 +1,15 @@
 //! What consumers do with outcomes, errors and panics.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
@@ -136,100 +135,6 @@ async fn second_delivery_of_a_running_message_goes_with_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_receives_are_tried_again_after_growing_pauses() {
-    let rig = Rig::new("jobs").await;
-    let fault = rig
-        .server
-        .faults()
-        .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).skip(1));
-    let pauses = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&pauses);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .concurrency(1)
-        .on_event(move |event| {
-            if let Event::ReceiveFailed { retry_in, failures, .. } = event {
-                told.lock().unwrap().push((*failures, *retry_in));
-            }
-        })
-        .handler(|_, _| async { Ok(Outcome::Ack) })
-        .build();
-    let run = tokio::spawn({
-        let consumer = consumer.clone();
-        async move { consumer.run().await }
-    });
-    until(|| pauses.lock().unwrap().len() == 10).await;
-    fault.remove();
-    rig.send(["late"]).await;
-    until(|| rig.left() == 0).await;
-    let report = consumer.shutdown(secs(30)).await.unwrap();
-    assert_eq!(run.await.unwrap().unwrap(), report);
-    assert_eq!(report.stats.receive_errors, 10);
-    for (failures, pause) in pauses.lock().unwrap().iter() {
-        let bound = (millis(100) * 2_u32.pow(*failures)).min(secs(30));
-        assert!((millis(100)..=bound).contains(pause), "{pause:?} after {failures} failures");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
-    let rig = Rig::new("jobs").await;
-    rig.send(["slow", "a"]).await;
-    let done = Arc::new(AtomicU32::new(0));
-    let count = Arc::clone(&done);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .concurrency(2)
-        .handler(move |message, _| {
-            let count = Arc::clone(&count);
-            async move {
-                if message.body() == Some("slow") {
-                    sleep(secs(600)).await;
-                }
-                count.fetch_add(1, Ordering::Relaxed);
-                Ok(Outcome::Ack)
-            }
-        })
-        .build();
-    let start = Instant::now();
-    let feed = async {
-        rig.send((0..20).map(|number| number.to_string())).await;
-        until(|| done.load(Ordering::Relaxed) == 21).await;
-        assert!(start.elapsed() < secs(60));
-    };
-    let report = consumer.run_until(feed).await.unwrap();
-    assert!(!report.is_clean, "ten minutes are beyond the grace");
-    assert_eq!((report.stats.acked, report.stats.aborted, report.stats.returned), (21, 1, 1));
-    assert_eq!(rig.in_flight(), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_more_messages_are_here_than_run_and_are_prefetched() {
-    let rig = Rig::new("jobs").await;
-    rig.send((0..60).map(|number| number.to_string())).await;
-    let most = Arc::new(AtomicU32::new(0));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .concurrency(3)
-        .prefetch(4)
-        .handler(|_, _| async {
-            sleep(millis(500)).await;
-            Ok(Outcome::Ack)
-        })
-        .build();
-    let watch = async {
-        while rig.left() > 0 {
-            most.fetch_max(u32::try_from(rig.in_flight()).unwrap(), Ordering::Relaxed);
-            sleep(millis(5)).await;
-        }
-    };
-    consumer.run_until(watch).await.unwrap();
-    assert_eq!(most.load(Ordering::Relaxed), 7);
-    for receive in rig.sent_of(Action::ReceiveMessage) {
-        let asked = receive.body["MaxNumberOfMessages"].as_u64().unwrap();
-        assert!((1..=7).contains(&asked));
-        assert_eq!(receive.body["WaitTimeSeconds"], 20);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn consumers_can_share_the_batches_of_a_client() {
     let rig = Rig::new("jobs").await;
     rig.send((0..4).map(|number| number.to_string())).await;
@@ -267,4 +172,39 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
     let (one, other) = (one.unwrap().stats, other.unwrap().stats);
     assert!(one.received > 0 && other.received > 0 && one.duplicates + other.duplicates > 0);
     assert!(diary.overlapping().is_empty(), "{:?}", diary.overlapping());
+}
+
+#[tokio::test(start_paused = true)]
+async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["ack", "fail"]).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::Fixed(secs(100)))
+        .on_event(move |event| {
+            let line = match event {
+                Event::Received { messages, .. } => format!("received {messages}"),
+                Event::Handled { outcome, elapsed, .. } => {
+                    format!("handled {outcome:?} {}", elapsed.as_secs())
+                }
+                Event::Settled { how, age, .. } => format!("{} {}", how.as_str(), age.as_secs()),
+                Event::HandlerFailed { error, .. } => error.to_string(),
+                _ => panic!("{event:?}"),
+            };
+            log.lock().unwrap().push(line);
+        })
+        .handler(|message, _| async move {
+            sleep(secs(3)).await;
+            if message.body() == Some("ack") { Ok(Outcome::Ack) } else { Err("it fails")? }
+        })
+        .build();
+    consumer.run_until(sleep(secs(10))).await.unwrap();
+    let told = told.lock().unwrap();
+    let count = |line: &str| told.iter().filter(|other| *other == line).count();
+    for line in ["handled Some(Ack) 3", "acked 3", "it fails", "handled None 3", "nacked 3"] {
+        assert_eq!(count(line), 1, "{line}: {told:?}");
+    }
+    let received: usize = (0..=2).map(|messages| messages * count(&format!("received {messages}"))).sum();
+    assert_eq!(received, 2, "{told:?}");
 }

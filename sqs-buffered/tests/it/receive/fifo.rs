@@ -1,6 +1,5 @@
 //! FIFO queues: order within groups, groups side by side.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +10,8 @@ use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, Sent, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, Sent, millis, secs, until};
 
 fn numbered(group: &str, count: u32) -> Vec<String> {
     (0..count).map(|number| format!("{group}{number}")).collect()
@@ -78,24 +78,20 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
 async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 5)).await;
-    let handles = Arc::new(Mutex::new(BTreeMap::new()));
-    let seen = Arc::clone(&handles);
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .handler(move |message, lease| {
-            let handle = lease.receipt_handle().to_owned();
-            seen.lock().unwrap().insert(handle, message.body().unwrap_or_default().to_owned());
-            async move { Ok(Outcome::Nack(secs(60))) }
-        })
+        .handler(|_, _| async { Ok(Outcome::Nack(secs(60))) })
         .build();
-    // What the receives gave, by handle: asked of the server, which shows the latest receive of each message.
     consumer.run_until(sleep(secs(1))).await.unwrap();
-    let released: Vec<_> =
-        rig.sent_of(Action::ChangeMessageVisibilityBatch).iter().flat_map(Sent::handles).collect();
-    let head = released.last().unwrap();
-    assert_eq!(handles.lock().unwrap().get(&head.0).map(String::as_str), Some("a0"));
-    assert_eq!(head.1, Some(60));
-    assert_eq!(released.len(), 5);
-    assert!(released[..4].iter().all(|(_, seconds)| *seconds == Some(0)));
+    let bodies = rig.received();
+    let changes = rig.sent_of(Action::ChangeMessageVisibilityBatch);
+    let given_back: Vec<_> = changes
+        .iter()
+        .flat_map(Sent::handles)
+        .map(|(handle, seconds)| (&*bodies[&handle], seconds))
+        .collect();
+    let at_once = Some(0);
+    let reverse = [("a4", at_once), ("a3", at_once), ("a2", at_once), ("a1", at_once), ("a0", Some(60))];
+    assert_eq!(given_back, reverse);
     assert_eq!(rig.in_flight(), 1, "the head alone is hidden");
 }
 
@@ -144,7 +140,6 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
 async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 3)).await;
-    // The client below tries three times; then the receive is repeated as a whole.
     rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(4));
     let diary = Diary::default();
     let seen = diary.clone();
@@ -159,7 +154,7 @@ async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert!(start.elapsed() < secs(29 + 20), "nobody waited for a visibility timeout: {:?}", start.elapsed());
     assert_eq!(diary.bodies(), numbered("a", 3));
-    assert_eq!(report.stats.receive_errors, 1);
+    assert_eq!(report.stats.receive_errors, 4, "the client below does not try again by itself");
     let ids: Vec<_> = rig
         .sent_of(Action::ReceiveMessage)
         .iter()

@@ -1,12 +1,16 @@
 //! Receivers and consumers.
 
 mod bad_use;
+mod breakage;
 mod consumer;
 mod dead_letters;
+mod diary;
 mod fifo;
+mod flow;
 mod leases;
 mod receiver;
 mod rig;
 mod schedules;
+mod settling;
 mod shutdown;
 mod threads;

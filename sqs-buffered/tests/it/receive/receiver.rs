@@ -101,3 +101,22 @@ async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
     assert_eq!(receiver.next().await.unwrap().message().body(), Some("2"));
     assert!(receiver.stats().receive_errors > 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::redeliver().times(2));
+    rig.send(["1"]).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let mut one = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    let mut other = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    let first = tokio::select! {
+        first = one.next() => first.unwrap(),
+        first = other.next() => first.unwrap(),
+    };
+    let (again, still) = (millis(3_000), millis(3_000));
+    assert!(tokio::time::timeout(again, one.next()).await.is_err());
+    assert!(tokio::time::timeout(still, other.next()).await.is_err());
+    assert!(one.stats().duplicates + other.stats().duplicates > 0, "it came again");
+    first.ack().await.unwrap();
+}

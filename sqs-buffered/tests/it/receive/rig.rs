@@ -1,4 +1,4 @@
-//! A server, a queue, a client whose requests are written down, and what handlers saw.
+//! A server, a queue, and a client whose requests are written down.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -9,8 +9,9 @@ use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::transport::{Transport, TransportFuture};
-use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName};
+use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
+use sqs_mock_server::inspect::Visibility;
 use tokio::time::Instant;
 
 /// A request as it went out.
@@ -39,6 +40,7 @@ impl Sent {
 struct Recorder<T> {
     inner: T,
     sent: Arc<Mutex<Vec<Sent>>>,
+    received: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl<T: Transport> Transport for Recorder<T> {
@@ -49,7 +51,18 @@ impl<T: Transport> Transport for Recorder<T> {
         if let Some(action) = action {
             self.sent.lock().unwrap().push(Sent { action, body });
         }
-        self.inner.send(request)
+        if action != Some(Action::ReceiveMessage) {
+            return self.inner.send(request);
+        }
+        Box::pin(async move {
+            let response = self.inner.send(request).await?;
+            let answer: serde_json::Value = serde_json::from_slice(response.body()).unwrap_or_default();
+            for message in answer["Messages"].as_array().into_iter().flatten() {
+                let text = |name: &str| message[name].as_str().unwrap_or_default().to_owned();
+                self.received.lock().unwrap().insert(text("ReceiptHandle"), text("Body"));
+            }
+            Ok(response)
+        })
     }
 }
 
@@ -59,6 +72,7 @@ pub(crate) struct Rig {
     pub(crate) url: String,
     pub(crate) name: &'static str,
     sent: Arc<Mutex<Vec<Sent>>>,
+    received: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl Rig {
@@ -73,12 +87,13 @@ impl Rig {
 
     /// With a client that repeats requests as `retry` says.
     pub(crate) async fn with(server: MockSqs, name: &'static str, retry: RetryConfig) -> Self {
-        let sent = Arc::default();
-        let recorder = Recorder { inner: server.transport(), sent: Arc::clone(&sent) };
+        let (sent, received) = (Arc::default(), Arc::default());
+        let (log, bodies) = (Arc::clone(&sent), Arc::clone(&received));
+        let recorder = Recorder { inner: server.transport(), sent: log, received: bodies };
         let config = server.client_config().transport(recorder).retry_config(retry);
         let client = Client::from_conf(config.build());
         let url = server.queue_url(name);
-        let rig = Self { server, client, url, name, sent };
+        let rig = Self { server, client, url, name, sent, received };
         rig.create(name).await;
         rig
     }
@@ -116,6 +131,19 @@ impl Rig {
 
     pub(crate) fn left(&self) -> usize {
         self.server.queue(self.name).messages().len()
+    }
+
+    /// The bodies of all messages that came, by receipt handle.
+    pub(crate) fn received(&self) -> BTreeMap<String, String> {
+        self.received.lock().unwrap().clone()
+    }
+
+    /// The ids of messages that are hidden.
+    pub(crate) fn hidden(&self) -> BTreeSet<String> {
+        let messages = self.server.queue(self.name).messages();
+        let hidden =
+            messages.iter().filter(|message| matches!(message.visibility, Visibility::InFlightUntil(_)));
+        hidden.map(|message| message.id.to_string()).collect()
     }
 
     /// What was sent, as it grows.
@@ -158,67 +186,6 @@ impl Rig {
                 }
                 _ => {}
             }
-        }
-    }
-}
-
-/// What handlers saw, as they saw it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Diary(Arc<Mutex<Pages>>);
-
-#[derive(Debug, Default)]
-struct Pages {
-    /// Bodies in the order in which their handlers started, with the group where there is one.
-    starts: Vec<(String, String)>,
-    running: BTreeMap<String, u32>,
-    /// Messages, by id, whose handlers have run at the same time.
-    overlapping: BTreeSet<String>,
-    most_running: usize,
-}
-
-/// Writes the end of a handler down, however it ends.
-pub(crate) struct Page(Diary, String);
-
-impl Diary {
-    pub(crate) fn start(&self, message: &sqs_client::types::Message) -> Page {
-        let id = message.message_id().unwrap_or_default().to_owned();
-        let group = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::MessageGroupId));
-        let mut pages = self.0.lock().unwrap();
-        pages
-            .starts
-            .push((group.cloned().unwrap_or_default(), message.body().unwrap_or_default().to_owned()));
-        let count = pages.running.entry(id.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            pages.overlapping.insert(id.clone());
-        }
-        let running: u32 = pages.running.values().sum();
-        pages.most_running = pages.most_running.max(running as usize);
-        Page(self.clone(), id)
-    }
-
-    pub(crate) fn bodies(&self) -> Vec<String> {
-        self.0.lock().unwrap().starts.iter().map(|(_, body)| body.clone()).collect()
-    }
-
-    pub(crate) fn of_group(&self, group: &str) -> Vec<String> {
-        let pages = self.0.lock().unwrap();
-        pages.starts.iter().filter(|(of, _)| of == group).map(|(_, body)| body.clone()).collect()
-    }
-
-    pub(crate) fn overlapping(&self) -> BTreeSet<String> {
-        self.0.lock().unwrap().overlapping.clone()
-    }
-
-    pub(crate) fn most_running(&self) -> usize {
-        self.0.lock().unwrap().most_running
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        if let Some(count) = self.0.0.lock().unwrap().running.get_mut(&self.1) {
-            *count -= 1;
         }
     }
 }

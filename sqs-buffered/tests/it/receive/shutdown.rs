@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::operation::Action;
+use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
-use super::rig::{Diary, Rig, millis, secs, until};
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn after_a_shutdown_no_message_is_hidden() {
@@ -142,4 +144,61 @@ async fn outcomes_that_come_within_the_grace_count() {
     let report = consumer.run_until(sleep(millis(500))).await.unwrap();
     assert_eq!((report.stats.acked, report.stats.returned, rig.left()), (10, 0, 0));
     assert!(report.is_clean);
+}
+
+#[tokio::test(start_paused = true)]
+async fn grace_without_end_waits_as_long_as_it_takes() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["long"]).await;
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .grace(std::time::Duration::MAX)
+        .handler(|_, _| async {
+            sleep(secs(3_000)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let report = consumer.run_until(sleep(secs(1))).await.unwrap();
+    assert_eq!((report.stats.acked, report.is_clean), (1, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["long"]).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async {
+                sleep(secs(500)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let run = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.run().await }
+    });
+    until(|| diary.bodies().len() == 1).await;
+    let start = Instant::now();
+    let impatient = async {
+        sleep(secs(2)).await;
+        consumer.shutdown(secs(0)).await
+    };
+    let (patient, impatient) = tokio::join!(consumer.shutdown(secs(400)), impatient);
+    assert!(start.elapsed() < secs(4), "{:?}", start.elapsed());
+    assert_eq!(patient.unwrap(), impatient.unwrap());
+    assert_eq!((run.await.unwrap().unwrap().stats.aborted, rig.in_flight()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_does_not_wait_for_a_queue_that_cannot_be_asked() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::latency(secs(90)).on(Action::GetQueueAttributes));
+    let consumer =
+        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let start = Instant::now();
+    let report = consumer.run_until(sleep(secs(1))).await.unwrap();
+    assert!(report.is_clean && start.elapsed() < secs(2), "{:?}", start.elapsed());
 }

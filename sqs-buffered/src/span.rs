@@ -1,0 +1,21 @@
+//! The attributes of spans, with the names of OpenTelemetry's conventions for messaging
+//! (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
+
+/// A span of something that is done with messages of a queue: its level and name, its kind, the operation and its type, the
+/// URL of the queue, and what else is known of it.
+macro_rules! messaging_span {
+    ($level:ident $name:literal, $kind:literal, $operation:expr, $of_type:expr, $queue_url:expr, $($more:tt)*) => {
+        tracing::span!(
+            tracing::Level::$level,
+            $name,
+            otel.kind = $kind,
+            messaging.system = "aws_sqs",
+            messaging.operation.name = $operation,
+            messaging.operation.type = $of_type,
+            messaging.destination.name = $queue_url.rsplit('/').next(),
+            $($more)*
+        )
+    };
+}
+
+pub(crate) use messaging_span;

@@ -1,0 +1,175 @@
+//! What breaks within: hooks, transports, the client below. A run goes on or ends with an error, never in silence.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver};
+use sqs_client::Client;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::diary::Diary;
+use super::rig::{Rig, secs, until};
+
+/// Does something to answers of receives, which are counted from 1.
+#[derive(Clone)]
+struct Meddler<T, F> {
+    inner: T,
+    change: F,
+    receives: Arc<AtomicU32>,
+}
+
+impl<T, F> std::fmt::Debug for Meddler<T, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meddler")
+    }
+}
+
+impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport for Meddler<T, F> {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
+        let is_receive = target.is_some_and(|target| target.ends_with("ReceiveMessage"));
+        Box::pin(async move {
+            let response = self.inner.send(request).await?;
+            if !is_receive {
+                return Ok(response);
+            }
+            let number = self.receives.fetch_add(1, Relaxed) + 1;
+            Ok(response.map(|body| (self.change)(number, body)))
+        })
+    }
+}
+
+fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static) -> Client {
+    let transport = Meddler { inner: rig.server.transport(), change, receives: Arc::default() };
+    Client::from_conf(rig.server.client_config().transport(transport).build())
+}
+
+#[tokio::test(start_paused = true)]
+async fn hook_that_panics_harms_nobody() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..5).map(|number| number.to_string())).await;
+    let fault =
+        Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).on(Action::DeleteMessageBatch);
+    rig.server.faults().inject(fault.probability(0.5));
+    let fault = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
+    rig.server.faults().inject(fault.times(3));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .back_off(BackOff::None)
+        // Without the hook that would print it.
+        .on_event(|_| std::panic::resume_unwind(Box::new("a panic")))
+        .handler(|_, lease| async move {
+            tokio::select! {
+                () = sleep(secs(40)) => Ok(Outcome::Ack),
+                () = lease.lost() => Err("lost")?,
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((report.stats.leases_lost, report.stats.failed, report.stats.acked), (3, 3, 5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_that_panics_ends_the_run_with_an_error() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let client = meddling(&rig, |number, body| {
+        if number > 1 {
+            std::panic::resume_unwind(Box::new("a panic"));
+        }
+        body
+    });
+    let consumer = Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
+    assert_eq!(error.kind(), ReceiveErrorKind::Aborted);
+    assert!(error.to_string().contains("a receive has ended before its time"), "{error}");
+    assert_eq!((consumer.stats().acked, consumer.stats().receiving, rig.in_flight()), (1, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_ends_with_the_client_that_it_needs() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..30).map(|number| number.to_string())).await;
+    let buffered = BufferedClient::new(rig.client.clone());
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder_with(&buffered, &rig.url)
+        .concurrency(3)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async {
+                sleep(secs(5)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(1).start().await.unwrap();
+    let run = tokio::spawn(async move { consumer.run().await });
+    until(|| diary.bodies().len() == 3).await;
+    buffered.close().await;
+    let start = Instant::now();
+    let error = run.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ReceiveErrorKind::Closed, "{error}");
+    assert!(start.elapsed() < secs(40), "{:?}", start.elapsed());
+    assert_eq!(diary.bodies().len(), 3, "nothing is handled that cannot be deleted");
+    while receiver.next().await.is_some() {}
+    assert_eq!(receiver.failure().await.unwrap().kind(), ReceiveErrorKind::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_without_an_id_are_told_apart_and_each_is_handled() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..6).map(|number| number.to_string())).await;
+    let client = meddling(&rig, |_, body| {
+        let mut answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        for message in answer["Messages"].as_array_mut().into_iter().flatten() {
+            message.as_object_mut().unwrap().remove("MessageId");
+        }
+        answer.to_string().into()
+    });
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(client, &rig.url)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async {
+                sleep(secs(1)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    let mut bodies = diary.bodies();
+    bodies.sort();
+    assert_eq!((bodies.join(""), report.stats.duplicates), ("012345".to_owned(), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn hook_may_ask_the_lease_that_it_is_told_of() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
+    rig.server.faults().inject(fault);
+    let buffered = BufferedClient::new(rig.client.clone());
+    let leases = Arc::new(std::sync::Mutex::new(None::<sqs_buffered::Lease>));
+    let (held, told) = (Arc::clone(&leases), Arc::new(AtomicU32::new(0)));
+    let count = Arc::clone(&told);
+    let builder = Receiver::builder(&buffered, &rig.url).on_event(move |event| {
+        if matches!(event, sqs_buffered::Event::LeaseLost { .. }) {
+            count.fetch_add(1, Relaxed);
+            assert_eq!(held.lock().unwrap().as_ref().and_then(sqs_buffered::Lease::deadline), None);
+        }
+    });
+    let mut receiver = builder.start().await.unwrap();
+    let received = receiver.next().await.unwrap();
+    *leases.lock().unwrap() = Some(received.lease().clone());
+    // At this very moment its lease ends, and settling it is the first to find that.
+    sleep(received.lease().deadline().unwrap() - Instant::now()).await;
+    assert!(received.ack().await.unwrap_err().is_lease_lost());
+    assert_eq!(told.load(Relaxed), 1, "once");
+}

@@ -1,0 +1,162 @@
+//! How many messages come, and when.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sqs_buffered::{Consumer, Event, Outcome};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn failed_receives_are_tried_again_after_growing_pauses() {
+    let rig = Rig::new("jobs").await;
+    let fault = rig
+        .server
+        .faults()
+        .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).skip(1));
+    let pauses = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&pauses);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(1)
+        .on_event(move |event| {
+            if let Event::ReceiveFailed { retry_in, failures, .. } = event {
+                told.lock().unwrap().push((*failures, *retry_in));
+            }
+        })
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let run = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.run().await }
+    });
+    until(|| pauses.lock().unwrap().len() == 10).await;
+    fault.remove();
+    rig.send(["late"]).await;
+    until(|| rig.left() == 0).await;
+    let report = consumer.shutdown(secs(30)).await.unwrap();
+    assert_eq!(run.await.unwrap().unwrap(), report);
+    assert_eq!(report.stats.receive_errors, 10);
+    for (failures, pause) in pauses.lock().unwrap().iter() {
+        let bound = (millis(100) * 2_u32.pow(*failures)).min(secs(30));
+        assert!((millis(100)..=bound).contains(pause), "{pause:?} after {failures} failures");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["slow", "a"]).await;
+    let done = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&done);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(2)
+        .handler(move |message, _| {
+            let count = Arc::clone(&count);
+            async move {
+                if message.body() == Some("slow") {
+                    sleep(secs(600)).await;
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let start = Instant::now();
+    let feed = async {
+        rig.send((0..20).map(|number| number.to_string())).await;
+        until(|| done.load(Ordering::Relaxed) == 21).await;
+        assert!(start.elapsed() < secs(60));
+    };
+    let report = consumer.run_until(feed).await.unwrap();
+    assert!(!report.is_clean, "ten minutes are beyond the grace");
+    assert_eq!((report.stats.acked, report.stats.aborted, report.stats.returned), (21, 1, 1));
+    assert_eq!(rig.in_flight(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_messages_are_here_than_run_and_are_prefetched() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..60).map(|number| number.to_string())).await;
+    let most = Arc::new(AtomicU32::new(0));
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(3)
+        .prefetch(4)
+        .handler(|_, _| async {
+            sleep(millis(500)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let watch = async {
+        while rig.left() > 0 {
+            most.fetch_max(u32::try_from(rig.in_flight()).unwrap(), Ordering::Relaxed);
+            sleep(millis(5)).await;
+        }
+    };
+    consumer.run_until(watch).await.unwrap();
+    assert_eq!(most.load(Ordering::Relaxed), 7);
+    for receive in rig.sent_of(Action::ReceiveMessage) {
+        let asked = receive.body["MaxNumberOfMessages"].as_u64().unwrap();
+        assert!((1..=7).contains(&asked));
+        assert_eq!(receive.body["WaitTimeSeconds"], 20);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..100).map(|number| number.to_string())).await;
+    rig.server.faults().inject(Fault::latency(secs(5)).on(Action::DeleteMessageBatch));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let watch = async {
+        sleep(secs(4)).await;
+        assert_eq!((diary.bodies().len(), rig.in_flight()), (20, 20), "ten are deleted, ten wait for that");
+        sleep(secs(80)).await;
+    };
+    let report = consumer.run_until(watch).await.unwrap();
+    assert_eq!((report.stats.acked, rig.left()), (100, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["slow", "stale", "stale too"]).await;
+    rig.server.faults().inject(Fault::latency(secs(10)).on(Action::ChangeMessageVisibilityBatch));
+    let starts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&starts);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(1)
+        .prefetch(9)
+        .handler(move |message, _| {
+            let body = message.body().unwrap_or_default().to_owned();
+            let work = if body == "slow" { millis(13_500) } else { secs(1) };
+            seen.lock().unwrap().push((body, Instant::now()));
+            async move {
+                sleep(work).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let begin = Instant::now();
+    let late = async {
+        sleep(secs(14)).await;
+        rig.send(["fresh"]).await;
+        until(|| rig.left() == 0).await;
+    };
+    consumer.run_until(late).await.unwrap();
+    let starts = starts.lock().unwrap();
+    let fresh = starts.iter().find(|(body, _)| body == "fresh").unwrap();
+    assert!(fresh.1 - begin < secs(16), "{starts:?}");
+    assert_eq!(starts.len(), 4);
+}
