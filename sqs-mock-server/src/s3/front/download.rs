@@ -17,7 +17,7 @@ pub(in crate::s3) struct Download {
     /// Read and not yet passed on.
     due: Bytes,
     is_garbled: bool,
-    pace: Option<(u64, Pace)>,
+    pace: Option<(u64, Pace<Bytes>)>,
     /// How many bytes go by before it breaks off.
     left: Option<u64>,
     is_flushed: bool,
@@ -69,11 +69,13 @@ impl hyper::body::Body for Download {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
         let this = &mut *self;
+        if let Some((_, pace)) = &mut this.pace
+            && let Some(portion) = ready!(pace.poll(cx))
+        {
+            return Poll::Ready(Some(Ok(Frame::data(portion))));
+        }
         if this.left == Some(0) {
             return this.poll_break(cx);
-        }
-        if let Some((_, pace)) = &mut this.pace {
-            ready!(pace.poll_ready(cx));
         }
         while this.due.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()? {
@@ -87,21 +89,27 @@ impl hyper::body::Body for Download {
             }
         }
         let portion = this.due.split_to(this.due.len().min(this.portion()));
-        if let Some((per_second, pace)) = &mut this.pace {
-            pace.pass(portion.len(), *per_second);
-        }
         if let Some(left) = &mut this.left {
             *left = left.saturating_sub(portion.len() as u64);
         }
-        Poll::Ready(Some(Ok(Frame::data(portion))))
+        match &mut this.pace {
+            Some((per_second, pace)) => {
+                let length = portion.len();
+                pace.hold(portion, length, *per_second);
+                pace.poll(cx).map(|portion| portion.map(|portion| Ok(Frame::data(portion))))
+            }
+            None => Poll::Ready(Some(Ok(Frame::data(portion)))),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left.is_none() && self.due.is_empty() && self.body.is_end_stream()
+        let holds_nothing = self.due.is_empty() && self.pace.as_ref().is_none_or(|(_, pace)| pace.is_empty());
+        self.left.is_none() && holds_nothing && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let whole = self.left.is_none() && self.due.is_empty();
-        if whole { self.body.size_hint() } else { SizeHint::default() }
+        // hyper asks before it reads; what is held back then is nothing.
+        let is_whole = self.left.is_none() && self.due.is_empty() && self.pace.is_none();
+        if is_whole { self.body.size_hint() } else { SizeHint::default() }
     }
 }

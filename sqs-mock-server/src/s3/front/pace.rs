@@ -6,27 +6,37 @@ use std::time::Duration;
 
 use tokio::time::Sleep;
 
-/// Makes whoever passes bytes on wait as long as they take.
-#[derive(Debug, Default)]
-pub(super) struct Pace {
-    busy: Option<Pin<Box<Sleep>>>,
+/// Keeps what goes by for as long as it takes.
+#[derive(Debug)]
+pub(super) struct Pace<T> {
+    held: Option<(T, Pin<Box<Sleep>>)>,
 }
 
-impl Pace {
-    /// Waits until what was passed on before is through.
-    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(busy) = &mut self.busy {
-            ready!(busy.as_mut().poll(cx));
-            self.busy = None;
+impl<T> Default for Pace<T> {
+    fn default() -> Self {
+        Self { held: None }
+    }
+}
+
+impl<T> Pace<T> {
+    /// What was held, when its time has come; `None` when nothing is.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        if let Some((_, time)) = &mut self.held {
+            ready!(time.as_mut().poll(cx));
         }
-        Poll::Ready(())
+        Poll::Ready(self.held.take().map(|(held, _)| held))
     }
 
-    /// Notes that so many bytes are passed on, at so many a second.
-    pub(super) fn pass(&mut self, bytes: usize, per_second: u64) {
+    /// Whether nothing is held.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_none()
+    }
+
+    /// Holds so many bytes, of which so many go by in a second.
+    pub(super) fn hold(&mut self, held: T, bytes: usize, per_second: u64) {
         #[expect(clippy::cast_precision_loss, reason = "nobody notices the difference")]
         let seconds = bytes as f64 / per_second.max(1) as f64;
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        self.busy = Some(Box::pin(tokio::time::sleep(time)));
+        self.held = Some((held, Box::pin(tokio::time::sleep(time))));
     }
 }

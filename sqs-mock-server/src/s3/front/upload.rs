@@ -29,7 +29,7 @@ impl std::error::Error for TooSlow {}
 pub(super) struct Upload {
     incoming: Option<Incoming>,
     slot: Slot,
-    pace: Pace,
+    pace: Pace<Frame<Bytes>>,
     patience: Duration,
     /// There once somebody waits for bytes.
     deadline: Option<Pin<Box<Sleep>>>,
@@ -52,7 +52,9 @@ impl Body for Upload {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
         let this = &mut *self;
-        ready!(this.pace.poll_ready(cx));
+        if let Some(frame) = ready!(this.pace.poll(cx)) {
+            return Poll::Ready(Some(Ok(frame)));
+        }
         this.waits = false;
         let Some(incoming) = &mut this.incoming else { return Poll::Ready(None) };
         let Poll::Ready(frame) = Pin::new(incoming).poll_frame(cx) else {
@@ -65,23 +67,28 @@ impl Body for Upload {
         if let Some(deadline) = &mut this.deadline {
             deadline.as_mut().reset(Instant::now() + this.patience);
         }
-        match &frame {
-            Some(Ok(frame)) => {
-                if let (Some(pace), Some(bytes)) = (this.slot.pace(), frame.data_ref()) {
-                    this.pace.pass(bytes.len(), pace);
-                }
+        let frame = frame.transpose().inspect_err(|_| this.incoming = None)?;
+        match (this.slot.pace(), frame) {
+            (Some(pace), Some(frame)) => {
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                this.pace.hold(frame, bytes, pace);
+                this.pace.poll(cx).map(|frame| frame.map(Ok))
             }
-            Some(Err(_)) | None => this.incoming = None,
+            (None, Some(frame)) => Poll::Ready(Some(Ok(frame))),
+            (_, None) => {
+                this.incoming = None;
+                Poll::Ready(None)
+            }
         }
-        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.as_ref().is_none_or(Body::is_end_stream)
+        self.pace.is_empty() && self.incoming.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        // Before anything was read, which is when others ask.
+        self.incoming.as_ref().map_or_else(SizeHint::default, Body::size_hint)
     }
 }
 
