@@ -109,7 +109,9 @@ impl Faults {
         let mut plan = S3Plan::default();
         if !self.is_empty() {
             let rules: Vec<Arc<Rule>> = self.rules();
-            rules.iter().for_each(|rule| plan.strike(rule, target));
+            for rule in &rules {
+                plan.strike(rule, target);
+            }
         }
         plan
     }

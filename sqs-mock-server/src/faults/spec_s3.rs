@@ -20,14 +20,12 @@ pub(super) enum ServiceName {
 impl Spec {
     /// Whether anything says that requests to S3 are meant.
     pub(super) fn is_of_s3(&self) -> bool {
-        match self.service {
-            Some(service) => service == ServiceName::S3,
-            None => {
-                let is_of_s3 = |name: &String| S3Action::from_name(name).is_some();
-                let names_s3 = self.bucket.is_some() || self.key_prefix.is_some();
-                names_s3 || self.effect == EffectName::Pace || self.actions.iter().any(is_of_s3)
-            }
+        if let Some(service) = self.service {
+            return service == ServiceName::S3;
         }
+        let is_of_s3 = |name: &String| S3Action::from_name(name).is_some();
+        let names_s3 = self.bucket.is_some() || self.key_prefix.is_some();
+        names_s3 || self.effect == EffectName::Pace || self.actions.iter().any(is_of_s3)
     }
 
     /// The fault with whom it strikes in S3.

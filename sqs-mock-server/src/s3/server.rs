@@ -179,9 +179,8 @@ impl MockS3 {
 
     /// All objects of a bucket, by key.
     pub fn objects(&self, bucket: &str) -> Vec<S3Object> {
-        let shown =
-            |bucket: Arc<Bucket>| bucket.objects(|all| all.values().map(|object| shown(object)).collect());
-        self.found(bucket).map(shown).unwrap_or_default()
+        let found = self.found(bucket);
+        found.map(|bucket| bucket.objects(|all| all.values().map(shown).collect())).unwrap_or_default()
     }
 
     /// How many objects a bucket has.
@@ -191,7 +190,7 @@ impl MockS3 {
 
     /// One object; `None` when there is none.
     pub fn object(&self, bucket: &str, key: &str) -> Option<S3Object> {
-        self.found(bucket)?.object(key).as_deref().map(shown)
+        self.found(bucket)?.object(key).as_ref().map(shown)
     }
 
     /// The uploads in parts that are under way, by id.
@@ -282,8 +281,8 @@ fn other(error: impl fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-fn shown(object: &(impl std::borrow::Borrow<Object> + ?Sized)) -> S3Object {
-    let record = &object.borrow().record;
+fn shown(object: &Arc<Object>) -> S3Object {
+    let record = &object.record;
     S3Object {
         key: record.key.clone(),
         size: record.size(),

@@ -169,13 +169,12 @@ impl Body for Chunked {
             if let Some(bytes) = this.decoder.next()? {
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
-            match ready!(Pin::new(&mut this.upload).poll_frame(cx)).transpose()? {
-                Some(frame) => this.decoder.buffer.extend_from_slice(&frame.into_data().unwrap_or_default()),
-                None => {
-                    this.decoder.finish(this.length)?;
-                    *this.trailers.0.lock() = std::mem::take(&mut this.decoder.trailers);
-                    this.is_over = true;
-                }
+            if let Some(frame) = ready!(Pin::new(&mut this.upload).poll_frame(cx)).transpose()? {
+                this.decoder.buffer.extend_from_slice(&frame.into_data().unwrap_or_default());
+            } else {
+                this.decoder.finish(this.length)?;
+                *this.trailers.0.lock() = std::mem::take(&mut this.decoder.trailers);
+                this.is_over = true;
             }
         }
         Poll::Ready(None)

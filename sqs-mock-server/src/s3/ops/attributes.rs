@@ -15,7 +15,7 @@ macro_rules! attributes {
             content_encoding: $crate::s3::ops::attributes::without_chunks($input.content_encoding.take()),
             content_language: $input.content_language.take(),
             content_type: $input.content_type.take(),
-            expires: $input.expires.take().map($crate::s3::ops::attributes::seconds),
+            expires: $input.expires.take().as_ref().map($crate::s3::ops::attributes::seconds),
             website_redirect_location: $input.website_redirect_location.take(),
             storage_class: $input.storage_class.take().map(|class| class.as_str().to_owned()),
             server_side_encryption: $input.server_side_encryption.take().map(|kind| kind.as_str().to_owned()),
@@ -54,8 +54,8 @@ pub(super) fn without_chunks(encoding: Option<String>) -> Option<String> {
     Some(kept.join(",")).filter(|kept| !kept.is_empty())
 }
 
-pub(super) fn seconds(expires: Timestamp) -> i64 {
-    time_of(&expires)
+pub(super) fn seconds(expires: &Timestamp) -> i64 {
+    time_of(expires)
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |passed| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX))
 }

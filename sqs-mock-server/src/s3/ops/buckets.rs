@@ -9,8 +9,9 @@ use s3s::{S3Request, S3Result, s3_error};
 
 use super::{Failed, Operations, timestamp};
 
+#[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "operations look alike")]
 impl Operations {
-    pub(super) async fn create_bucket(
+    pub(super) fn create_bucket(
         &self,
         request: S3Request<CreateBucketInput>,
     ) -> S3Result<CreateBucketOutput> {
@@ -22,7 +23,7 @@ impl Operations {
         Ok(CreateBucketOutput { location: Some(format!("/{name}")) })
     }
 
-    pub(super) async fn delete_bucket(
+    pub(super) fn delete_bucket(
         &self,
         request: S3Request<DeleteBucketInput>,
     ) -> S3Result<DeleteBucketOutput> {
@@ -33,15 +34,12 @@ impl Operations {
         Ok(DeleteBucketOutput::default())
     }
 
-    pub(super) async fn head_bucket(
-        &self,
-        request: S3Request<HeadBucketInput>,
-    ) -> S3Result<HeadBucketOutput> {
+    pub(super) fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> S3Result<HeadBucketOutput> {
         self.bucket(&request.input.bucket)?;
         Ok(HeadBucketOutput::default())
     }
 
-    pub(super) async fn get_bucket_location(
+    pub(super) fn get_bucket_location(
         &self,
         request: S3Request<GetBucketLocationInput>,
     ) -> S3Result<GetBucketLocationOutput> {
@@ -49,10 +47,7 @@ impl Operations {
         Ok(GetBucketLocationOutput::default())
     }
 
-    pub(super) async fn list_buckets(
-        &self,
-        request: S3Request<ListBucketsInput>,
-    ) -> S3Result<ListBucketsOutput> {
+    pub(super) fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> S3Result<ListBucketsOutput> {
         let prefix = request.input.prefix;
         let start = prefix.as_deref().unwrap_or_default();
         let all = self.store.buckets();

@@ -11,10 +11,10 @@ use crate::s3::store::Record;
 /// What must hold of an object that is to be read or copied.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadConditions {
-    pub(super) if_match: Option<ETagCondition>,
-    pub(super) if_none_match: Option<ETagCondition>,
-    pub(super) if_modified_since: Option<Timestamp>,
-    pub(super) if_unmodified_since: Option<Timestamp>,
+    pub(super) matches: Option<ETagCondition>,
+    pub(super) none_match: Option<ETagCondition>,
+    pub(super) modified_since: Option<Timestamp>,
+    pub(super) unmodified_since: Option<Timestamp>,
 }
 
 /// Why an object is not read.
@@ -33,12 +33,12 @@ impl ReadConditions {
             let since = time_of(time).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             modified > since.as_secs()
         };
-        match (&self.if_match, &self.if_unmodified_since) {
+        match (&self.matches, &self.unmodified_since) {
             (Some(wanted), _) if !is_met(wanted, record) => return Err(Unread::Failed),
             (None, Some(time)) if is_after(time) => return Err(Unread::Failed),
             _ => {}
         }
-        match (&self.if_none_match, &self.if_modified_since) {
+        match (&self.none_match, &self.modified_since) {
             (Some(unwanted), _) if is_met(unwanted, record) => Err(Unread::NotModified),
             (None, Some(time)) if !is_after(time) => Err(Unread::NotModified),
             _ => Ok(()),

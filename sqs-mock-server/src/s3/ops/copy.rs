@@ -12,10 +12,7 @@ use super::{Failed, Operations, set_sum, timestamp};
 use crate::s3::store::{Attributes, Bucket, Object};
 
 impl Operations {
-    pub(super) async fn copy_object(
-        &self,
-        mut request: S3Request<CopyObjectInput>,
-    ) -> S3Result<CopyObjectOutput> {
+    pub(super) fn copy_object(&self, mut request: S3Request<CopyObjectInput>) -> S3Result<CopyObjectOutput> {
         let input = &mut request.input;
         let CopySource::Bucket { bucket: from, key, .. } = &input.copy_source else {
             return Err(s3_error!(NotImplemented, "There are no access points here"));
@@ -24,10 +21,10 @@ impl Operations {
         let target = self.bucket(&input.bucket)?;
         let is_itself = **from == *input.bucket && **key == *input.key;
         let conditions = ReadConditions {
-            if_match: input.copy_source_if_match.take(),
-            if_none_match: input.copy_source_if_none_match.take(),
-            if_modified_since: input.copy_source_if_modified_since.take(),
-            if_unmodified_since: input.copy_source_if_unmodified_since.take(),
+            matches: input.copy_source_if_match.take(),
+            none_match: input.copy_source_if_none_match.take(),
+            modified_since: input.copy_source_if_modified_since.take(),
+            unmodified_since: input.copy_source_if_unmodified_since.take(),
         };
         conditions.check(&source.record).map_err(|_| conditions::failed())?;
         let replaced =

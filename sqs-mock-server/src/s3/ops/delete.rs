@@ -23,7 +23,7 @@ fn delete(bucket: &Bucket, key: &str, if_match: Option<&ETagCondition>) -> S3Res
 }
 
 impl Operations {
-    pub(super) async fn delete_object(
+    pub(super) fn delete_object(
         &self,
         request: S3Request<DeleteObjectInput>,
     ) -> S3Result<DeleteObjectOutput> {
@@ -32,7 +32,7 @@ impl Operations {
         Ok(DeleteObjectOutput::default())
     }
 
-    pub(super) async fn delete_objects(
+    pub(super) fn delete_objects(
         &self,
         request: S3Request<DeleteObjectsInput>,
     ) -> S3Result<DeleteObjectsOutput> {

@@ -92,14 +92,14 @@ macro_rules! set_object {
 }
 
 impl Operations {
-    pub(super) async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
+    pub(super) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let conditions = ReadConditions {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
+            matches: input.if_match,
+            none_match: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
         };
         conditions.check(&object.record).map_err(unread)?;
         let part = Part::of(&object.record, input.range, input.part_number)?;
@@ -113,17 +113,14 @@ impl Operations {
         Ok(output)
     }
 
-    pub(super) async fn head_object(
-        &self,
-        request: S3Request<HeadObjectInput>,
-    ) -> S3Result<HeadObjectOutput> {
+    pub(super) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let conditions = ReadConditions {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
+            matches: input.if_match,
+            none_match: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
         };
         conditions.check(&object.record).map_err(unread)?;
         let part = Part::of(&object.record, input.range, input.part_number)?;

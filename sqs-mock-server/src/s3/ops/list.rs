@@ -70,7 +70,7 @@ impl Operations {
         })
     }
 
-    pub(super) async fn list_objects_v2(
+    pub(super) fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<ListObjectsV2Output> {
@@ -104,10 +104,7 @@ impl Operations {
         })
     }
 
-    pub(super) async fn list_objects(
-        &self,
-        request: S3Request<ListObjectsInput>,
-    ) -> S3Result<ListObjectsOutput> {
+    pub(super) fn list_objects(&self, request: S3Request<ListObjectsInput>) -> S3Result<ListObjectsOutput> {
         let input = request.input;
         let shown = Shown::as_asked(input.encoding_type.as_ref());
         let (max_keys, at_most) = at_most(input.max_keys)?;

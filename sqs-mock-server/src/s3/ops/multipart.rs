@@ -29,7 +29,7 @@ pub(super) fn no_such_upload() -> S3Error {
 }
 
 impl Operations {
-    pub(super) async fn create_multipart_upload(
+    pub(super) fn create_multipart_upload(
         &self,
         mut request: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<CreateMultipartUploadOutput> {
@@ -64,7 +64,7 @@ impl Operations {
         })
     }
 
-    pub(super) async fn abort_multipart_upload(
+    pub(super) fn abort_multipart_upload(
         &self,
         request: S3Request<AbortMultipartUploadInput>,
     ) -> S3Result<AbortMultipartUploadOutput> {

@@ -53,7 +53,7 @@ impl Operations {
         Ok(output)
     }
 
-    pub(super) async fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
+    pub(super) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
         let input = request.input;
         let upload = upload(&*self.bucket(&input.bucket)?, &input.upload_id, &input.key)?;
         let (max_parts, at_most) = at_most(input.max_parts)?;
@@ -76,7 +76,7 @@ impl Operations {
         })
     }
 
-    pub(super) async fn list_multipart_uploads(
+    pub(super) fn list_multipart_uploads(
         &self,
         request: S3Request<ListMultipartUploadsInput>,
     ) -> S3Result<ListMultipartUploadsOutput> {

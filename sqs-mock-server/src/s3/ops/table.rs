@@ -6,14 +6,16 @@ use s3s::{S3, S3Request, S3Response, S3Result};
 
 use super::Operations;
 
-/// One method of the trait for each method of [`Operations`] of the same name.
+/// One method of the trait for each method of [`Operations`] of the same name. Some of those wait for bytes.
 macro_rules! operations {
-    ($( $method:ident: $input:ident -> $output:ident; )*) => {
+    (@call $call:expr) => { $call };
+    (@call $call:expr, $waits:ident) => { $call.await };
+    ($( $method:ident: $input:ident -> $output:ident $(, $waits:ident)?; )*) => {
         #[async_trait::async_trait]
         impl S3 for Operations {
             $(
                 async fn $method(&self, request: S3Request<$input>) -> S3Result<S3Response<$output>> {
-                    self.$method(request).await.map(S3Response::new)
+                    operations!(@call self.$method(request) $(, $waits)?).map(S3Response::new)
                 }
             )*
         }
@@ -22,7 +24,7 @@ macro_rules! operations {
 
 operations! {
     abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
-    complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput;
+    complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
     copy_object: CopyObjectInput -> CopyObjectOutput;
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
@@ -40,7 +42,7 @@ operations! {
     list_objects: ListObjectsInput -> ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
     list_parts: ListPartsInput -> ListPartsOutput;
-    put_object: PutObjectInput -> PutObjectOutput;
+    put_object: PutObjectInput -> PutObjectOutput, waits;
     put_object_tagging: PutObjectTaggingInput -> PutObjectTaggingOutput;
-    upload_part: UploadPartInput -> UploadPartOutput;
+    upload_part: UploadPartInput -> UploadPartOutput, waits;
 }

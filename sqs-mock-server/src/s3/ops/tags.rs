@@ -10,8 +10,9 @@ use super::attributes::checked_tags;
 use super::{Failed, Operations};
 use crate::s3::store::{Object, Record};
 
+#[expect(clippy::needless_pass_by_value, reason = "operations look alike")]
 impl Operations {
-    pub(super) async fn get_object_tagging(
+    pub(super) fn get_object_tagging(
         &self,
         request: S3Request<GetObjectTaggingInput>,
     ) -> S3Result<GetObjectTaggingOutput> {
@@ -22,7 +23,7 @@ impl Operations {
         Ok(GetObjectTaggingOutput { tag_set, ..GetObjectTaggingOutput::default() })
     }
 
-    pub(super) async fn put_object_tagging(
+    pub(super) fn put_object_tagging(
         &self,
         request: S3Request<PutObjectTaggingInput>,
     ) -> S3Result<PutObjectTaggingOutput> {
@@ -33,7 +34,7 @@ impl Operations {
         Ok(PutObjectTaggingOutput::default())
     }
 
-    pub(super) async fn delete_object_tagging(
+    pub(super) fn delete_object_tagging(
         &self,
         request: S3Request<DeleteObjectTaggingInput>,
     ) -> S3Result<DeleteObjectTaggingOutput> {

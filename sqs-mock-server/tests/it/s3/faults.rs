@@ -1,6 +1,6 @@
 //! Failures of S3 on demand.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::retry::RetryConfig;
@@ -8,6 +8,7 @@ use aws_sdk_s3::primitives::ByteStream;
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
+use tokio::time::Instant;
 
 use super::{BUCKET, bytes, client, config, get, put, refusal, server};
 
