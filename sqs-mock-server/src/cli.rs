@@ -5,6 +5,8 @@ mod environment;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+#[cfg(feature = "s3")]
+use sqs_mock_server::S3Section;
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{Auth, ByteSize, ConfigFile, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
 use tracing_subscriber::EnvFilter;
@@ -289,14 +291,7 @@ impl Arguments {
         file.log_format = log_format.or(file.log_format);
         #[cfg(feature = "s3")]
         {
-            file.s3.directory = self.with_s3.or(file.s3.directory);
-            file.s3.port = self.s3_port.or(file.s3.port).or(Some(S3_PORT));
-            if !self.s3_buckets.is_empty() {
-                file.s3.buckets = Some(self.s3_buckets);
-            }
-            if file.s3.directory.is_none() && (self.s3_port.is_some() || file.s3.buckets.is_some()) {
-                return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
-            }
+            file.s3 = s3(self.with_s3, self.s3_port, self.s3_buckets, file.s3)?;
         }
         file.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
         if !self.keys.is_empty() {
@@ -306,6 +301,25 @@ impl Arguments {
         }
         Ok(file)
     }
+}
+
+/// What flags say about S3, and the file where they say nothing.
+#[cfg(feature = "s3")]
+fn s3(
+    directory: Option<PathBuf>,
+    port: Option<u16>,
+    buckets: Vec<String>,
+    mut file: S3Section,
+) -> Result<S3Section, String> {
+    let is_meant = port.is_some() || !buckets.is_empty();
+    file.directory = directory.or(file.directory);
+    if file.directory.is_some() {
+        file.port = port.or(file.port).or(Some(S3_PORT));
+        file.buckets = Some(buckets).filter(|buckets| !buckets.is_empty()).or(file.buckets);
+    } else if is_meant {
+        return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
+    }
+    Ok(file)
 }
 
 fn key(text: &str) -> Result<(String, Secret), String> {
