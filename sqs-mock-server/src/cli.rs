@@ -5,12 +5,17 @@ mod environment;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+#[cfg(feature = "s3")]
+use sqs_mock_server::S3Section;
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{Auth, ByteSize, ConfigFile, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
 use tracing_subscriber::EnvFilter;
 
 /// What users of ElasticMQ have configured.
 const PORT: u16 = 9324;
+/// The next one.
+#[cfg(feature = "s3")]
+const S3_PORT: u16 = 9325;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,6 +124,24 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     auto_create: Option<bool>,
+    /// Starts S3 too, with objects in this directory, which is made if it is missing.
+    #[cfg(feature = "s3")]
+    #[arg(long, env = "SQS_MOCK_WITH_S3", value_name = "DIR", help_heading = "S3")]
+    with_s3: Option<PathBuf>,
+    /// Port that S3 listens on; 0 takes a free one, which is printed [default: 9325].
+    #[cfg(feature = "s3")]
+    #[arg(long, env = "SQS_MOCK_S3_PORT", value_name = "PORT", help_heading = "S3")]
+    s3_port: Option<u16>,
+    /// A bucket that is there from the start; repeat it for more, or separate them by commas [default: payloads].
+    #[cfg(feature = "s3")]
+    #[arg(
+        long = "s3-bucket",
+        env = "SQS_MOCK_S3_BUCKETS",
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "S3"
+    )]
+    s3_buckets: Vec<String>,
     /// How many of the latest requests are recorded, 0 for none; GET /_mock/requests shows 100 of them, or up to 1000
     /// with limit=, and those before with skip= [default: 1000].
     #[arg(long, env = "SQS_MOCK_JOURNAL", value_name = "COUNT", help_heading = "Behaviour")]
@@ -266,6 +289,10 @@ impl Arguments {
             LogFormatName::Json => LogFormat::Json,
         });
         file.log_format = log_format.or(file.log_format);
+        #[cfg(feature = "s3")]
+        {
+            file.s3 = s3(self.with_s3, self.s3_port, self.s3_buckets, file.s3)?;
+        }
         file.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
         if !self.keys.is_empty() {
             file.keys = Some(self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?);
@@ -274,6 +301,25 @@ impl Arguments {
         }
         Ok(file)
     }
+}
+
+/// What flags say about S3, and the file where they say nothing.
+#[cfg(feature = "s3")]
+fn s3(
+    directory: Option<PathBuf>,
+    port: Option<u16>,
+    buckets: Vec<String>,
+    mut file: S3Section,
+) -> Result<S3Section, String> {
+    let is_meant = port.is_some() || !buckets.is_empty();
+    file.directory = directory.or(file.directory);
+    if file.directory.is_some() {
+        file.port = port.or(file.port).or(Some(S3_PORT));
+        file.buckets = Some(buckets).filter(|buckets| !buckets.is_empty()).or(file.buckets);
+    } else if is_meant {
+        return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
+    }
+    Ok(file)
 }
 
 fn key(text: &str) -> Result<(String, Secret), String> {

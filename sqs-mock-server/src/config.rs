@@ -18,6 +18,8 @@ use crate::mock::Verification;
 
 #[cfg(feature = "config-file")]
 pub(crate) use file::QueueDefinition;
+#[cfg(all(feature = "config-file", feature = "s3"))]
+pub use file::S3Section;
 #[cfg(feature = "config-file")]
 pub use file::{Auth, ConfigFile, LogFormat, Secret};
 #[cfg(feature = "config-file")]
@@ -48,6 +50,9 @@ pub(crate) struct Config {
     pub(crate) faults: Vec<Fault>,
     pub(crate) journal: usize,
     pub(crate) verification: Option<Verification>,
+    /// S3 beside SQS.
+    #[cfg(feature = "s3")]
+    pub(crate) s3: Option<crate::s3::S3>,
     /// Queues that are there from the start.
     #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
@@ -73,6 +78,8 @@ impl Default for Config {
             faults: Vec::new(),
             journal: crate::journal::DEFAULT_CAPACITY,
             verification: None,
+            #[cfg(feature = "s3")]
+            s3: None,
             #[cfg(feature = "config-file")]
             queues: Vec::new(),
         }
@@ -96,6 +103,8 @@ impl Config {
             url.truncate(url.trim_end_matches('/').len());
         }
         self.refuse_no_room()?;
+        #[cfg(feature = "s3")]
+        self.s3.as_ref().map_or(Ok(()), crate::s3::S3::check)?;
         if self.keys.as_ref().is_some_and(|keys| keys.first().is_none()) {
             return Err(invalid("signatures cannot be asked for without a single key".to_owned()));
         }

@@ -15,6 +15,11 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
+    #[cfg(feature = "s3")]
+    if let Some(url) = server.s3_endpoint_url() {
+        let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
+        writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;
+    }
     let queues = server.configured_queues();
     if !queues.is_empty() {
         writeln!(out, "\nQueues:")?;
@@ -29,8 +34,8 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
 }
 
 /// Lines for a POSIX shell. A secret that somebody has chosen does not end up in the logs of whoever runs the binary.
-fn exports(environment: &[(&str, String); 4]) -> String {
-    let [.., (_, key), (secret_name, secret)] = environment;
+fn exports(environment: &[(&str, String)]) -> String {
+    let [_, _, (_, key), (secret_name, secret), ..] = environment else { return String::new() };
     let is_default = [key.as_str(), secret.as_str()] == DEFAULT_PAIR;
     let line = |(name, value): &(&str, String)| {
         if name == secret_name && !is_default {

@@ -8,6 +8,8 @@ mod http;
 mod journal;
 mod mock;
 mod ops;
+#[cfg(feature = "s3")]
+pub mod s3;
 mod seed;
 mod table;
 
@@ -19,6 +21,9 @@ mod stopwatch;
 
 #[cfg(feature = "config-file")]
 pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};
+
+#[cfg(all(feature = "config-file", feature = "s3"))]
+pub use crate::config::S3Section;
 
 /// What [`QueueView`] and [`Requests`] show.
 pub mod inspect {

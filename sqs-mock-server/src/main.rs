@@ -71,7 +71,9 @@ async fn stop(server: MockSqs, signals: &mut Signals) {
 }
 
 fn start_log(config: &ConfigFile) -> Result<(), String> {
-    let directives = config.log.as_deref().unwrap_or("warn");
+    // s3s reports as errors what callers are refused, which is nothing to worry about.
+    let default = if cfg!(feature = "s3") { "warn,s3s=off" } else { "warn" };
+    let directives = config.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(directives).map_err(|error| format!("--log {directives}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match config.log_format {

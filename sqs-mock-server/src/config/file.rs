@@ -8,6 +8,8 @@
 mod apply;
 mod fault;
 mod queue;
+#[cfg(feature = "s3")]
+mod s3;
 mod section;
 mod setting;
 mod spot;
@@ -30,6 +32,8 @@ use crate::faults::Fault;
 use crate::http::QueueUrlStyle;
 
 pub(crate) use queue::QueueDefinition;
+#[cfg(feature = "s3")]
+pub use s3::S3Section;
 pub use setting::{Auth, LogFormat, Secret};
 
 /// What a config file says. What it does not name is `None`. The README has an example of everything.
@@ -101,6 +105,9 @@ pub struct ConfigFile {
     pub write_timeout: Option<Duration>,
     /// [`Limits::grace`](crate::Limits::grace).
     pub grace: Option<Duration>,
+    /// S3 beside SQS. Whether a directory is named, and where S3 listens, is up to its builder too.
+    #[cfg(feature = "s3")]
+    pub s3: S3Section,
     /// What goes wrong from the start on.
     pub faults: Vec<Fault>,
     queues: Vec<QueueDefinition>,
@@ -165,6 +172,14 @@ impl ConfigFile {
         };
         if let Some(limits) = root.section("limits") {
             file.read_limits(limits);
+        }
+        #[cfg(feature = "s3")]
+        if let Some(s3) = root.section("s3") {
+            file.s3 = S3Section::read(s3);
+        }
+        #[cfg(not(feature = "s3"))]
+        if root.section("s3").is_some() {
+            root.fault_at("s3", "this build has no S3; it takes the cargo feature s3");
         }
         file.queues = root.sections("queues").into_iter().filter_map(QueueDefinition::read).collect();
         root.finish();

@@ -15,6 +15,9 @@ pub(super) enum Effect {
     OmitEntries,
     /// Received messages are delivered once more.
     Redeliver,
+    /// Bodies go no faster than so many bytes a second.
+    #[cfg(feature = "s3")]
+    Pace(u64),
     /// The request ends otherwise than it would.
     End(End),
 }

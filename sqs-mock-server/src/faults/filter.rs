@@ -33,6 +33,9 @@ pub(super) struct Filter {
     pub(super) queue: Option<String>,
     pub(super) request: Option<OnRequest>,
     pub(super) entry: EntryFilter,
+    /// There when requests to S3 are meant, and none to SQS.
+    #[cfg(feature = "s3")]
+    pub(super) s3: Option<super::s3::S3Filter>,
 }
 
 /// All that must hold of an entry.
@@ -53,11 +56,40 @@ impl Filter {
             && (self.entry.is_empty() || request.entries.iter().any(|entry| self.entry.takes(entry)))
     }
 
+    /// Names of the operations that are meant, of either service.
+    pub(super) fn action_names(&self) -> Vec<String> {
+        let names = self.actions.iter().map(ToString::to_string);
+        #[cfg(feature = "s3")]
+        let names = names.chain(self.s3.iter().flat_map(|s3| &s3.actions).map(ToString::to_string));
+        names.collect()
+    }
+
     /// Whether entries of this request can be meant.
     pub(super) fn takes_head(&self, request: &Request<'_>) -> bool {
-        (self.actions.is_empty() || self.actions.contains(&request.action))
+        !self.is_of_s3()
+            && (self.actions.is_empty() || self.actions.contains(&request.action))
             && self.queue.as_deref().is_none_or(|queue| request.queue == Some(queue))
             && self.request.as_ref().is_none_or(|condition| (condition.0)(request))
+    }
+}
+
+#[cfg(feature = "s3")]
+impl Filter {
+    fn is_of_s3(&self) -> bool {
+        self.s3.is_some()
+    }
+
+    /// Whether no condition is there that no request to S3 can meet.
+    pub(super) fn names_nothing_of_sqs(&self) -> bool {
+        self.actions.is_empty() && self.queue.is_none() && self.request.is_none() && self.entry.is_empty()
+    }
+}
+
+#[cfg(not(feature = "s3"))]
+impl Filter {
+    #[expect(clippy::unused_self, reason = "there is no S3")]
+    fn is_of_s3(&self) -> bool {
+        false
     }
 }
 

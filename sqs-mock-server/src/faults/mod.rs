@@ -34,8 +34,12 @@ mod filter;
 mod plan;
 mod registry;
 mod request;
+#[cfg(feature = "s3")]
+mod s3;
 mod shown;
 mod spec;
+#[cfg(feature = "s3")]
+mod spec_s3;
 mod target;
 
 pub(crate) use effect::Ending;
@@ -44,6 +48,8 @@ pub(crate) use fault::name_of;
 pub(crate) use plan::{FailedEntry, Plan, Unapplied};
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
+#[cfg(feature = "s3")]
+pub(crate) use s3::{S3Plan, S3Target, S3Unapplied};
 pub use spec::InvalidFault;
 pub(crate) use target::Target;
 

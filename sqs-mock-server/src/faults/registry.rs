@@ -130,6 +130,12 @@ impl Faults {
         Plan::of(&rules, request)
     }
 
+    /// The faults there are now.
+    #[cfg(feature = "s3")]
+    pub(super) fn rules(&self) -> Vec<Arc<Rule>> {
+        self.shared.rules.read().clone()
+    }
+
     fn remove(&self, rule: &Arc<Rule>) {
         let mut rules = self.shared.rules.write();
         rules.retain(|other| !Arc::ptr_eq(other, rule));

@@ -10,13 +10,19 @@ impl From<&Fault> for Spec {
     fn from(fault: &Fault) -> Self {
         let entry = &fault.filter.entry;
         Self {
-            actions: fault.filter.actions.iter().map(ToString::to_string).collect(),
+            actions: fault.filter.action_names(),
             queue: fault.filter.queue.clone(),
             group: entry.group.clone(),
             body_contains: entry.body.clone(),
             entries: entry.indices.clone(),
             skip: fault.skip,
             times: fault.times,
+            #[cfg(feature = "s3")]
+            service: fault.filter.s3.as_ref().map(|_| super::spec_s3::ServiceName::S3),
+            #[cfg(feature = "s3")]
+            bucket: fault.filter.s3.as_ref().and_then(|s3| s3.bucket.clone()),
+            #[cfg(feature = "s3")]
+            key_prefix: fault.filter.s3.as_ref().and_then(|s3| s3.key_prefix.clone()),
             probability: Some(fault.probability).filter(|probability| *probability < 1.0),
             ..Self::of_effect(&fault.effect)
         }
@@ -35,6 +41,8 @@ impl Spec {
             Effect::FailEntries(failure) => {
                 Self { effect: EffectName::FailEntries, ..Self::of_failure(failure) }
             }
+            #[cfg(feature = "s3")]
+            Effect::Pace(pace) => Self { bytes_per_second: Some(*pace), ..plain(EffectName::Pace) },
             Effect::OmitEntries => plain(EffectName::OmitEntries),
             Effect::Redeliver => plain(EffectName::Redeliver),
             Effect::End(End::Error(failure)) => {

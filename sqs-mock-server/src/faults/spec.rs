@@ -43,6 +43,20 @@ pub(super) struct Spec {
     pub(super) body_contains: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) entries: Vec<usize>,
+    /// What the fault strikes when nothing else tells.
+    #[cfg(feature = "s3")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) service: Option<super::spec_s3::ServiceName>,
+    #[cfg(feature = "s3")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bucket: Option<String>,
+    #[cfg(feature = "s3")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) key_prefix: Option<String>,
+    /// Of `pace`.
+    #[cfg(feature = "s3")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bytes_per_second: Option<u64>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) skip: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +80,8 @@ pub(super) enum EffectName {
     Truncate,
     Corrupt,
     Redeliver,
+    #[cfg(feature = "s3")]
+    Pace,
 }
 
 impl EffectName {
@@ -144,23 +160,10 @@ impl Serialize for Fault {
 impl TryFrom<Spec> for Fault {
     type Error = String;
 
-    fn try_from(spec: Spec) -> Result<Self, String> {
+    fn try_from(mut spec: Spec) -> Result<Self, String> {
         spec.refuse_what_does_not_belong()?;
         spec.refuse_what_is_too_long()?;
         let mut fault = spec.bare()?;
-        if let Some(text) = spec.message {
-            fault = fault.message(text);
-        }
-        if let Some(sender_fault) = spec.sender_fault {
-            fault = fault.sender_fault(sender_fault);
-        }
-        for name in &spec.actions {
-            let action = Action::from_name(name).ok_or_else(|| format!("`actions`: there is no {name:?}"))?;
-            if !spec.effect.can_strike(action) {
-                return Err(format!("`actions`: this effect cannot strike {action}"));
-            }
-            fault = fault.on(action);
-        }
         if let Some(probability) = spec.probability {
             if !(0.0..=1.0).contains(&probability) {
                 return Err(format!("`probability` must be between 0 and 1, not {probability}"));
@@ -170,13 +173,31 @@ impl TryFrom<Spec> for Fault {
         if spec.times == Some(0) {
             return Err("`times` must be at least 1".to_owned());
         }
+        fault = Self { skip: spec.skip, times: spec.times, ..fault };
+        if let Some(text) = spec.message.take() {
+            fault = fault.message(text);
+        }
+        if let Some(sender_fault) = spec.sender_fault {
+            fault = fault.sender_fault(sender_fault);
+        }
+        #[cfg(feature = "s3")]
+        if spec.is_of_s3() {
+            return spec.with_s3(fault);
+        }
+        for name in &spec.actions {
+            let action = Action::from_name(name).ok_or_else(|| format!("`actions`: there is no {name:?}"))?;
+            if !spec.effect.can_strike(action) {
+                return Err(format!("`actions`: this effect cannot strike {action}"));
+            }
+            fault = fault.on(action);
+        }
         if let Some(queue) = spec.queue {
             fault = fault.queue(queue);
         }
         fault.filter.entry.group = spec.group;
         fault.filter.entry.body = spec.body_contains;
         fault.filter.entry.indices = spec.entries;
-        Ok(Self { skip: spec.skip, times: spec.times, ..fault })
+        Ok(fault)
     }
 }
 
@@ -207,11 +228,21 @@ impl Spec {
             EffectName::Truncate => Fault::truncate(),
             EffectName::Corrupt => Fault::corrupt(),
             EffectName::Redeliver => Fault::redeliver(),
+            #[cfg(feature = "s3")]
+            EffectName::Pace => {
+                let pace = self.bytes_per_second.filter(|pace| *pace > 0);
+                Fault::s3_pace(pace.ok_or("`bytes_per_second` must be there, and at least 1")?)
+            }
         })
     }
 
     fn code(&self) -> Result<ErrorCode, String> {
-        match ErrorCode::from_name(self.code.as_deref().ok_or("`code` is missing")?) {
+        let code = self.code.as_deref().ok_or("`code` is missing")?;
+        #[cfg(feature = "s3")]
+        if self.is_of_s3() {
+            return super::spec_s3::code(code);
+        }
+        match ErrorCode::from_name(code) {
             ErrorCode::Other(code) => Err(format!("`code`: {code:?} is no code of SQS")),
             code => Ok(code),
         }
@@ -219,6 +250,8 @@ impl Spec {
 
     /// Faults stay in memory, and are shown on request.
     fn refuse_what_is_too_long(&self) -> Result<(), String> {
+        #[cfg(feature = "s3")]
+        self.refuse_what_is_too_long_for_s3()?;
         let table = [
             ("body", &self.body, 64 << 10),
             ("message", &self.message, 1 << 10),
@@ -249,6 +282,8 @@ impl Spec {
             ("latency_ms", self.latency_ms.is_some(), &[Latency]),
             ("max_latency_ms", self.max_latency_ms.is_some(), &[Latency]),
         ];
+        #[cfg(feature = "s3")]
+        self.refuse_what_does_not_belong_to_s3()?;
         match table.iter().find(|(_, given, effects)| *given && !effects.contains(&self.effect)) {
             Some((field, ..)) => Err(format!("`{field}` does not belong to this effect")),
             None => Ok(()),

@@ -57,12 +57,28 @@ pub(crate) struct Endpoint {
     names: Names,
     journal: Journal,
     metrics: Metrics,
+    /// S3 beside it.
+    #[cfg(feature = "s3")]
+    s3: std::sync::OnceLock<std::sync::Weak<crate::s3::Content>>,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
     pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
-        Self { service, names, journal, metrics: Metrics::new() }
+        Self {
+            service,
+            names,
+            journal,
+            metrics: Metrics::new(),
+            #[cfg(feature = "s3")]
+            s3: std::sync::OnceLock::new(),
+        }
+    }
+
+    /// Puts S3 beside it, once.
+    #[cfg(feature = "s3")]
+    pub(crate) fn beside(&self, s3: std::sync::Weak<crate::s3::Content>) {
+        let _ = self.s3.set(s3);
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -165,6 +181,10 @@ impl Endpoint {
     pub(crate) fn reset(&self) {
         self.service.reset();
         self.journal.reset();
+        #[cfg(feature = "s3")]
+        if let Some(s3) = self.s3.get().and_then(std::sync::Weak::upgrade) {
+            s3.reset();
+        }
     }
 
     /// What it was asked.

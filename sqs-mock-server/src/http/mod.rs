@@ -38,5 +38,10 @@ pub(crate) use caller::is_region;
 pub(crate) use endpoint::{Endpoint, Names};
 pub use in_process::InProcess;
 pub use limits::Limits;
+#[cfg(feature = "s3")]
+pub(crate) use outgoing::Break;
 pub use queue_url::QueueUrlStyle;
+pub(crate) use router::Router;
 pub(crate) use server::Server;
+#[cfg(feature = "s3")]
+pub(crate) use server::Site;

@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 /// A fault demands that the connection breaks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Break {
+pub(crate) enum Break {
     /// At once, as when the machine on the other side goes down.
     Reset,
     /// After what was written has arrived.
@@ -35,14 +35,14 @@ impl std::error::Error for Break {}
 
 /// A whole body, or a part after which the connection breaks.
 #[derive(Debug)]
-pub(super) enum Outgoing {
+pub(crate) enum Outgoing {
     Whole(Full<Bytes>),
     Part(Part),
 }
 
 /// How far a part has come.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// It is to be sent.
     Due(Bytes),
     /// It was handed over, and may still lie in a buffer.

@@ -1,34 +1,47 @@
 //! From a request of a socket to the endpoint: its body is read, or refused.
 
+use std::sync::Arc;
+
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
+use super::Limits;
 use super::endpoint::Endpoint;
 use super::intake::{Admitted, Intake};
 use super::outgoing::{Break, Outgoing, Part};
 use super::reply::Reply;
+use super::server::Site;
 
-/// What connections answer with.
-pub(super) type Answer = Response<Outgoing>;
+/// SQS for sockets.
+#[derive(Debug)]
+pub(crate) struct Router {
+    endpoint: Arc<Endpoint>,
+    intake: Intake,
+}
 
-/// Answers one request.
-///
-/// # Cancel safety
-/// Dropped before its end, the request is as if it had not been made, or as if its answer had been lost.
-///
-/// # Errors
-/// A fault demands that the connection breaks.
-pub(super) async fn route(
-    endpoint: &Endpoint,
-    intake: &Intake,
-    request: Request<Incoming>,
-) -> Result<Answer, Break> {
-    match serve(endpoint, intake, request).await {
-        Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
-        Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
-        Reply::Lost => Err(Break::Reset),
+impl Router {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+        Self { endpoint, intake: Intake::new(limits) }
+    }
+}
+
+impl Site for Router {
+    type Body = Outgoing;
+
+    /// # Cancel safety
+    /// Dropped before its end, the request is as if it had not been made, or as if its answer had been lost.
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<Outgoing>, Break> {
+        match serve(&self.endpoint, &self.intake, request).await {
+            Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
+            Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
+            Reply::Lost => Err(Break::Reset),
+        }
+    }
+
+    fn connected(&self) -> impl Drop + Send {
+        self.endpoint.count_connection()
     }
 }
 

@@ -1,17 +1,21 @@
 //! Sockets: accepting, serving and stopping gracefully.
 //!
 //! ```text
-//! Server --owns--> task accept loop --owns--> one task per connection --calls--> router
+//! Server --owns--> task accept loop --owns--> one task per connection --calls--> site
 //!    |  stop: watch channel   |                        |
 //!    +------------------------+------------------------+   stop(): no new connections, requests under way
 //!                                                          finish, long polls end, then the rest is cut
 //! ```
 //! Dropping the server ends the loop, which ends the connections.
 
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,39 +23,53 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::endpoint::Endpoint;
-use super::intake::Intake;
+use super::Limits;
 use super::outgoing::Break;
 use super::patience::Patient;
-use super::{Limits, router};
 
 /// Read buffer of a connection; also the largest frame of a body.
 const BUFFER: usize = 128 << 10;
 /// Pause after a failed accept, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
+/// What answers the requests of a server.
+pub(crate) trait Site: Send + Sync + 'static {
+    /// The body of an answer.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// A fault demands that the connection breaks.
+    fn route(
+        &self,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<Self::Body>, Break>> + Send;
+
+    /// A connection is there, until the answer is dropped.
+    fn connected(&self) -> impl Drop + Send;
+}
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
-    endpoint: Arc<Endpoint>,
     stop: watch::Sender<bool>,
     accepting: JoinHandle<()>,
 }
 
 impl Server {
-    /// Serves `endpoint` on the connections of `listener`.
-    pub(crate) fn start(listener: TcpListener, endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+    /// Serves `site` on the connections of `listener`.
+    pub(crate) fn start(listener: TcpListener, site: impl Site, limits: Limits) -> Self {
         let (stop, stopped) = watch::channel(false);
         let accept_loop = AcceptLoop {
             listener,
-            endpoint: Arc::clone(&endpoint),
+            site: Arc::new(site),
             limits,
-            intake: Arc::new(Intake::new(limits)),
             stopped,
             seats: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             connections: JoinSet::new(),
         };
-        Self { endpoint, stop, accepting: tokio::spawn(accept_loop.run()) }
+        Self { stop, accepting: tokio::spawn(accept_loop.run()) }
     }
 
     /// Stops gracefully, and waits for it.
@@ -60,7 +78,6 @@ impl Server {
     /// Dropped before its end, the server stops at once.
     pub(crate) async fn stop(mut self) {
         self.stop.send_replace(true);
-        self.endpoint.shut_down();
         // An error says that the loop was cut off before; then there is nothing to wait for.
         let _ = (&mut self.accepting).await;
     }
@@ -72,18 +89,17 @@ impl Drop for Server {
     }
 }
 
-struct AcceptLoop {
+struct AcceptLoop<S> {
     listener: TcpListener,
-    endpoint: Arc<Endpoint>,
+    site: Arc<S>,
     limits: Limits,
-    intake: Arc<Intake>,
     stopped: watch::Receiver<bool>,
     /// One permit a connection. Only the loop waits for them; connections give them back when they end.
     seats: Arc<Semaphore>,
     connections: JoinSet<()>,
 }
 
-impl AcceptLoop {
+impl<S: Site> AcceptLoop<S> {
     async fn run(mut self) {
         loop {
             tokio::select! {
@@ -106,11 +122,10 @@ impl AcceptLoop {
     }
 
     fn spawn(&mut self, stream: TcpStream, seat: OwnedSemaphorePermit) {
-        let (endpoint, intake) = (Arc::clone(&self.endpoint), Arc::clone(&self.intake));
-        let stopped = self.stopped.clone();
+        let (site, limits, stopped) = (Arc::clone(&self.site), self.limits, self.stopped.clone());
         self.connections.spawn(async move {
-            let open = endpoint.count_connection();
-            serve(stream, &endpoint, &intake, stopped).await;
+            let open = site.connected();
+            serve(stream, &*site, &limits, stopped).await;
             drop((open, seat));
         });
     }
@@ -127,9 +142,9 @@ async fn accept(
     Ok((stream, seat))
 }
 
-async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, stopped: watch::Receiver<bool>) {
-    let mut stream = Patient::new(stream, intake.limits().write_timeout);
-    let Err(error) = converse(&mut stream, endpoint, intake, stopped).await else { return };
+async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: watch::Receiver<bool>) {
+    let mut stream = Patient::new(stream, limits.write_timeout);
+    let Err(error) = converse(&mut stream, site, limits, stopped).await else { return };
     if Break::behind(&error) == Some(Break::Reset) {
         // An error says that the connection is down already.
         let _ = stream.get_ref().set_zero_linger();
@@ -139,12 +154,11 @@ async fn serve(stream: TcpStream, endpoint: &Endpoint, intake: &Intake, stopped:
 
 async fn converse(
     stream: &mut Patient<TcpStream>,
-    endpoint: &Endpoint,
-    intake: &Intake,
+    site: &impl Site,
+    limits: &Limits,
     mut stopped: watch::Receiver<bool>,
 ) -> hyper::Result<()> {
-    let limits = intake.limits();
-    let service = service_fn(|request| router::route(endpoint, intake, request));
+    let service = service_fn(|request| site.route(request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)

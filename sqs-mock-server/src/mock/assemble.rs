@@ -55,6 +55,8 @@ impl MockSqs {
             queue_url_style,
             configured_queues,
             server: None,
+            #[cfg(feature = "s3")]
+            s3: None,
             verification: config.verification.clone(),
         }
     }

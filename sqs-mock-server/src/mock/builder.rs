@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::config::ConfigFile;
 use crate::engine::DeliveryMode;
 use crate::faults::Fault;
-use crate::http::{Limits, QueueUrlStyle, Server};
+use crate::http::{Limits, QueueUrlStyle, Router, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
 #[derive(Clone, Debug, Default)]
@@ -139,6 +139,20 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Starts S3 too, on a port of its own, with objects in this directory, which is made if it is missing, and a bucket
+    /// `payloads`. Short for [`s3`](Self::s3) with [`S3::in_dir`](crate::s3::S3::in_dir).
+    #[cfg(feature = "s3")]
+    pub fn with_s3(self, directory: impl Into<std::path::PathBuf>) -> Self {
+        self.s3(crate::s3::S3::in_dir(directory))
+    }
+
+    /// Starts S3 too, on a port of its own.
+    #[cfg(feature = "s3")]
+    pub fn s3(mut self, settings: crate::s3::S3) -> Self {
+        self.config.s3 = Some(settings);
+        self
+    }
+
     /// Takes settings and queues from a TOML file. What it names replaces what was said before; what is said later wins.
     /// Its queues are created when the server starts, before it accepts requests.
     ///
@@ -175,15 +189,19 @@ impl MockSqsBuilder {
         // Before the port: who has wrong queues must not be found listening.
         let service = MockSqs::service(&config)?;
         let (host, port) = (config.host.as_str(), config.port);
-        let listener = TcpListener::bind((host, port)).await.map_err(|error| explain(&error, host, port))?;
-        let url = reachable_url(listener.local_addr()?);
+        let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
         let mut mock = MockSqs::assemble(service, &config, url);
-        mock.server = Some(Server::start(listener, Arc::clone(&mock.endpoint), limits));
+        #[cfg(feature = "s3")]
+        if let Some(settings) = config.s3.clone() {
+            let (listener, url) = listen(host, settings.port).await?;
+            mock.start_s3(settings, listener, url, &config)?;
+        }
+        mock.server = Some(Server::start(listener, Router::new(Arc::clone(&mock.endpoint), limits), limits));
         Ok(mock)
     }
 
-    /// Makes the server without a socket; host, port and limits do not matter then.
+    /// Makes the server without a socket; host, port, limits and S3 do not matter then.
     ///
     /// # Errors
     /// A setting or a queue of the config file is wrong.
@@ -191,6 +209,13 @@ impl MockSqsBuilder {
         let config = self.config.checked()?;
         Ok(MockSqs::assemble(MockSqs::service(&config)?, &config, IN_PROCESS_URL.to_owned()))
     }
+}
+
+/// A socket, and the URL that it is reached by.
+async fn listen(host: &str, port: u16) -> io::Result<(TcpListener, String)> {
+    let listener = TcpListener::bind((host, port)).await.map_err(|error| explain(&error, host, port))?;
+    let url = reachable_url(listener.local_addr()?);
+    Ok((listener, url))
 }
 
 fn explain(error: &io::Error, host: &str, port: u16) -> io::Error {

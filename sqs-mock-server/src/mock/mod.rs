@@ -7,6 +7,8 @@ mod messages;
 mod queue;
 #[cfg(feature = "config-file")]
 mod queues;
+#[cfg(feature = "s3")]
+mod s3;
 mod verification;
 mod wait;
 
@@ -63,6 +65,8 @@ pub struct MockSqs {
     queue_url_style: QueueUrlStyle,
     configured_queues: Vec<String>,
     server: Option<Server>,
+    #[cfg(feature = "s3")]
+    s3: Option<crate::s3::MockS3>,
     verification: Option<Verification>,
 }
 
@@ -102,14 +106,18 @@ impl MockSqs {
     }
 
     /// The environment that leads an AWS SDK to this server, such as that of a process that is to be tested:
-    /// endpoint, region and credentials.
-    pub fn environment(&self) -> [(&'static str, String); 4] {
-        [
+    /// endpoint, region and credentials, and the endpoint of S3 where there is one.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let sqs = [
             ("AWS_ENDPOINT_URL_SQS", self.url.clone()),
             ("AWS_REGION", self.region.clone()),
             ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
             ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),
-        ]
+        ];
+        #[cfg(feature = "s3")]
+        let sqs =
+            sqs.into_iter().chain(self.s3_endpoint_url().map(|url| ("AWS_ENDPOINT_URL_S3", url.to_owned())));
+        sqs.into_iter().collect()
     }
 
     /// URLs of the queues that its config file has made, in the order of the file.
@@ -166,7 +174,7 @@ impl MockSqs {
     /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, faults are
     /// removed, recorded requests are forgotten, and the clock is where it was at the start (the time of the system,
     /// unless told otherwise), running or frozen as then. Queues of a config file and faults of the builder are there
-    /// again. Receives that wait are answered as when their queue is deleted; other requests under way may be,
+    /// again. Objects in S3 stay where a directory was named for them, and go where none was. Receives that wait are answered as when their queue is deleted; other requests under way may be,
     /// too. Settings, connections and clients stay. Ids do not begin again, so that receipt
     /// handles from before fit no message of later queues.
     pub fn reset(&self) {
@@ -188,9 +196,18 @@ impl MockSqs {
     /// Dropped before its end, the server stops at once.
     pub async fn shutdown(mut self) {
         self.endpoint.shut_down();
-        if let Some(server) = self.server.take() {
-            server.stop().await;
+        let server = self.server.take();
+        let stop = async move {
+            if let Some(server) = server {
+                server.stop().await;
+            }
+        };
+        #[cfg(feature = "s3")]
+        if let Some(mut s3) = self.s3.take() {
+            tokio::join!(stop, s3.stop());
+            return;
         }
+        stop.await;
     }
 }
 

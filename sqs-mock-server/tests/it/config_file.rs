@@ -7,11 +7,14 @@ use sqs_mock_server::{ConfigFile, MockSqs};
 
 use crate::command_line::{Running, SECRET_IS_KNOWN, ask, binary, run};
 
-/// The only TOML of the README.
+/// The TOML of the README: all settings, and those of S3, which is a feature.
+fn examples() -> impl Iterator<Item = &'static str> {
+    let blocks = include_str!("../../README.md").split("```toml\n").skip(1);
+    blocks.map(|from| from.split_once("```").expect("its end").0)
+}
+
 fn example() -> &'static str {
-    let readme = include_str!("../../README.md");
-    let (_, from) = readme.split_once("```toml\n").expect("an example");
-    from.split_once("```").expect("its end").0
+    examples().next().expect("an example")
 }
 
 /// A file that is gone after the test.
@@ -70,17 +73,41 @@ async fn example_of_the_readme_works() {
 
 #[test]
 fn example_of_the_readme_has_every_setting() {
-    for text in ["x = 1", "[limits]\nx = 1", "[[queues]]\nname = 'a'\nx = 1"] {
+    let mut tables = vec!["x = 1", "[limits]\nx = 1", "[[queues]]\nname = 'a'\nx = 1"];
+    if cfg!(feature = "s3") {
+        tables.push("[s3]\ndirectory = 'd'\nx = 1");
+    }
+    for text in tables {
         let text = refusal(text);
         let (_, known) = text.rsplit_once("known are ").unwrap();
         for name in known.split(", ") {
-            let is_there = example().lines().any(|line| {
+            let is_there = examples().flat_map(str::lines).any(|line| {
                 let line = line.trim_start_matches('[');
                 line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ']']))
             });
             assert!(is_there, "{name}");
         }
     }
+}
+
+#[cfg(feature = "s3")]
+#[test]
+fn example_of_s3_works() {
+    let file = sqs_mock_server::ConfigFile::parse(examples().nth(1).unwrap(), "README").unwrap();
+    let buckets = vec!["orders".to_owned(), "audit".to_owned()];
+    assert_eq!(
+        (file.s3.directory, file.s3.port, file.s3.buckets),
+        (Some("payloads".into()), Some(9325), Some(buckets))
+    );
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn build_without_s3_says_so() {
+    let text = refusal("[s3]\ndirectory = 'd'");
+    assert_eq!(text, "config:1:1: s3: this build has no S3; it takes the cargo feature s3");
+    let output = run(&["--with-s3", "d"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[tokio::test]

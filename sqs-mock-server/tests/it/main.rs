@@ -28,6 +28,8 @@ mod message_actions;
 mod metrics;
 mod queue_actions;
 mod queue_urls;
+#[cfg(feature = "s3")]
+mod s3;
 mod sdk;
 mod session;
 mod signatures;

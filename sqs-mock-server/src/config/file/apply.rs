@@ -39,6 +39,10 @@ impl ConfigFile {
             Some(Auth::None) => config.keys = None,
             None => {}
         }
+        #[cfg(feature = "s3")]
+        if let Some(settings) = self.s3.settings() {
+            config.s3 = Some(settings);
+        }
         config.faults.extend(self.faults);
         config.queues.extend(self.queues);
     }

@@ -1,0 +1,50 @@
+//! S3 beside the server in the hand of a test.
+
+use std::io;
+
+use tokio::net::TcpListener;
+
+use super::MockSqs;
+use crate::config::Config;
+use crate::s3::{Host, MockS3, S3};
+
+impl MockSqs {
+    /// The S3 beside this server.
+    ///
+    /// # Panics
+    /// There is none: [`s3`](super::MockSqsBuilder::s3) asks for it, and it takes a socket.
+    pub fn s3(&self) -> &MockS3 {
+        match &self.s3 {
+            Some(s3) => s3,
+            None => panic!("this server has no S3: start it with MockSqs::builder().s3(S3::temporary())"),
+        }
+    }
+
+    /// Base URL of the S3 beside this server, where there is one.
+    pub fn s3_endpoint_url(&self) -> Option<&str> {
+        self.s3.as_ref().map(MockS3::endpoint_url)
+    }
+
+    /// Starts S3 beside it.
+    pub(super) fn start_s3(
+        &mut self,
+        settings: S3,
+        listener: TcpListener,
+        url: String,
+        config: &Config,
+    ) -> io::Result<()> {
+        let host = Host {
+            clock: self.service.clock().clone(),
+            faults: self.service.faults().clone(),
+            seed: self.service.seed(),
+            limits: config.limits,
+            keys: config.keys.clone(),
+            account: config.account.clone(),
+            journal: config.journal,
+        };
+        let s3 = MockS3::start(settings, listener, url, host)?;
+        self.endpoint.beside(s3.content());
+        self.s3 = Some(s3);
+        Ok(())
+    }
+}

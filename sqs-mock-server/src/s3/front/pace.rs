@@ -1,0 +1,42 @@
+//! Bytes that go by at a given pace.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::time::Sleep;
+
+/// Keeps what goes by for as long as it takes.
+#[derive(Debug)]
+pub(super) struct Pace<T> {
+    held: Option<(T, Pin<Box<Sleep>>)>,
+}
+
+impl<T> Default for Pace<T> {
+    fn default() -> Self {
+        Self { held: None }
+    }
+}
+
+impl<T> Pace<T> {
+    /// What was held, when its time has come; `None` when nothing is.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        if let Some((_, time)) = &mut self.held {
+            ready!(time.as_mut().poll(cx));
+        }
+        Poll::Ready(self.held.take().map(|(held, _)| held))
+    }
+
+    /// Whether nothing is held.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_none()
+    }
+
+    /// Holds so many bytes, of which so many go by in a second.
+    pub(super) fn hold(&mut self, held: T, bytes: usize, per_second: u64) {
+        #[expect(clippy::cast_precision_loss, reason = "nobody notices the difference")]
+        let seconds = bytes as f64 / per_second.max(1) as f64;
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        self.held = Some((held, Box::pin(tokio::time::sleep(time))));
+    }
+}

@@ -1,0 +1,39 @@
+//! S3 beside SQS, for payloads that are too large for messages: real S3 over HTTP in the same process, with objects in
+//! files.
+//!
+//! ```text
+//! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method an operation -> store: files
+//! ```
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! use sqs_mock_server::MockSqs;
+//! use sqs_mock_server::faults::Fault;
+//! use sqs_mock_server::s3::{S3, S3Action};
+//!
+//! let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
+//! let endpoint = server.s3().endpoint_url(); // for any S3 client
+//!
+//! // The next object that is asked for breaks off in the middle.
+//! server.faults().inject(Fault::truncate().on_s3(S3Action::GetObject).bucket("payloads").times(1));
+//! assert_eq!(server.s3().count("payloads"), 0);
+//! # let _ = endpoint;
+//! # Ok(())
+//! # }
+//! ```
+
+mod action;
+mod front;
+mod journal;
+mod ops;
+mod server;
+mod setup;
+mod store;
+
+pub use action::S3Action;
+pub use journal::S3Request;
+pub(crate) use server::{Content, Host};
+pub use server::{MockS3, S3Object, S3Upload};
+pub use setup::S3;
+#[cfg(feature = "config-file")]
+pub(crate) use setup::no_bucket_name;

@@ -1,0 +1,81 @@
+//! Conditions of callers on what is there: `If-Match` and its relatives.
+
+use std::time::SystemTime;
+
+use s3s::dto::{ETag, ETagCondition, Timestamp};
+use s3s::{S3Error, S3Result, s3_error};
+
+use super::attributes::time_of;
+use crate::s3::store::Record;
+
+/// What must hold of an object that is to be read or copied.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadConditions {
+    pub(super) matches: Option<ETagCondition>,
+    pub(super) none_match: Option<ETagCondition>,
+    pub(super) modified_since: Option<Timestamp>,
+    pub(super) unmodified_since: Option<Timestamp>,
+}
+
+/// Why an object is not read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unread {
+    Failed,
+    NotModified,
+}
+
+impl ReadConditions {
+    /// By the precedence of RFC 9110, section 13.2.2.
+    pub(super) fn check(&self, record: &Record) -> Result<(), Unread> {
+        // HTTP tells times in whole seconds.
+        let modified = record.modified / 1000;
+        let is_after = |time: &Timestamp| {
+            let since = time_of(time).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            modified > since.as_secs()
+        };
+        match (&self.matches, &self.unmodified_since) {
+            (Some(wanted), _) if !is_met(wanted, record) => return Err(Unread::Failed),
+            (None, Some(time)) if is_after(time) => return Err(Unread::Failed),
+            _ => {}
+        }
+        match (&self.none_match, &self.modified_since) {
+            (Some(unwanted), _) if is_met(unwanted, record) => Err(Unread::NotModified),
+            (None, Some(time)) if !is_after(time) => Err(Unread::NotModified),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What must hold of the object that is to be replaced.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WriteConditions {
+    pub(super) if_match: Option<ETagCondition>,
+    pub(super) if_none_match: Option<ETagCondition>,
+}
+
+impl WriteConditions {
+    pub(super) fn check(&self, before: Option<&Record>) -> S3Result<()> {
+        if let Some(wanted) = &self.if_match {
+            let before = before.ok_or_else(super::no_such_key)?;
+            if !is_met(wanted, before) {
+                return Err(failed());
+            }
+        }
+        match (&self.if_none_match, before) {
+            (Some(unwanted), Some(before)) if is_met(unwanted, before) => Err(failed()),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn is_met(condition: &ETagCondition, record: &Record) -> bool {
+    match condition {
+        ETagCondition::Any => true,
+        ETagCondition::ETag(etag) => etag.weak_cmp(&ETag::Strong(record.etag.clone())),
+    }
+}
+
+/// As S3 answers where it does nothing.
+pub(super) fn failed() -> S3Error {
+    s3_error!(PreconditionFailed, "At least one of the pre-conditions you specified did not hold")
+}

@@ -1,0 +1,145 @@
+//! Parts of uploads, and lists of both.
+
+use std::collections::BTreeMap;
+
+use s3s::dto::{
+    ChecksumAlgorithm, ETag, ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput,
+    ListPartsOutput, MultipartUpload, Part as Row, StorageClass, UploadPartInput, UploadPartOutput,
+};
+use s3s::{S3Request, S3Result, s3_error};
+
+use super::intake::Announced;
+use super::list::{Shown, at_most};
+use super::multipart::{no_such_upload, upload};
+use super::page::Query;
+use super::put::hex;
+use super::{Failed, Operations, set_sum, timestamp};
+use crate::s3::store::{Algorithm, Part, Upload};
+
+/// Least and greatest number of a part: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+const NUMBERS: std::ops::RangeInclusive<i32> = 1..=10_000;
+
+fn named(algorithm: Algorithm) -> ChecksumAlgorithm {
+    ChecksumAlgorithm::from_static(algorithm.name())
+}
+
+impl Operations {
+    pub(super) async fn upload_part(
+        &self,
+        mut request: S3Request<UploadPartInput>,
+    ) -> S3Result<UploadPartOutput> {
+        let body = request.input.body.take();
+        let input = &request.input;
+        if !NUMBERS.contains(&input.part_number) {
+            let text = "Part number must be an integer between 1 and 10000, inclusive";
+            return Err(s3_error!(InvalidArgument, "{text}"));
+        }
+        let bucket = self.bucket(&input.bucket)?;
+        let head = upload(&bucket, &input.upload_id, &input.key)?.head;
+        let written = Announced::of(&request, head.algorithm).store(&bucket, body).await?;
+        let part = Part {
+            number: input.part_number,
+            md5: written.md5,
+            sum: written.sum.clone(),
+            modified: self.now(),
+            segment: written.segment,
+        };
+        if !bucket.add_part(&head.id, part, &written.file).map_err(Failed::from)? {
+            return Err(no_such_upload());
+        }
+        let mut output =
+            UploadPartOutput { e_tag: Some(ETag::Strong(hex(&written.md5))), ..UploadPartOutput::default() };
+        set_sum!(output, written.sum.as_ref());
+        Ok(output)
+    }
+
+    pub(super) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
+        let input = request.input;
+        let upload = upload(&*self.bucket(&input.bucket)?, &input.upload_id, &input.key)?;
+        let (max_parts, at_most) = at_most(input.max_parts)?;
+        let marker = input.part_number_marker.unwrap_or(0);
+        let mut later = upload.parts.range(marker.saturating_add(1)..);
+        let parts: Vec<_> = later.by_ref().take(at_most).map(|(_, (part, _))| row(part)).collect();
+        let is_truncated = later.next().is_some();
+        Ok(ListPartsOutput {
+            next_part_number_marker: parts.last().and_then(|part| part.part_number).filter(|_| is_truncated),
+            bucket: Some(input.bucket),
+            key: Some(input.key),
+            upload_id: Some(input.upload_id),
+            part_number_marker: Some(marker),
+            max_parts: Some(max_parts),
+            is_truncated: Some(is_truncated),
+            parts: Some(parts),
+            checksum_algorithm: upload.head.algorithm.map(named),
+            storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
+            ..ListPartsOutput::default()
+        })
+    }
+
+    pub(super) fn list_multipart_uploads(
+        &self,
+        request: S3Request<ListMultipartUploadsInput>,
+    ) -> S3Result<ListMultipartUploadsOutput> {
+        let input = request.input;
+        let shown = Shown::as_asked(input.encoding_type.as_ref());
+        let (max_uploads, at_most) = at_most(input.max_uploads)?;
+        let all = self.bucket(&input.bucket)?.uploads().into_iter();
+        let all: BTreeMap<_, _> =
+            all.map(|upload| (place(&upload.head.key, &upload.head.id), upload)).collect();
+        // Without an id, the marker stands behind all uploads of its key.
+        let key_marker = input.key_marker.as_deref().filter(|marker| !marker.is_empty());
+        let id_marker = input.upload_id_marker.as_deref().filter(|marker| !marker.is_empty());
+        let after = key_marker.map(|key| place(key, id_marker.unwrap_or("\u{10ffff}")));
+        let prefix = input.prefix.as_deref().unwrap_or_default();
+        let query = Query { prefix, delimiter: input.delimiter.as_deref(), after: after.as_deref(), at_most };
+        let page = query.page(&all);
+        let (next_key, next_id) = page.next.as_deref().map(split).unzip();
+        Ok(ListMultipartUploadsOutput {
+            is_truncated: Some(page.next.is_some()),
+            next_key_marker: next_key.map(|key| shown.text(key)),
+            next_upload_id_marker: next_id.map(str::to_owned),
+            uploads: Some(page.rows.iter().map(|upload| shown_upload(shown, upload)).collect()),
+            common_prefixes: Some(shown.prefixes(&page.prefixes)),
+            max_uploads: Some(max_uploads),
+            bucket: Some(input.bucket),
+            prefix: Some(shown.text(prefix)),
+            delimiter: input.delimiter,
+            key_marker: input.key_marker,
+            upload_id_marker: input.upload_id_marker,
+            encoding_type: input.encoding_type,
+            ..ListMultipartUploadsOutput::default()
+        })
+    }
+}
+
+/// Where an upload stands in the list: by key, then by id. No delimiter is taken for one of these.
+fn place(key: &str, id: &str) -> String {
+    format!("{key}\0{id}")
+}
+
+fn split(place: &str) -> (&str, &str) {
+    place.rsplit_once('\0').unwrap_or((place, ""))
+}
+
+fn shown_upload(shown: Shown, upload: &Upload) -> MultipartUpload {
+    MultipartUpload {
+        key: Some(shown.text(&upload.head.key)),
+        upload_id: Some(upload.head.id.clone()),
+        initiated: Some(timestamp(upload.head.initiated)),
+        checksum_algorithm: upload.head.algorithm.map(named),
+        storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
+        ..MultipartUpload::default()
+    }
+}
+
+fn row(part: &Part) -> Row {
+    let mut output = Row {
+        part_number: Some(part.number),
+        size: i64::try_from(part.segment.size).ok(),
+        e_tag: Some(ETag::Strong(hex(&part.md5))),
+        last_modified: Some(timestamp(part.modified)),
+        ..Row::default()
+    };
+    set_sum!(output, part.sum.as_ref());
+    output
+}

@@ -1,0 +1,48 @@
+//! Which method answers which operation. What is not here is refused with `NotImplemented`.
+
+#[allow(clippy::wildcard_imports, reason = "inputs and outputs of all operations")]
+use s3s::dto::*;
+use s3s::{S3, S3Request, S3Response, S3Result};
+
+use super::Operations;
+
+/// One method of the trait for each method of [`Operations`] of the same name. Some of those wait for bytes.
+macro_rules! operations {
+    (@call $call:expr) => { $call };
+    (@call $call:expr, $waits:ident) => { $call.await };
+    ($( $method:ident: $input:ident -> $output:ident $(, $waits:ident)?; )*) => {
+        #[async_trait::async_trait]
+        impl S3 for Operations {
+            $(
+                async fn $method(&self, request: S3Request<$input>) -> S3Result<S3Response<$output>> {
+                    operations!(@call self.$method(request) $(, $waits)?).map(S3Response::new)
+                }
+            )*
+        }
+    };
+}
+
+operations! {
+    abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
+    complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
+    copy_object: CopyObjectInput -> CopyObjectOutput;
+    create_bucket: CreateBucketInput -> CreateBucketOutput;
+    create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
+    delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
+    delete_object: DeleteObjectInput -> DeleteObjectOutput;
+    delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput;
+    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
+    get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
+    get_object: GetObjectInput -> GetObjectOutput;
+    get_object_tagging: GetObjectTaggingInput -> GetObjectTaggingOutput;
+    head_bucket: HeadBucketInput -> HeadBucketOutput;
+    head_object: HeadObjectInput -> HeadObjectOutput;
+    list_buckets: ListBucketsInput -> ListBucketsOutput;
+    list_multipart_uploads: ListMultipartUploadsInput -> ListMultipartUploadsOutput;
+    list_objects: ListObjectsInput -> ListObjectsOutput;
+    list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
+    list_parts: ListPartsInput -> ListPartsOutput;
+    put_object: PutObjectInput -> PutObjectOutput, waits;
+    put_object_tagging: PutObjectTaggingInput -> PutObjectTaggingOutput;
+    upload_part: UploadPartInput -> UploadPartOutput, waits;
+}

@@ -1,0 +1,227 @@
+//! One bucket: its objects and the uploads that are under way.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use fastrand::Rng;
+use parking_lot::Mutex;
+
+use super::data::Draft;
+use super::disk;
+use super::{DataFile, Hashes, Object, Part, Record, Segment, Sum, Upload, UploadHead, Written, new_id};
+
+/// A bucket.
+#[derive(Debug)]
+pub(in crate::s3) struct Bucket {
+    name: String,
+    root: PathBuf,
+    /// In milliseconds since the epoch.
+    created: u64,
+    ids: Arc<Mutex<Rng>>,
+    /// Held while small files are written, but not while bytes are.
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) objects: BTreeMap<String, Arc<Object>>,
+    pub(super) uploads: BTreeMap<String, Upload>,
+    /// Whether it was removed, by whoever holds it still.
+    pub(super) closed: bool,
+}
+
+/// The bucket was removed meanwhile.
+#[derive(Debug)]
+pub(in crate::s3) struct Gone;
+
+impl Bucket {
+    pub(super) fn create(name: &str, root: PathBuf, now: u64, ids: &Arc<Mutex<Rng>>) -> io::Result<Self> {
+        for folder in ["objects", "uploads", "data"] {
+            fs::create_dir_all(root.join(folder))?;
+        }
+        disk::write(&root.join("bucket.json"), &now)?;
+        Ok(Self::of(name, root, now, ids, State::default()))
+    }
+
+    pub(super) fn of(name: &str, root: PathBuf, created: u64, ids: &Arc<Mutex<Rng>>, state: State) -> Self {
+        Self { name: name.to_owned(), root, created, ids: Arc::clone(ids), state: Mutex::new(state) }
+    }
+
+    pub(in crate::s3) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(in crate::s3) fn created(&self) -> u64 {
+        self.created
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Lets nothing in any more; `false` when there are objects.
+    pub(super) fn close(&self) -> bool {
+        let mut state = self.state.lock();
+        state.closed = state.objects.is_empty();
+        state.closed
+    }
+
+    /// Lets nothing in any more, and forgets all.
+    pub(super) fn empty(&self) {
+        *self.state.lock() = State { closed: true, ..State::default() };
+    }
+
+    /// The object of this key.
+    pub(in crate::s3) fn object(&self, key: &str) -> Option<Arc<Object>> {
+        self.state.lock().objects.get(key).cloned()
+    }
+
+    /// Looks at all objects, by key.
+    pub(in crate::s3) fn objects<T>(&self, look: impl FnOnce(&BTreeMap<String, Arc<Object>>) -> T) -> T {
+        look(&self.state.lock().objects)
+    }
+
+    /// A file for bytes that are to come.
+    pub(in crate::s3) async fn draft(&self) -> io::Result<Incoming> {
+        let draft = Draft::create(&self.root.join("data"), || new_id(&self.ids)).await?;
+        Ok(Incoming(draft))
+    }
+
+    /// The same bytes under a name of this bucket's own; no byte is copied where the file system can link files.
+    pub(in crate::s3) fn link(&self, file: &DataFile, size: u64) -> io::Result<(Arc<DataFile>, Segment)> {
+        loop {
+            let name = new_id(&self.ids);
+            let path = self.root.join("data").join(&name);
+            let linked = match fs::hard_link(file.path(), &path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(_) => fs::copy(file.path(), &path).map(drop),
+                Ok(()) => Ok(()),
+            };
+            let copy = Arc::new(DataFile::new(path, false));
+            return linked.map(|()| (copy, Segment { file: name, size }));
+        }
+    }
+
+    /// Puts an object there, in place of another, unless `check` refuses when it sees that other.
+    pub(in crate::s3) fn put<E: From<Gone> + From<io::Error>>(
+        &self,
+        object: Object,
+        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+    ) -> Result<Arc<Object>, E> {
+        let key = object.record.key.clone();
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(Gone.into());
+        }
+        check(state.objects.get(&key).map(|before| &before.record))?;
+        disk::write(&self.object_path(&key), &object.record)?;
+        object.files.iter().for_each(|file| file.keep());
+        let object = Arc::new(object);
+        if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
+            before
+                .files
+                .iter()
+                .filter(|file| !object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
+                .for_each(|file| file.doom());
+        }
+        Ok(object)
+    }
+
+    /// Removes an object, unless `check` refuses; `false` when there is none.
+    pub(in crate::s3) fn delete<E: From<io::Error>>(
+        &self,
+        key: &str,
+        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut state = self.state.lock();
+        check(state.objects.get(key).map(|object| &object.record))?;
+        let Some(object) = state.objects.get(key) else { return Ok(false) };
+        fs::remove_file(self.object_path(key))?;
+        object.doom();
+        state.objects.remove(key);
+        Ok(true)
+    }
+
+    fn object_path(&self, key: &str) -> PathBuf {
+        self.root.join("objects").join(disk::name_of_key(key))
+    }
+}
+
+/// Uploads in parts.
+impl Bucket {
+    /// Begins an upload; `head` gets its id.
+    pub(in crate::s3) fn begin<E: From<Gone> + From<io::Error>>(
+        &self,
+        mut head: UploadHead,
+    ) -> Result<String, E> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(Gone.into());
+        }
+        head.id = new_id(&self.ids);
+        while state.uploads.contains_key(&head.id) {
+            head.id = new_id(&self.ids);
+        }
+        let id = head.id.clone();
+        fs::create_dir_all(self.upload_path(&id))?;
+        disk::write(&self.upload_path(&id).join("upload.json"), &head)?;
+        state.uploads.insert(id.clone(), Upload { head: Arc::new(head), parts: BTreeMap::new() });
+        Ok(id)
+    }
+
+    /// The upload of this id, as it is now.
+    pub(in crate::s3) fn upload(&self, id: &str) -> Option<Upload> {
+        self.state.lock().uploads.get(id).cloned()
+    }
+
+    /// All of them, as they are now.
+    pub(in crate::s3) fn uploads(&self) -> Vec<Upload> {
+        self.state.lock().uploads.values().cloned().collect()
+    }
+
+    /// Adds a part, in place of another of its number; `false` when there is no such upload any more.
+    pub(in crate::s3) fn add_part(&self, id: &str, part: Part, file: &Arc<DataFile>) -> io::Result<bool> {
+        let mut state = self.state.lock();
+        let Some(upload) = state.uploads.get_mut(id) else { return Ok(false) };
+        disk::write(&self.upload_path(id).join(format!("{}.json", part.number)), &part)?;
+        file.keep();
+        if let Some((_, before)) = upload.parts.insert(part.number, (Arc::new(part), Arc::clone(file))) {
+            before.doom();
+        }
+        Ok(true)
+    }
+
+    /// Ends an upload; its bytes go unless an object has them. `false` when there is no such upload.
+    pub(in crate::s3) fn end(&self, id: &str, object: Option<&Object>) -> io::Result<bool> {
+        let mut state = self.state.lock();
+        let Some(upload) = state.uploads.remove(id) else { return Ok(false) };
+        fs::remove_dir_all(self.upload_path(id))?;
+        let is_needed = |file: &Arc<DataFile>| {
+            object.is_some_and(|object| object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
+        };
+        let files = upload.parts.values().map(|(_, file)| file);
+        files.filter(|file| !is_needed(file)).for_each(|file| file.doom());
+        Ok(true)
+    }
+
+    fn upload_path(&self, id: &str) -> PathBuf {
+        self.root.join("uploads").join(id)
+    }
+}
+
+/// Bytes on their way into a file of this bucket.
+pub(in crate::s3) struct Incoming(Draft);
+
+impl Incoming {
+    pub(in crate::s3) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write(bytes).await
+    }
+
+    pub(in crate::s3) async fn finish(self, hashes: Hashes) -> io::Result<Written> {
+        let (file, segment): (Arc<DataFile>, Segment) = self.0.finish().await?;
+        let (md5, sum): ([u8; 16], Option<Sum>) = hashes.finish();
+        Ok(Written { file, segment, md5, sum })
+    }
+}

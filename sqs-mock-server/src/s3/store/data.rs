@@ -1,0 +1,160 @@
+//! Files of bytes: written once, then read from any place, and removed when nobody needs them.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::stream;
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
+
+use super::{Object, Segment, Sum};
+
+/// Bytes that are read at a time.
+const CHUNK: u64 = 256 << 10;
+
+/// A file of bytes. Unless it is kept, it is removed with the last of its holders, who may still be reading it.
+#[derive(Debug)]
+pub(in crate::s3) struct DataFile {
+    path: PathBuf,
+    kept: AtomicBool,
+}
+
+/// Bytes that were written, and that nobody has asked to keep yet.
+#[derive(Debug)]
+pub(in crate::s3) struct Written {
+    pub(in crate::s3) file: Arc<DataFile>,
+    pub(in crate::s3) segment: Segment,
+    pub(in crate::s3) md5: [u8; 16],
+    pub(in crate::s3) sum: Option<Sum>,
+}
+
+impl DataFile {
+    pub(super) fn new(path: PathBuf, kept: bool) -> Self {
+        Self { path, kept: AtomicBool::new(kept) }
+    }
+
+    pub(in crate::s3) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it there.
+    pub(super) fn keep(&self) {
+        self.kept.store(true, Ordering::Release);
+    }
+
+    /// Has it removed once nobody reads it any more.
+    pub(super) fn doom(&self) {
+        self.kept.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for DataFile {
+    fn drop(&mut self) {
+        if !*self.kept.get_mut() {
+            // What cannot be removed now is removed at the next start.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) name: String,
+    data: Arc<DataFile>,
+    file: File,
+    size: u64,
+}
+
+impl Draft {
+    /// An empty file that nobody else has. `names` gives as many names as are asked for.
+    pub(super) async fn create(directory: &Path, names: impl Fn() -> String) -> io::Result<Self> {
+        loop {
+            let name = names();
+            let path = directory.join(&name);
+            match File::create_new(&path).await {
+                Ok(mut file) => {
+                    file.set_max_buf_size(1 << 20);
+                    return Ok(Self { name, data: Arc::new(DataFile::new(path, false)), file, size: 0 });
+                }
+                // The same seed names files of an earlier run once more.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.size += bytes.len() as u64;
+        self.file.write_all(bytes).await
+    }
+
+    pub(super) async fn finish(mut self) -> io::Result<(Arc<DataFile>, Segment)> {
+        self.file.flush().await?;
+        Ok((self.data, Segment { file: self.name, size: self.size }))
+    }
+}
+
+/// Bytes of an object from one place to another, which keep its files there as long as they are read.
+pub(in crate::s3) struct Pieces {
+    due: VecDeque<Piece>,
+    open: Option<(File, u64)>,
+}
+
+struct Piece {
+    file: Arc<DataFile>,
+    start: u64,
+    length: u64,
+}
+
+impl Pieces {
+    /// Bytes from `start` on, up to and without `end`.
+    pub(in crate::s3) fn of(object: &Object, start: u64, end: u64) -> Self {
+        let mut due = VecDeque::new();
+        let mut at = 0;
+        for (segment, file) in object.record.segments.iter().zip(&object.files) {
+            let (first, last) = (start.clamp(at, at + segment.size), end.clamp(at, at + segment.size));
+            if first < last {
+                due.push_back(Piece { file: Arc::clone(file), start: first - at, length: last - first });
+            }
+            at += segment.size;
+        }
+        Self { due, open: None }
+    }
+
+    /// In chunks.
+    pub(in crate::s3) fn stream(self) -> impl Stream<Item = io::Result<Bytes>> + Send + Sync + 'static {
+        stream::try_unfold(self, |mut pieces| async move {
+            let chunk = pieces.next().await?;
+            Ok(chunk.map(|chunk| (chunk, pieces)))
+        })
+    }
+
+    /// The next chunk; `None` at the end.
+    pub(in crate::s3) async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        loop {
+            if let Some((file, left)) = &mut self.open
+                && *left > 0
+            {
+                let mut chunk = vec![0; usize::try_from((*left).min(CHUNK)).unwrap_or(usize::MAX)];
+                let read = file.read(&mut chunk).await?;
+                if read == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                chunk.truncate(read);
+                *left -= read as u64;
+                return Ok(Some(chunk.into()));
+            }
+            let Some(piece) = self.due.front() else { return Ok(None) };
+            let mut file = File::open(piece.file.path()).await?;
+            file.seek(io::SeekFrom::Start(piece.start)).await?;
+            self.open = Some((file, piece.length));
+            self.due.pop_front();
+        }
+    }
+}

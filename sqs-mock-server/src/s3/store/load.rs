@@ -1,0 +1,110 @@
+//! A bucket as an earlier run has left it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use fastrand::Rng;
+use parking_lot::Mutex;
+
+use super::bucket::State;
+use super::{Bucket, DataFile, Object, Part, Record, Segment, Upload, UploadHead, disk};
+
+/// Reads a bucket, and removes what was not finished.
+pub(super) fn bucket(name: &str, root: PathBuf, ids: &Arc<Mutex<Rng>>) -> io::Result<Bucket> {
+    let created = disk::read(&root.join("bucket.json"))?;
+    let data = Data { root: root.join("data") };
+    let objects = objects(&root, &data)?;
+    let uploads = uploads(&root, &data, &objects)?;
+    let state = State { objects, uploads, ..State::default() };
+    data.remove_strangers(&state)?;
+    Ok(Bucket::of(name, root, created, ids, state))
+}
+
+fn objects(root: &Path, data: &Data) -> io::Result<BTreeMap<String, Arc<Object>>> {
+    let mut objects = BTreeMap::new();
+    for path in finished(&root.join("objects"))? {
+        let record: Record = disk::read(&path)?;
+        let files = record.segments.iter().map(|segment| data.file(segment)).collect::<io::Result<_>>()?;
+        objects.insert(record.key.clone(), Arc::new(Object { record, files }));
+    }
+    Ok(objects)
+}
+
+fn uploads(
+    root: &Path,
+    data: &Data,
+    objects: &BTreeMap<String, Arc<Object>>,
+) -> io::Result<BTreeMap<String, Upload>> {
+    let of_objects = objects.values().flat_map(|object| &object.record.segments);
+    let of_objects: HashSet<_> = of_objects.map(|segment| segment.file.as_str()).collect();
+    let mut uploads = BTreeMap::new();
+    for directory in finished(&root.join("uploads"))? {
+        let head = directory.join("upload.json");
+        if !head.exists() {
+            // It was beginning or ending when the run ended.
+            fs::remove_dir_all(&directory)?;
+            continue;
+        }
+        let head: UploadHead = disk::read(&head)?;
+        let mut parts = BTreeMap::new();
+        for path in finished(&directory)?.into_iter().filter(|path| !path.ends_with("upload.json")) {
+            let part: Part = disk::read(&path)?;
+            let file = data.file(&part.segment)?;
+            parts.insert(part.number, (Arc::new(part), file));
+        }
+        if parts.values().any(|(part, _): &(Arc<Part>, _)| of_objects.contains(part.segment.file.as_str())) {
+            // It was completed: the object has its bytes.
+            fs::remove_dir_all(&directory)?;
+            continue;
+        }
+        uploads.insert(head.id.clone(), Upload { head: Arc::new(head), parts });
+    }
+    Ok(uploads)
+}
+
+/// What is in a directory, without what was not finished, which goes.
+fn finished(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == disk::UNFINISHED) {
+            fs::remove_file(path)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// The bytes of a bucket.
+struct Data {
+    root: PathBuf,
+}
+
+impl Data {
+    fn file(&self, segment: &Segment) -> io::Result<Arc<DataFile>> {
+        let path = self.root.join(&segment.file);
+        let found = fs::metadata(&path).map(|metadata| metadata.len());
+        if found.as_ref().ok() != Some(&segment.size) {
+            let text = format!("{} should have {} bytes, and has not", path.display(), segment.size);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        Ok(Arc::new(DataFile::new(path, true)))
+    }
+
+    /// Removes files that nothing names: their writing was not finished, or their removal.
+    fn remove_strangers(&self, state: &State) -> io::Result<()> {
+        let of_objects = state.objects.values().flat_map(|object| &object.files);
+        let of_parts = state.uploads.values().flat_map(|upload| upload.parts.values()).map(|(_, file)| file);
+        let named: HashSet<_> = of_objects.chain(of_parts).map(|file| file.path().to_owned()).collect();
+        for entry in fs::read_dir(&self.root)? {
+            let path = entry?.path();
+            if !named.contains(&path) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}

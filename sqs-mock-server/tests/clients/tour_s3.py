@@ -1,0 +1,118 @@
+"""S3 beside SQS, as boto3 and Amazon's extended client see it: `tour_s3.py ENDPOINT S3_ENDPOINT`."""
+
+import io
+import json
+import sys
+import urllib.request
+from importlib.metadata import version
+
+import boto3
+import sqs_extended_client  # noqa: F401, which gives boto3's SQS clients large payloads
+from botocore.exceptions import ClientError
+
+SQS, S3 = sys.argv[1:]
+BUCKET = "payloads"
+COMMON = {"region_name": "us-east-1", "aws_access_key_id": "test", "aws_secret_access_key": "test"}
+s3 = boto3.client("s3", endpoint_url=S3, **COMMON)
+
+
+def equal(given, expected):
+    assert given == expected, f"{given!r:.200} is not {expected!r:.200}"
+
+
+def refused(code, call, **arguments):
+    try:
+        call(**arguments)
+    except ClientError as error:
+        equal(error.response["Error"]["Code"], code)
+    else:
+        raise AssertionError(f"not refused with {code}")
+
+
+def keys():
+    return [row["Key"] for row in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
+
+
+def fault(**said):
+    request = urllib.request.Request(f"{SQS}/_mock/faults", data=json.dumps(said).encode(), method="POST")
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def objects_come_back_with_metadata_and_in_part():
+    s3.put_object(Bucket=BUCKET, Key="a", Body=b"abcdef", Metadata={"m": "1"}, ContentEncoding="gzip")
+    got = s3.get_object(Bucket=BUCKET, Key="a")
+    equal((got["Body"].read(), got["Metadata"], got["ContentEncoding"]), (b"abcdef", {"m": "1"}, "gzip"))
+    part = s3.get_object(Bucket=BUCKET, Key="a", Range="bytes=1-2")
+    equal((part["Body"].read(), part["ResponseMetadata"]["HTTPStatusCode"]), (b"bc", 206))
+    refused("PreconditionFailed", s3.put_object, Bucket=BUCKET, Key="a", Body=b"x", IfNoneMatch="*")
+    refused("NoSuchKey", s3.get_object, Bucket=BUCKET, Key="nothing")
+    refused("NoSuchBucket", s3.put_object, Bucket="nowhere", Key="a", Body=b"x")
+
+
+def keys_of_any_kind_are_listed_and_deleted():
+    odd = ["a b+c", "100%", "x//y", "ü/日本", "<&>"]
+    for key in odd:
+        s3.put_object(Bucket=BUCKET, Key=key, Body=key.encode())
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, PaginationConfig={"PageSize": 2})
+    equal([row["Key"] for page in pages for row in page["Contents"]], sorted(odd + ["a"]))
+    s3.delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": key} for key in odd + ["a"]]})
+    equal(keys(), [])
+
+
+def large_bodies_go_up_in_parts():
+    body = bytes(range(251)) * 50_000
+    s3.upload_fileobj(io.BytesIO(body), BUCKET, "big")
+    assert s3.head_object(Bucket=BUCKET, Key="big")["ETag"].endswith('-2"')
+    down = io.BytesIO()
+    s3.download_fileobj(BUCKET, "big", down)
+    assert down.getvalue() == body
+    s3.delete_object(Bucket=BUCKET, Key="big")
+
+
+def faults_are_tried_again():
+    fault(effect="throttle", actions=["PutObject"], times=1)
+    fault(effect="reset_after", actions=["PutObject"], times=1)
+    sent = s3.put_object(Bucket=BUCKET, Key="a", Body=b"tea")
+    equal(sent["ResponseMetadata"]["RetryAttempts"], 2)
+    fault(effect="error", code="AccessDenied", bucket=BUCKET, times=1)
+    refused("AccessDenied", s3.get_object, Bucket=BUCKET, Key="a")
+    s3.delete_object(Bucket=BUCKET, Key="a")
+
+
+def extended_client(legacy, always):
+    sqs = boto3.client("sqs", endpoint_url=SQS, **COMMON)
+    sqs.large_payload_support = BUCKET
+    sqs.use_legacy_attribute = legacy
+    sqs.always_through_s3 = always
+    sqs.delete_payload_from_s3 = True
+    sqs.s3_client = s3
+    return sqs
+
+
+def extended_client_sends_and_receives_through_s3():
+    for legacy in (False, True):
+        for always, body in ((False, "tea ü" * 50_000), (True, "tea")):
+            sqs = extended_client(legacy, always)
+            url = sqs.create_queue(QueueName=f"extended-{legacy}-{always}")["QueueUrl"]
+            attributes = {"shop": {"DataType": "String", "StringValue": "x"}}
+            sqs.send_message(QueueUrl=url, MessageBody=body, MessageAttributes=attributes)
+            stored = keys()
+            equal(len(stored), 1)
+            equal(s3.get_object(Bucket=BUCKET, Key=stored[0])["Body"].read().decode(), body)
+            received = sqs.receive_message(QueueUrl=url, MessageAttributeNames=["All"])["Messages"][0]
+            equal(received["Body"], body)
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=received["ReceiptHandle"])
+            equal(keys(), [])
+
+
+TOUR = [
+    objects_come_back_with_metadata_and_in_part,
+    keys_of_any_kind_are_listed_and_deleted,
+    large_bodies_go_up_in_parts,
+    faults_are_tried_again,
+    extended_client_sends_and_receives_through_s3,
+]
+for step in TOUR:
+    step()
+print(f"ok: S3, boto3 {boto3.__version__}, amazon-sqs-extended-client {version('amazon-sqs-extended-client')}")

@@ -1,0 +1,236 @@
+//! Failures of S3 on demand.
+
+use std::time::Duration;
+
+use aws_sdk_s3::Client;
+use aws_sdk_s3::config::retry::RetryConfig;
+use aws_sdk_s3::primitives::ByteStream;
+use sqs_client::operation::Action;
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::S3Action;
+use tokio::time::Instant;
+
+use super::{BUCKET, bytes, client, config, get, put, refusal, server};
+
+#[tokio::test]
+async fn refusals_have_the_status_of_their_code() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "a", b"tea").await;
+    for (fault, expected) in [
+        (Fault::s3_error("NoSuchKey"), (404, "NoSuchKey")),
+        (Fault::s3_error("AccessDenied"), (403, "AccessDenied")),
+        (Fault::s3_error("InternalError"), (500, "InternalError")),
+        (Fault::throttle(), (503, "SlowDown")),
+    ] {
+        let injected = server.faults().inject(fault.on_s3(S3Action::GetObject).times(1));
+        let got = client.get_object().bucket(BUCKET).key("a").send().await;
+        assert_eq!(refusal(got), (expected.0, expected.1.to_owned()));
+        assert_eq!(injected.hits(), 1);
+        assert_eq!(get(&client, "a").await, b"tea");
+    }
+}
+
+#[tokio::test]
+async fn put_that_is_refused_stores_nothing_however_large_it_is() {
+    let server = server().await;
+    let client = client(&server);
+    for (fault, status) in [
+        (Fault::s3_error("SlowDown"), 503),
+        (Fault::status(502, "<html>bad gateway</html>"), 502),
+        (Fault::s3_error("AccessDenied"), 403),
+    ] {
+        server.faults().inject(fault.on_s3(S3Action::PutObject).times(1));
+        let put = client.put_object().bucket(BUCKET).key("a").body(ByteStream::from(bytes(6 << 20)));
+        assert_eq!(refusal(put.send().await).0, status);
+        assert_eq!(server.s3().count(BUCKET), 0);
+    }
+}
+
+#[tokio::test]
+async fn sdk_tries_again_where_it_should() {
+    let server = server().await;
+    let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
+    let client = Client::from_conf(config(&server).retry_config(retry).build());
+    for fault in [Fault::throttle(), Fault::reset_before(), Fault::reset_after(), Fault::truncate()] {
+        let injected = server.faults().inject(fault.on_s3(S3Action::PutObject).times(1));
+        client
+            .put_object()
+            .bucket(BUCKET)
+            .key("a")
+            .body(ByteStream::from_static(b"tea"))
+            .send()
+            .await
+            .unwrap();
+        assert_eq!((injected.hits(), server.s3().bytes(BUCKET, "a").await.unwrap()), (1, b"tea".to_vec()));
+        server.s3().delete(BUCKET, "a").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn connection_breaks_before_or_after_it_is_done() {
+    let server = server().await;
+    let client = client(&server);
+    for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1), (Fault::truncate(), 1)] {
+        server.faults().inject(fault.on_s3(S3Action::PutObject).times(1));
+        let sent =
+            client.put_object().bucket(BUCKET).key("a").body(ByteStream::from_static(b"tea")).send().await;
+        assert!(sent.is_err());
+        assert_eq!(server.s3().count(BUCKET), stored);
+    }
+    let statuses: Vec<_> = server.s3().requests().iter().map(|request| request.status).collect();
+    assert_eq!(statuses, [None, None, Some(200)]);
+}
+
+#[tokio::test]
+async fn truncated_body_is_an_error_and_garbled_bytes_are_others() {
+    let server = server().await;
+    let client = client(&server);
+    let body = bytes(300_000);
+    server.s3().put(BUCKET, "a", body.clone()).await.unwrap();
+    server.faults().inject(Fault::truncate().on_s3(S3Action::GetObject).times(1));
+    let got = client.get_object().bucket(BUCKET).key("a").send().await.unwrap();
+    assert_eq!(got.content_length(), Some(300_000));
+    let mut stream = got.body;
+    let mut read = Vec::new();
+    let ended = loop {
+        match stream.next().await {
+            Some(Ok(chunk)) => read.extend_from_slice(&chunk),
+            other => break other,
+        }
+    };
+    assert!(matches!(ended, Some(Err(_))), "{} bytes", read.len());
+    assert!(read == body[..150_000], "{} bytes", read.len());
+    server.faults().inject(Fault::corrupt().on_s3(S3Action::GetObject).times(1));
+    let garbled = get(&client, "a").await;
+    assert!(garbled.len() == body.len() && garbled != body);
+    assert!(get(&client, "a").await == body);
+}
+
+#[tokio::test]
+async fn sdk_notices_garbled_bytes_of_an_object_with_a_checksum() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "a", b"tea").await;
+    server.faults().inject(Fault::corrupt().on_s3(S3Action::GetObject).times(1));
+    let got = client.get_object().bucket(BUCKET).key("a").send().await.unwrap();
+    assert!(got.body.collect().await.is_err());
+}
+
+#[tokio::test]
+async fn faults_strike_whom_they_name_and_as_often_as_they_say() {
+    let server = server().await;
+    server.s3().create_bucket("other").unwrap();
+    let client = client(&server);
+    let put = |bucket: &str, key: &str| {
+        client.put_object().bucket(bucket).key(key).body(ByteStream::from_static(b"x")).send()
+    };
+    let injected = server
+        .faults()
+        .inject(Fault::s3_error("SlowDown").bucket("other").key_prefix("in/").skip(1).times(2));
+    let mut struck = Vec::new();
+    for (bucket, key) in [
+        (BUCKET, "in/a"),
+        ("other", "out"),
+        ("other", "in/1"),
+        ("other", "in/2"),
+        ("other", "in/3"),
+        ("other", "in/4"),
+    ] {
+        if put(bucket, key).await.is_err() {
+            struck.push(key);
+        }
+    }
+    assert_eq!((struck, injected.hits(), injected.is_spent()), (vec!["in/2", "in/3"], 2, true));
+}
+
+#[tokio::test]
+async fn faults_of_sqs_and_of_s3_leave_each_other_alone() {
+    let server = server().await;
+    let client = client(&server);
+    server.faults().inject(Fault::throttle());
+    put(&client, "a", b"tea").await;
+    server.faults().clear();
+    server.faults().inject(Fault::throttle().of_s3());
+    server.client().create_queue().queue_name("q").send().await.unwrap();
+    assert_eq!(refusal(client.list_buckets().send().await), (503, "SlowDown".to_owned()));
+    server.faults().clear();
+    let nobody =
+        server.faults().inject(Fault::throttle().on(Action::CreateQueue).on_s3(S3Action::ListBuckets));
+    server.client().create_queue().queue_name("q").send().await.unwrap();
+    client.list_buckets().send().await.unwrap();
+    assert_eq!(nobody.hits(), 0);
+}
+
+#[tokio::test]
+async fn slow_bodies_take_their_time_both_ways() {
+    let server = server().await;
+    let client = client(&server);
+    let body = bytes(2000);
+    for action in [S3Action::PutObject, S3Action::GetObject] {
+        let slow = server.faults().inject(Fault::s3_pace(40_000).on_s3(action).times(1));
+        let start = Instant::now();
+        put(&client, "a", &body).await;
+        assert!(get(&client, "a").await == body);
+        // 2,000 bytes at 40,000 a second.
+        assert!(start.elapsed() >= Duration::from_millis(45), "{action}: {:?}", start.elapsed());
+        assert_eq!(slow.hits(), 1);
+    }
+    server.faults().inject(Fault::latency(Duration::from_millis(50)).on_s3(S3Action::HeadObject));
+    let start = Instant::now();
+    client.head_object().bucket(BUCKET).key("a").send().await.unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(50));
+}
+
+#[tokio::test]
+async fn faults_of_s3_are_json_too() {
+    for text in [
+        r#"{"effect":"error","code":"NoSuchKey","actions":["GetObject"],"service":"s3","bucket":"b","key_prefix":"k/","times":2}"#,
+        r#"{"effect":"pace","service":"s3","bytes_per_second":1000}"#,
+        r#"{"effect":"throttle","service":"s3","probability":0.5}"#,
+    ] {
+        let fault: Fault = text.parse().unwrap();
+        let shown: serde_json::Value = serde_json::to_value(&fault).unwrap();
+        for (field, value) in text.parse::<serde_json::Value>().unwrap().as_object().unwrap() {
+            // Being throttled is an error of that code.
+            if field != "effect" {
+                assert_eq!(&shown[field], value, "{text}");
+            }
+        }
+        assert!(shown.to_string().parse::<Fault>().is_ok() || text.contains("throttle"), "{shown}");
+    }
+    let implied: Fault = r#"{"effect":"error","code":"AccessDenied","bucket":"b"}"#.parse().unwrap();
+    assert_eq!(serde_json::to_value(&implied).unwrap()["service"], "s3");
+}
+
+#[test]
+fn json_that_mixes_services_is_refused_with_what_is_wrong() {
+    for (text, expected) in [
+        (r#"{"effect":"throttle","bucket":"b","queue":"q"}"#, "`queue` does not belong to a fault of S3"),
+        (
+            r#"{"effect":"throttle","service":"sqs","bucket":"b"}"#,
+            "`bucket` does not belong to a fault of SQS",
+        ),
+        (r#"{"effect":"redeliver","service":"s3"}"#, "this effect cannot strike S3"),
+        (r#"{"effect":"pace","service":"sqs","bytes_per_second":1}"#, "this effect cannot strike SQS"),
+        (r#"{"effect":"pace"}"#, "`bytes_per_second` must be there, and at least 1"),
+        (
+            r#"{"effect":"throttle","bytes_per_second":1}"#,
+            "`bytes_per_second` does not belong to this effect",
+        ),
+        (
+            r#"{"effect":"throttle","actions":["GetObject","SendMessage"]}"#,
+            "`actions`: SendMessage is of SQS, and something else here is of S3",
+        ),
+        (r#"{"effect":"error","code":"Nonsense","service":"s3"}"#, "`code`: \"Nonsense\" is no code of S3"),
+    ] {
+        let error = text.parse::<Fault>().unwrap_err().to_string();
+        assert_eq!(error, format!("not a fault: {expected}"), "{text}");
+    }
+    let error =
+        r#"{"effect":"throttle","service":"s3","actions":["GetObjekt"]}"#.parse::<Fault>().unwrap_err();
+    assert!(
+        error.to_string().contains("S3 has no \"GetObjekt\" here; there are AbortMultipartUpload, "),
+        "{error}"
+    );
+}

@@ -1,0 +1,229 @@
+//! What stays in the directory, and what does not; the binary with S3.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
+
+use super::{BUCKET, client, get, put};
+use crate::command_line::{Running, ask, binary, run};
+
+/// A directory that nobody else has, and that goes with this.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("s3-of-a-test-{}-{name}", std::process::id())))
+    }
+
+    fn data(&self) -> usize {
+        fs::read_dir(self.0.join("buckets/payloads/data")).unwrap().count()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // It may not have been made.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn start(directory: &Path) -> MockSqs {
+    MockSqs::builder().seed(7).with_s3(directory).start().await.unwrap()
+}
+
+#[tokio::test]
+async fn objects_and_uploads_are_there_again_in_the_same_directory() {
+    let directory = Directory::new("again");
+    let server = start(&directory.0).await;
+    let before = client(&server);
+    let put = before.put_object().bucket(BUCKET).key("a/b").metadata("m", "1").content_type("text/plain");
+    put.body(b"tea".to_vec().into()).send().await.unwrap();
+    let begun = before.create_multipart_upload().bucket(BUCKET).key("big").send().await.unwrap();
+    let id = begun.upload_id().unwrap();
+    let part = super::multipart::upload(&before, "big", id, 1, b"part").await;
+    let objects = server.s3().objects(BUCKET);
+    server.shutdown().await;
+
+    // The same seed draws the same names for files.
+    let server = start(&directory.0).await;
+    let after = client(&server);
+    assert_eq!(server.s3().objects(BUCKET), objects);
+    assert_eq!(get(&after, "a/b").await, b"tea");
+    let parts = aws_sdk_s3::types::CompletedMultipartUpload::builder().parts(part).build();
+    let complete = after.complete_multipart_upload().bucket(BUCKET).key("big").upload_id(id);
+    complete.multipart_upload(parts).send().await.unwrap();
+    super::put(&after, "c", b"coffee").await;
+    assert_eq!((get(&after, "big").await, get(&after, "a/b").await), (b"part".to_vec(), b"tea".to_vec()));
+}
+
+#[tokio::test]
+async fn what_was_not_finished_is_gone_at_the_next_start() {
+    let directory = Directory::new("unfinished");
+    let server = start(&directory.0).await;
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    server.shutdown().await;
+    let bucket = directory.0.join("buckets/payloads");
+    fs::write(bucket.join("data/half"), "ha").unwrap();
+    fs::write(bucket.join("objects/half.tmp"), "{").unwrap();
+    fs::create_dir(bucket.join("uploads/half")).unwrap();
+    let server = start(&directory.0).await;
+    assert_eq!((server.s3().bytes(BUCKET, "a").await.unwrap(), directory.data()), (b"tea".to_vec(), 1));
+    assert!(server.s3().uploads(BUCKET).is_empty());
+    server.shutdown().await;
+    let record = fs::read_dir(bucket.join("objects")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&record, "{").unwrap();
+    let error = MockSqs::builder().with_s3(&directory.0).start().await.unwrap_err().to_string();
+    assert!(error.starts_with("cannot keep objects in ") && error.contains("is damaged"), "{error}");
+}
+
+#[tokio::test]
+async fn temporary_directory_goes_with_the_server() {
+    let server = super::server().await;
+    let directory = server.s3().directory().to_owned();
+    put(&client(&server), "a", b"tea").await;
+    assert!(directory.exists());
+    server.shutdown().await;
+    assert!(!directory.exists());
+}
+
+#[tokio::test]
+async fn reset_empties_a_temporary_directory_and_no_other() {
+    let directory = Directory::new("reset");
+    for (settings, left) in [(S3::temporary(), 0), (S3::in_dir(&directory.0), 1)] {
+        let server = MockSqs::builder().s3(settings).start().await.unwrap();
+        put(&client(&server), "a", b"tea").await;
+        server.reset();
+        assert_eq!((server.s3().count(BUCKET), server.s3().requests().len()), (left, 0));
+        put(&client(&server), "b", b"tea").await;
+    }
+}
+
+#[tokio::test]
+async fn reader_of_an_object_reads_it_to_its_end_when_it_is_replaced_or_deleted() {
+    let directory = Directory::new("reader");
+    let server = start(&directory.0).await;
+    let client = client(&server);
+    let body = super::bytes(4 << 20);
+    put(&client, "a", &body).await;
+    let got = client.get_object().bucket(BUCKET).key("a").send().await.unwrap();
+    put(&client, "a", b"new").await;
+    client.delete_object().bucket(BUCKET).key("a").send().await.unwrap();
+    assert!(got.body.collect().await.unwrap().to_vec() == body);
+}
+
+#[tokio::test]
+async fn upload_that_breaks_off_leaves_nothing() {
+    use tokio::io::AsyncWriteExt as _;
+    let directory = Directory::new("broken");
+    let server = start(&directory.0).await;
+    let address = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let head = "PUT /payloads/a HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&[b'x'; 500]).await.unwrap();
+    while directory.data() == 0 {
+        tokio::task::yield_now().await;
+    }
+    drop(stream);
+    while server.s3().requests().is_empty() || directory.data() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.s3().count(BUCKET), 0);
+}
+
+#[tokio::test]
+async fn stop_lets_requests_under_way_finish() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let directory = Directory::new("stop");
+    let server = start(&directory.0).await;
+    let address = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream
+        .write_all(b"PUT /payloads/a HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 3\r\n\r\nt")
+        .await
+        .unwrap();
+    while directory.data() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let finish = async {
+        stream.write_all(b"ea").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let ((), answer) = tokio::join!(server.shutdown(), finish);
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    assert_eq!(start(&directory.0).await.s3().bytes(BUCKET, "a").await.unwrap(), b"tea");
+}
+
+#[tokio::test]
+async fn settings_of_s3_that_are_wrong_are_told() {
+    let bad =
+        MockSqs::builder().s3(S3::temporary().bucket("No_Bucket")).start().await.unwrap_err().to_string();
+    assert!(bad.starts_with("\"No_Bucket\" is no name of a bucket; allowed are 3 to 63"), "{bad}");
+    let file = Directory::new("file");
+    fs::create_dir(&file.0).unwrap();
+    fs::write(file.0.join("taken"), "").unwrap();
+    let error = MockSqs::builder().with_s3(file.0.join("taken")).start().await.unwrap_err().to_string();
+    assert!(error.starts_with("cannot keep objects in "), "{error}");
+    let toml = "[s3]\ndirectory = 'd'\nbuckets = ['X']\nprot = 1";
+    let error = MockSqs::builder().config_toml(toml).unwrap_err().to_string();
+    let lines: Vec<_> = error.lines().collect();
+    assert!(lines[0].starts_with("config:3:11: s3.buckets: \"X\" is no name of a bucket"), "{error}");
+    assert!(lines[1].starts_with("config:4:1: s3.prot: there is no such setting"), "{error}");
+}
+
+#[test]
+fn binary_starts_s3_and_finds_its_objects_again() {
+    let directory = Directory::new("binary");
+    let path = directory.0.to_str().unwrap();
+    for round in 0..2 {
+        let mut server = Running::start(binary().args([
+            "--port",
+            "0",
+            "--with-s3",
+            path,
+            "--s3-port",
+            "0",
+            "--s3-bucket",
+            "orders",
+        ]));
+        let lines: Vec<String> = (0..10).map(|_| server.line()).collect();
+        let endpoint = lines[6].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
+        assert_eq!(lines[8], format!("S3 listens on {endpoint}"));
+        assert!(lines[9].starts_with("  directory: "), "{lines:?}");
+        let request = |line: &str, rest: &str| {
+            ask(endpoint, &format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}"))
+        };
+        if round == 0 {
+            let put = request("PUT /orders/a%2Fb", "x-amz-meta-m: 1\r\ncontent-length: 3\r\n\r\ntea");
+            assert!(put.starts_with("HTTP/1.1 200 OK"), "{put}");
+        }
+        let got = request("GET /orders/a/b", "\r\n");
+        assert!(got.contains("x-amz-meta-m: 1\r\n") && got.ends_with("\r\n\r\ntea"), "{got}");
+    }
+}
+
+#[test]
+fn config_file_and_environment_ask_for_s3() {
+    let directory = Directory::new("config");
+    fs::create_dir(&directory.0).unwrap();
+    let (file, objects) = (directory.0.join("sqs.toml"), directory.0.join("objects"));
+    let text =
+        format!("port = 0\n[s3]\ndirectory = '{}'\nport = 0\nbuckets = ['one', 'two']", objects.display());
+    fs::write(&file, text).unwrap();
+    let mut server =
+        Running::start(binary().env("SQS_MOCK_CONFIG", &file).env("SQS_MOCK_S3_BUCKETS", "three,four"));
+    let lines: Vec<String> = (0..11).map(|_| server.line()).collect();
+    assert_eq!(lines[10], "  buckets: four, three");
+    assert!(objects.join("buckets/three").is_dir());
+    let output = run(&["--s3-bucket", "orders", "--check-config"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(stderr, "error: --s3-port and --s3-bucket mean nothing without --with-s3 DIR\n");
+    let checked =
+        run(&["--with-s3", directory.0.join("none").to_str().unwrap(), "--s3-bucket", "x", "--check-config"]);
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("\"x\" is no name of a bucket"));
+    assert!(!directory.0.join("none").exists());
+}

@@ -1,0 +1,173 @@
+//! Uploads in parts.
+
+use aws_sdk_s3::Client;
+use aws_sdk_s3::types::{
+    ChecksumAlgorithm, ChecksumMode, ChecksumType, CompletedMultipartUpload, CompletedPart,
+};
+
+use super::{BUCKET, bytes, client, get, put, refusal, server};
+
+const PART: usize = 5 << 20;
+
+/// Uploads one part.
+pub(super) async fn upload(client: &Client, key: &str, id: &str, number: i32, body: &[u8]) -> CompletedPart {
+    let part = client.upload_part().bucket(BUCKET).key(key).upload_id(id).part_number(number);
+    let part = part.body(body.to_vec().into()).send().await.unwrap();
+    CompletedPart::builder()
+        .part_number(number)
+        .set_e_tag(part.e_tag)
+        .set_checksum_crc32(part.checksum_crc32)
+        .set_checksum_crc64_nvme(part.checksum_crc64_nvme)
+        .build()
+}
+
+async fn begin(client: &Client, key: &str) -> String {
+    let begun =
+        client.create_multipart_upload().bucket(BUCKET).key(key).metadata("m", "1").send().await.unwrap();
+    begun.upload_id.unwrap()
+}
+
+fn parts(parts: &[CompletedPart]) -> CompletedMultipartUpload {
+    CompletedMultipartUpload::builder().set_parts(Some(parts.to_vec())).build()
+}
+
+#[tokio::test]
+async fn parts_become_one_object_whatever_their_order_and_numbers() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "big").await;
+    let body = bytes(2 * PART + 3);
+    let third = upload(&client, "big", &id, 9, &body[2 * PART..]).await;
+    let first = upload(&client, "big", &id, 2, &body[..PART]).await;
+    let second = upload(&client, "big", &id, 5, &body[PART..2 * PART]).await;
+    assert_eq!(server.s3().uploads(BUCKET)[0].parts, 3);
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("big").upload_id(&id);
+    let done = complete.multipart_upload(parts(&[first, second, third])).send().await.unwrap();
+    assert!(done.e_tag().unwrap().ends_with("-3\""), "{done:?}");
+    assert!(get(&client, "big").await == body);
+    let object = server.s3().object(BUCKET, "big").unwrap();
+    assert_eq!((object.size, object.metadata["m"].as_str()), (body.len() as u64, "1"));
+    assert!(server.s3().uploads(BUCKET).is_empty());
+    // Across the border of two parts, and one part alone.
+    let range = format!("bytes={}-{}", PART - 2, PART + 1);
+    let got = client.get_object().bucket(BUCKET).key("big").range(range).send().await.unwrap();
+    assert_eq!(got.body.collect().await.unwrap().to_vec(), body[PART - 2..PART + 2]);
+    let got = client.get_object().bucket(BUCKET).key("big").part_number(3).send().await.unwrap();
+    assert_eq!(got.parts_count(), Some(3));
+    assert_eq!(got.body.collect().await.unwrap().to_vec(), body[2 * PART..]);
+}
+
+#[tokio::test]
+async fn checksum_of_an_upload_is_that_of_its_parts_or_of_the_whole() {
+    let server = server().await;
+    let client = client(&server);
+    for (algorithm, kind) in [
+        (ChecksumAlgorithm::Crc32, ChecksumType::Composite),
+        (ChecksumAlgorithm::Crc32, ChecksumType::FullObject),
+        (ChecksumAlgorithm::Crc64Nvme, ChecksumType::FullObject),
+    ] {
+        let begun = client.create_multipart_upload().bucket(BUCKET).key("sum").checksum_algorithm(algorithm);
+        let begun = begun.checksum_type(kind.clone()).send().await.unwrap();
+        let id = begun.upload_id().unwrap();
+        let body = bytes(PART + 1);
+        let first = upload(&client, "sum", id, 1, &body[..PART]).await;
+        let second = upload(&client, "sum", id, 2, &body[PART..]).await;
+        let complete = client.complete_multipart_upload().bucket(BUCKET).key("sum").upload_id(id);
+        complete.multipart_upload(parts(&[first, second])).send().await.unwrap();
+        let got =
+            client.get_object().bucket(BUCKET).key("sum").checksum_mode(ChecksumMode::Enabled).send().await;
+        let got = got.unwrap();
+        assert_eq!(got.checksum_type(), Some(&kind));
+        let sum = got.checksum_crc32().or(got.checksum_crc64_nvme()).unwrap();
+        assert_eq!(sum.ends_with("-2"), kind == ChecksumType::Composite, "{sum}");
+        // Of whole objects, the SDK verifies it.
+        assert!(got.body.collect().await.unwrap().to_vec() == body);
+    }
+}
+
+#[tokio::test]
+async fn upload_that_is_aborted_leaves_nothing() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "a").await;
+    let part = upload(&client, "a", &id, 1, b"x").await;
+    client.abort_multipart_upload().bucket(BUCKET).key("a").upload_id(&id).send().await.unwrap();
+    assert_eq!((server.s3().uploads(BUCKET).len(), server.s3().count(BUCKET)), (0, 0));
+    let data = server.s3().directory().join("buckets/payloads/data");
+    assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
+    let gone = (404, "NoSuchUpload".to_owned());
+    let again = client.abort_multipart_upload().bucket(BUCKET).key("a").upload_id(&id).send().await;
+    assert_eq!(refusal(again), gone);
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(&id);
+    assert_eq!(refusal(complete.multipart_upload(parts(&[part])).send().await), gone);
+}
+
+#[tokio::test]
+async fn parts_that_do_not_fit_are_refused_and_the_upload_goes_on() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "a").await;
+    let one = upload(&client, "a", &id, 1, b"small").await;
+    let two = upload(&client, "a", &id, 2, b"last").await;
+    let stranger = CompletedPart::builder().part_number(3).e_tag("x").build();
+    let wrong = CompletedPart::builder().part_number(1).e_tag("x").build();
+    for (list, code) in [
+        (vec![one.clone(), two.clone()], "EntityTooSmall"),
+        (vec![two.clone(), one.clone()], "InvalidPartOrder"),
+        (vec![stranger], "InvalidPart"),
+        (vec![wrong], "InvalidPart"),
+    ] {
+        let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(&id);
+        assert_eq!(refusal(complete.multipart_upload(parts(&list)).send().await), (400, code.to_owned()));
+    }
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(&id);
+    complete.multipart_upload(parts(&[two])).send().await.unwrap();
+    assert_eq!(get(&client, "a").await, b"last");
+}
+
+#[tokio::test]
+async fn uploads_and_parts_are_listed_in_pages() {
+    let server = server().await;
+    let client = client(&server);
+    let mut ids = Vec::new();
+    for key in ["a", "b/1", "b/2"] {
+        ids.push(begin(&client, key).await);
+    }
+    let page = client.list_multipart_uploads().bucket(BUCKET).max_uploads(2).send().await.unwrap();
+    let keys = |uploads: &[aws_sdk_s3::types::MultipartUpload]| {
+        uploads.iter().map(|upload| upload.key().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (keys(page.uploads()), page.is_truncated()),
+        (vec!["a".to_owned(), "b/1".to_owned()], Some(true))
+    );
+    let next = client.list_multipart_uploads().bucket(BUCKET);
+    let next = next.set_key_marker(page.next_key_marker).set_upload_id_marker(page.next_upload_id_marker);
+    assert_eq!(keys(next.send().await.unwrap().uploads()), ["b/2"]);
+    let prefixed = client.list_multipart_uploads().bucket(BUCKET).prefix("b/").send().await.unwrap();
+    assert_eq!(prefixed.uploads().len(), 2);
+    for number in 1..=3 {
+        upload(&client, "a", &ids[0], number, b"x").await;
+    }
+    let page =
+        client.list_parts().bucket(BUCKET).key("a").upload_id(&ids[0]).max_parts(2).send().await.unwrap();
+    assert_eq!((page.parts().len(), page.next_part_number_marker()), (2, Some("2")));
+    let rest = client.list_parts().bucket(BUCKET).key("a").upload_id(&ids[0]).part_number_marker("2");
+    assert_eq!(rest.send().await.unwrap().parts()[0].part_number(), Some(3));
+}
+
+#[tokio::test]
+async fn part_that_is_uploaded_again_replaces_the_first() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "a", b"before").await;
+    let id = begin(&client, "a").await;
+    upload(&client, "a", &id, 1, b"first").await;
+    let again = upload(&client, "a", &id, 1, b"second").await;
+    assert_eq!(get(&client, "a").await, b"before");
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(&id);
+    complete.multipart_upload(parts(&[again])).send().await.unwrap();
+    assert_eq!(get(&client, "a").await, b"second");
+    let data = server.s3().directory().join("buckets/payloads/data");
+    assert_eq!(std::fs::read_dir(data).unwrap().count(), 1);
+}

@@ -1,0 +1,250 @@
+//! Objects: put, got, looked at, copied, deleted.
+
+use aws_sdk_s3::primitives::ByteStream;
+use aws_sdk_s3::types::{
+    ChecksumAlgorithm, ChecksumMode, Delete, MetadataDirective, ObjectIdentifier, StorageClass, Tag, Tagging,
+};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
+
+use super::{BUCKET, bytes, client, get, put, refusal, server};
+
+#[tokio::test]
+async fn object_comes_back_with_all_that_was_said_about_it() {
+    let server = server().await;
+    let client = client(&server);
+    let put = client
+        .put_object()
+        .bucket(BUCKET)
+        .key("orders/1")
+        .metadata("sha", "abc")
+        .metadata("Shop", "x y")
+        .content_type("text/plain")
+        .content_encoding("gzip")
+        .cache_control("no-cache")
+        .content_disposition("inline")
+        .content_language("de")
+        .storage_class(StorageClass::ReducedRedundancy)
+        .tagging("team=shop&kind=a%20b")
+        .body(ByteStream::from_static(b"tea"))
+        .send()
+        .await
+        .unwrap();
+    let got = client.get_object().bucket(BUCKET).key("orders/1").send().await.unwrap();
+    assert_eq!(got.e_tag(), put.e_tag());
+    assert_eq!(got.e_tag(), Some("\"7239ea2b5dc943f61f3c0a0276c20974\""));
+    let metadata = got.metadata().unwrap();
+    assert_eq!((metadata["sha"].as_str(), metadata["shop"].as_str()), ("abc", "x y"));
+    let said = [got.content_type(), got.content_encoding(), got.cache_control(), got.content_disposition()];
+    assert_eq!(said, [Some("text/plain"), Some("gzip"), Some("no-cache"), Some("inline")]);
+    assert_eq!((got.content_language(), got.tag_count()), (Some("de"), Some(2)));
+    assert_eq!(got.storage_class(), Some(&StorageClass::ReducedRedundancy));
+    assert_eq!(got.body.collect().await.unwrap().to_vec(), b"tea");
+    let head = client.head_object().bucket(BUCKET).key("orders/1").send().await.unwrap();
+    assert_eq!((head.content_length(), head.metadata().unwrap()["sha"].as_str()), (Some(3), "abc"));
+}
+
+#[tokio::test]
+async fn bodies_of_any_length_come_back() {
+    let server = server().await;
+    let client = client(&server);
+    for length in [0, 1, 65_536, 262_145, 3 << 20] {
+        let body = bytes(length);
+        put(&client, "body", &body).await;
+        assert!(get(&client, "body").await == body, "{length}");
+        assert!(server.s3().bytes(BUCKET, "body").await.unwrap() == body, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn keys_have_any_characters() {
+    let server = server().await;
+    let client = client(&server);
+    let long = "k".repeat(1000);
+    let keys =
+        ["a", "a/b", "a//b", "a/", "../up", "./here", "ü é 日本", "a+b c%20&=?#", "<&\"'>", long.as_str()];
+    for key in keys {
+        put(&client, key, key.as_bytes()).await;
+    }
+    for key in keys {
+        assert_eq!(get(&client, key).await, key.as_bytes());
+    }
+    assert_eq!(server.s3().count(BUCKET), keys.len());
+    let listed = client.list_objects_v2().bucket(BUCKET).send().await.unwrap();
+    let mut expected: Vec<_> = keys.iter().map(ToString::to_string).collect();
+    expected.sort();
+    assert_eq!(listed.contents().iter().map(|object| object.key().unwrap()).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn ranges_are_answered_in_part() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "letters", b"abcdefghij").await;
+    for (range, expected, place) in [
+        ("bytes=0-3", "abcd", "bytes 0-3/10"),
+        ("bytes=4-", "efghij", "bytes 4-9/10"),
+        ("bytes=-3", "hij", "bytes 7-9/10"),
+        ("bytes=-99", "abcdefghij", "bytes 0-9/10"),
+        ("bytes=8-99", "ij", "bytes 8-9/10"),
+    ] {
+        let got = client.get_object().bucket(BUCKET).key("letters").range(range).send().await.unwrap();
+        assert_eq!(got.content_range(), Some(place));
+        assert_eq!(got.content_length(), i64::try_from(expected.len()).ok());
+        assert_eq!(got.body.collect().await.unwrap().to_vec(), expected.as_bytes(), "{range}");
+    }
+    let beyond = client.get_object().bucket(BUCKET).key("letters").range("bytes=10-").send().await;
+    assert_eq!(refusal(beyond), (416, "InvalidRange".to_owned()));
+}
+
+#[tokio::test]
+async fn checksums_are_verified_and_given_back() {
+    let server = server().await;
+    let client = client(&server);
+    for algorithm in [
+        ChecksumAlgorithm::Crc32,
+        ChecksumAlgorithm::Crc32C,
+        ChecksumAlgorithm::Sha1,
+        ChecksumAlgorithm::Sha256,
+        ChecksumAlgorithm::Crc64Nvme,
+    ] {
+        let put = client.put_object().bucket(BUCKET).key("sum").checksum_algorithm(algorithm.clone());
+        put.body(ByteStream::from_static(b"tea")).send().await.unwrap();
+        let got = client
+            .get_object()
+            .bucket(BUCKET)
+            .key("sum")
+            .checksum_mode(ChecksumMode::Enabled)
+            .send()
+            .await
+            .unwrap();
+        let sums = [
+            got.checksum_crc32(),
+            got.checksum_crc32_c(),
+            got.checksum_sha1(),
+            got.checksum_sha256(),
+            got.checksum_crc64_nvme(),
+        ];
+        assert_eq!(sums.iter().flatten().count(), 1, "{algorithm}");
+        // The SDK verifies it.
+        assert_eq!(got.body.collect().await.unwrap().to_vec(), b"tea", "{algorithm}");
+    }
+    let wrong = client
+        .put_object()
+        .bucket(BUCKET)
+        .key("wrong")
+        .checksum_sha256("n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=");
+    assert_eq!(
+        refusal(wrong.body(ByteStream::from_static(b"tea")).send().await),
+        (400, "BadDigest".to_owned())
+    );
+    let wrong = client.put_object().bucket(BUCKET).key("wrong").content_md5("CY9rzUYh03PK3k6DJie09g==");
+    assert_eq!(
+        refusal(wrong.body(ByteStream::from_static(b"tea")).send().await),
+        (400, "BadDigest".to_owned())
+    );
+    assert_eq!(server.s3().object(BUCKET, "wrong"), None);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_by_name() {
+    let server = server().await;
+    let client = client(&server);
+    let missing = client.get_object().bucket(BUCKET).key("nothing").send().await;
+    assert_eq!(refusal(missing), (404, "NoSuchKey".to_owned()));
+    let head = client.head_object().bucket(BUCKET).key("nothing").send().await;
+    assert!(head.unwrap_err().into_service_error().is_not_found());
+    let elsewhere = client.get_object().bucket("elsewhere").key("nothing").send().await;
+    assert_eq!(refusal(elsewhere), (404, "NoSuchBucket".to_owned()));
+    let put =
+        client.put_object().bucket("elsewhere").key("x").body(ByteStream::from_static(b"x")).send().await;
+    assert_eq!(refusal(put), (404, "NoSuchBucket".to_owned()));
+    assert_eq!(server.s3().buckets(), [BUCKET]);
+}
+
+#[tokio::test]
+async fn deleting_is_the_same_for_what_is_there_and_what_is_not() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "a", b"x").await;
+    for _ in 0..2 {
+        client.delete_object().bucket(BUCKET).key("a").send().await.unwrap();
+        assert_eq!(server.s3().count(BUCKET), 0);
+    }
+    let data = server.s3().directory().join("buckets/payloads/data");
+    assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
+    for key in ["a", "b", "c"] {
+        put(&client, key, b"x").await;
+    }
+    let objects = ["a", "b", "nothing"].map(|key| ObjectIdentifier::builder().key(key).build().unwrap());
+    let delete = Delete::builder().set_objects(Some(objects.to_vec())).build().unwrap();
+    let deleted = client.delete_objects().bucket(BUCKET).delete(delete).send().await.unwrap();
+    assert_eq!((deleted.deleted().len(), deleted.errors().len()), (3, 0));
+    assert_eq!(
+        server.s3().objects(BUCKET).iter().map(|object| object.key.as_str()).collect::<Vec<_>>(),
+        ["c"]
+    );
+}
+
+#[tokio::test]
+async fn copy_has_bytes_of_its_own() {
+    let server = server().await;
+    let client = client(&server);
+    client
+        .put_object()
+        .bucket(BUCKET)
+        .key("from")
+        .metadata("a", "1")
+        .body(ByteStream::from_static(b"tea"))
+        .send()
+        .await
+        .unwrap();
+    client.copy_object().bucket(BUCKET).key("to").copy_source("payloads/from").send().await.unwrap();
+    client.delete_object().bucket(BUCKET).key("from").send().await.unwrap();
+    assert_eq!(get(&client, "to").await, b"tea");
+    let replaced = client.copy_object().bucket(BUCKET).key("to").copy_source("payloads/to");
+    replaced.metadata_directive(MetadataDirective::Replace).metadata("b", "2").send().await.unwrap();
+    let object = server.s3().object(BUCKET, "to").unwrap();
+    assert_eq!(object.metadata.into_iter().collect::<Vec<_>>(), [("b".to_owned(), "2".to_owned())]);
+    assert_eq!(get(&client, "to").await, b"tea");
+}
+
+#[tokio::test]
+async fn tags_are_set_and_removed() {
+    let server = server().await;
+    let client = client(&server);
+    put(&client, "a", b"tea").await;
+    let tag = Tag::builder().key("team").value("shop").build().unwrap();
+    let tagging = Tagging::builder().tag_set(tag.clone()).build().unwrap();
+    client.put_object_tagging().bucket(BUCKET).key("a").tagging(tagging).send().await.unwrap();
+    let tags = client.get_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
+    assert_eq!((tags.tag_set(), get(&client, "a").await), (&[tag][..], b"tea".to_vec()));
+    client.delete_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
+    let tags = client.get_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
+    assert!(tags.tag_set().is_empty());
+}
+
+#[tokio::test]
+async fn buckets_are_made_and_removed() {
+    let server = MockSqs::builder().s3(S3::temporary().bucket("one").bucket("two")).start().await.unwrap();
+    let client = client(&server);
+    assert_eq!(
+        (server.s3().buckets(), server.s3().default_bucket()),
+        (vec!["one".to_owned(), "two".to_owned()], "one")
+    );
+    client.create_bucket().bucket("three").send().await.unwrap();
+    let again = client.create_bucket().bucket("three").send().await;
+    assert_eq!(refusal(again), (409, "BucketAlreadyOwnedByYou".to_owned()));
+    server.s3().put("three", "a", "x").await.unwrap();
+    let full = client.delete_bucket().bucket("three").send().await;
+    assert_eq!(refusal(full), (409, "BucketNotEmpty".to_owned()));
+    assert!(server.s3().delete("three", "a").unwrap());
+    client.delete_bucket().bucket("three").send().await.unwrap();
+    let listed = client.list_buckets().send().await.unwrap();
+    assert_eq!(
+        listed.buckets().iter().map(|bucket| bucket.name().unwrap()).collect::<Vec<_>>(),
+        ["one", "two"]
+    );
+    client.head_bucket().bucket("one").send().await.unwrap();
+    client.get_bucket_location().bucket("one").send().await.unwrap();
+}

@@ -1,0 +1,71 @@
+//! Who may call S3.
+
+use std::time::Duration;
+
+use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
+use aws_sdk_s3::presigning::PresigningConfig;
+use aws_sdk_s3::primitives::ByteStream;
+use aws_sdk_s3::{Client, Config};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
+
+use super::{BUCKET, bytes, config, get, put, refusal};
+use crate::command_line::ask;
+
+async fn guarded() -> MockSqs {
+    let builder = MockSqs::builder().require_signatures([("AKID", "secret")]);
+    builder.s3(S3::temporary()).start().await.unwrap()
+}
+
+fn signing(server: &MockSqs, key: &str, secret: &str) -> Config {
+    let credentials = Credentials::new(key, secret, None, None, "test");
+    config(server).credentials_provider(SharedCredentialsProvider::new(credentials)).build()
+}
+
+#[tokio::test]
+async fn signatures_are_verified_where_those_of_sqs_are() {
+    let server = guarded().await;
+    let known = Client::from_conf(signing(&server, "AKID", "secret"));
+    put(&known, "a b", &bytes(100_000)).await;
+    assert!(get(&known, "a b").await == bytes(100_000));
+    let wrong = Client::from_conf(signing(&server, "AKID", "guess"));
+    let denied = wrong.put_object().bucket(BUCKET).key("b").body(ByteStream::from_static(b"x")).send().await;
+    assert_eq!(refusal(denied), (403, "SignatureDoesNotMatch".to_owned()));
+    let unknown = Client::from_conf(signing(&server, "OTHER", "secret"));
+    let denied = unknown.get_object().bucket(BUCKET).key("a b").send().await;
+    assert_eq!(refusal(denied), (403, "InvalidAccessKeyId".to_owned()));
+    assert_eq!(server.s3().count(BUCKET), 1);
+    let endpoint = server.s3().endpoint_url().to_owned();
+    let request = "GET /payloads/a%20b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answer = tokio::task::spawn_blocking(move || ask(&endpoint, request)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("<Code>AccessDenied</Code>"), "{answer}");
+}
+
+#[tokio::test]
+async fn signed_urls_work_for_those_who_have_them() {
+    for server in [guarded().await, super::server().await] {
+        let client = Client::from_conf(signing(&server, "AKID", "secret"));
+        put(&client, "a", b"tea").await;
+        let config = PresigningConfig::expires_in(Duration::from_secs(60)).unwrap();
+        let url =
+            client.get_object().bucket(BUCKET).key("a").presigned(config).await.unwrap().uri().to_owned();
+        let host = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+        let path = url.split_once(&host).unwrap().1;
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        let endpoint = server.s3().endpoint_url().to_owned();
+        let answer = tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\ntea"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn stranger_who_is_taken_for_the_owner_is_refused() {
+    let server = super::server().await;
+    let client = super::client(&server);
+    put(&client, "a", b"tea").await;
+    let own = client.get_object().bucket(BUCKET).key("a").expected_bucket_owner("000000000000").send().await;
+    assert!(own.is_ok());
+    let foreign =
+        client.get_object().bucket(BUCKET).key("a").expected_bucket_owner("111111111111").send().await;
+    assert_eq!(refusal(foreign), (403, "AccessDenied".to_owned()));
+}

@@ -1,0 +1,82 @@
+//! Requests as other clients write them.
+
+use super::{BUCKET, server};
+use crate::command_line::ask;
+use sqs_mock_server::MockSqs;
+
+async fn request(server: &MockSqs, text: String) -> String {
+    let endpoint = server.s3().endpoint_url().to_owned();
+    tokio::task::spawn_blocking(move || ask(&endpoint, &text)).await.unwrap()
+}
+
+/// A body as the SDK for Java sends it over plain HTTP: in signed chunks, with a checksum behind them.
+fn chunked(sum: &str) -> String {
+    let signature = "a".repeat(64);
+    let body = format!(
+        "3;chunk-signature={signature}\r\ntea\r\n0;chunk-signature={signature}\r\nx-amz-checksum-crc32:{sum}\r\n\
+         x-amz-trailer-signature:{signature}\r\n\r\n"
+    );
+    format!(
+        "PUT /payloads/a HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\
+         authorization: AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, \
+         Signature=00\r\nx-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER\r\n\
+         content-encoding: aws-chunked\r\nx-amz-decoded-content-length: 3\r\nx-amz-trailer: x-amz-checksum-crc32\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn chunks_with_a_checksum_behind_them_are_verified_without_a_key() {
+    let server = server().await;
+    let wrong = request(&server, chunked("AAAAAA==")).await;
+    assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("<Code>BadDigest</Code>"), "{wrong}");
+    assert_eq!(server.s3().count(BUCKET), 0);
+    let right = request(&server, chunked("jobXsg==")).await;
+    assert!(right.starts_with("HTTP/1.1 200"), "{right}");
+    assert_eq!(server.s3().bytes(BUCKET, "a").await.unwrap(), b"tea");
+    assert_eq!(server.s3().object(BUCKET, "a").unwrap().content_encoding, None);
+}
+
+#[tokio::test]
+async fn bucket_is_named_by_the_path_or_by_the_host() {
+    let server = server().await;
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    for (host, path) in [
+        ("127.0.0.1:9325", "/payloads/a"),
+        ("localhost", "/payloads/a"),
+        ("s3.localhost:9325", "/payloads/a"),
+        ("mock:9325", "/payloads/a"),
+        ("payloads.localhost:9325", "/a"),
+        ("payloads.s3.localhost", "/a"),
+        ("payloads.mock.test:9325", "/a"),
+    ] {
+        let answer =
+            request(&server, format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"))
+                .await;
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("\r\n\r\ntea"), "{host}: {answer}");
+        assert!(answer.contains("x-amz-request-id: "), "{answer}");
+    }
+    let made = "PUT / HTTP/1.1\r\nhost: fresh.localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let made = request(&server, made.to_owned()).await;
+    assert!(made.starts_with("HTTP/1.1 200"), "{made}");
+    assert_eq!(server.s3().buckets(), ["fresh", BUCKET]);
+}
+
+#[tokio::test]
+async fn requests_are_recorded() {
+    let server = server().await;
+    for (line, operation, key, status) in [
+        ("GET /payloads/a", "GetObject", Some("a"), 404),
+        ("HEAD /payloads", "HeadBucket", None, 200),
+        ("GET /payloads?acl", "GetBucketAcl", None, 501),
+    ] {
+        request(&server, format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).await;
+        let latest = server.s3().requests().pop().unwrap();
+        assert_eq!(
+            (latest.operation.as_str(), latest.key.as_deref(), latest.status),
+            (operation, key, Some(status))
+        );
+        assert_eq!(latest.bucket.as_deref(), Some(BUCKET));
+    }
+}
