@@ -76,6 +76,11 @@ impl Envelope {
     pub(crate) fn seal(&self, pointer: &Pointer, bytes: u64, attributes: &mut Option<Attributes>) -> String {
         let attribute = (self.compat.attribute().to_owned(), size_attribute(bytes));
         attributes.get_or_insert_default().extend([attribute]);
+        self.body(pointer)
+    }
+
+    /// The body with a pointer.
+    pub(crate) fn body(&self, pointer: &Pointer) -> String {
         pointer.to_body(self.compat.class())
     }
 }
