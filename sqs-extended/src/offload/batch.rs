@@ -182,9 +182,12 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 }
 
-/// The caller is to blame for attributes that do not go with a pointer, and not for a store that fails.
+/// The caller is to blame for what does not go with a pointer, and not for a store that fails.
 fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
-    let is_callers = matches!(error.kind(), ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute);
+    let is_callers = matches!(
+        error.kind(),
+        ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute | ErrorKind::TooLarge
+    );
     let mut entry = BatchResultErrorEntry::default();
     entry.id = id;
     entry.sender_fault = is_callers;

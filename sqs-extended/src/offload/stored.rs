@@ -49,7 +49,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Stores the body of a message and puts a pointer in its place. When that fails, the message is not to be sent.
     pub(crate) async fn stow(&self, queue_url: &str, parts: Parts<'_>) -> Result<(Doomed<S>, Stored), Error> {
         let Parts { body, attributes, deduplication_id } = parts;
-        self.shared.envelope.check(attributes.as_ref())?;
+        self.shared.envelope.check(body.len() as u64, attributes.as_ref())?;
         self.name_content(queue_url, body, deduplication_id).await;
         let payload = Bytes::from(std::mem::take(body));
         let digests = Digests::of(&payload).await;
