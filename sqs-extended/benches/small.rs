@@ -5,8 +5,6 @@
 //! $ cargo bench -p sqs-extended --bench small
 //! ```
 
-#![expect(missing_docs, reason = "a program")]
-
 use std::time::Duration;
 
 use bytes::Bytes;
