@@ -33,6 +33,10 @@ pub(super) struct Call {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Repeats {
     AsConfigured,
+    /// The caller where the service may have acted on the request; it has sent so many before.
+    InDoubtByCaller {
+        attempts: u32,
+    },
     /// Here only what a correction of clock or token lets succeed, which the service has not acted on.
     ByCaller,
 }
@@ -126,6 +130,12 @@ impl Shared {
             };
             match decision {
                 Decision::GiveUp => return Err(error),
+                Decision::RetryAfter(pause)
+                    if context.maybe_acted && matches!(call.repeats, Repeats::InDoubtByCaller { .. }) =>
+                {
+                    context.repeat_after = Some(pause);
+                    return Err(Error::new(failed.cause, context.clone()));
+                }
                 Decision::RetryAfter(pause) => {
                     tracing::debug!(%error, ?pause, "trying again");
                     tokio::time::sleep(pause).await;

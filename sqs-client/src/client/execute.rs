@@ -35,6 +35,23 @@ pub trait Execute: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
         self.execute::<O>(input)
     }
+
+    /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
+    /// must not be repeated as they are. `attempts` requests were sent before, for the same purpose.
+    ///
+    /// Implementations that repeat nothing need not provide it.
+    ///
+    /// # Errors
+    /// As of [`execute`](Self::execute). [`repeat_after`](Error::repeat_after) says when the request would have been
+    /// repeated.
+    fn execute_unrepeated<O: Operation>(
+        &self,
+        input: O::Input,
+        attempts: u32,
+    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
+        let _ = attempts;
+        self.execute::<O>(input)
+    }
 }
 
 /// What layers over a client have to know of the errors of the client below, whichever that is.
@@ -73,6 +90,14 @@ impl Execute for Client {
 
     async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
         self.shared.call::<O>(input, Repeats::ByCaller).await
+    }
+
+    async fn execute_unrepeated<O: Operation>(
+        &self,
+        input: O::Input,
+        attempts: u32,
+    ) -> Result<O::Output, Error> {
+        self.shared.call::<O>(input, Repeats::InDoubtByCaller { attempts }).await
     }
 }
 

@@ -24,7 +24,7 @@ use crate::error::{Cause, Context, Damaged, Error};
 use crate::observe::CallReport;
 use crate::operation::{Action, Input as _, Operation};
 use crate::protocol::ResponseError;
-use crate::types::RequestId as _;
+use crate::types::{MaybeRepeated as _, RequestId as _};
 use crate::validate::Validate as _;
 
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
@@ -37,7 +37,8 @@ impl Shared {
         repeats: Repeats,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
-        let mut context = Context { action: Some(O::ACTION), ..Context::default() };
+        let attempts = if let Repeats::InDoubtByCaller { attempts } = repeats { attempts } else { 0 };
+        let mut context = Context { action: Some(O::ACTION), attempts, ..Context::default() };
         let span = self.span(O::ACTION, input.queue_url());
         let exchange = self.exchange::<O>(&mut input, &mut context, started, repeats);
         let result = exchange.instrument(span.clone()).await;
@@ -65,8 +66,7 @@ impl Shared {
         started: Instant,
         repeats: Repeats,
     ) -> Result<O::Output, Error> {
-        let may_generate = repeats == Repeats::AsConfigured;
-        if may_generate && self.config.deduplication_ids == DeduplicationIds::Generate {
+        if repeats != Repeats::ByCaller && self.config.deduplication_ids == DeduplicationIds::Generate {
             input.deduplicate(crate::random::uuid);
         }
         if self.config.validate_input {
@@ -93,7 +93,11 @@ impl Shared {
             }
         };
         self.attempts(&call, context, &mut accept).await?;
-        self.verified::<O>(input, output.unwrap_or_default(), context)
+        let mut output = output.unwrap_or_default();
+        if context.maybe_acted {
+            output.set_maybe_repeated();
+        }
+        self.verified::<O>(input, output, context)
     }
 
     fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {

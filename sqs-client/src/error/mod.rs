@@ -4,9 +4,11 @@ mod cause;
 mod class;
 mod display;
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
@@ -155,6 +157,12 @@ impl Error {
         self.0.context.maybe_acted
     }
 
+    /// The pause after which the client would have sent the request again, had it not been told to
+    /// [repeat nothing](crate::client::Execute::execute_unrepeated) that the service may have acted on.
+    pub fn repeat_after(&self) -> Option<Duration> {
+        self.0.context.repeat_after
+    }
+
     /// How the exchange failed, when no whole answer came.
     pub fn transport_error(&self) -> Option<&TransportError> {
         match &self.0.cause {
@@ -179,6 +187,14 @@ impl Error {
             Cause::Checksum(damaged) => damaged.output.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// The same error with another answer in it, for layers that change what answers hold. An error without an answer
+    /// stays as it is.
+    pub fn with_output<T: Any + Send + Sync>(&self, output: T) -> Self {
+        let Cause::Checksum(damaged) = &self.0.cause else { return self.clone() };
+        let damaged = Damaged { mismatches: damaged.mismatches.clone(), output: Box::new(output) };
+        Self::new(Cause::Checksum(Arc::new(damaged)), self.0.context.clone())
     }
 
     /// What it means for the next attempt.

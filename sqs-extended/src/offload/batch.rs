@@ -1,0 +1,198 @@
+//! Messages that are sent together.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sqs_client::client::Execute;
+use sqs_client::operation::MaybeRepeated as _;
+use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
+
+use super::Selection;
+use super::stored::{Parts, Stored, is_refused};
+use crate::cleanup::Doomed;
+use crate::client::ExtendedClient;
+use crate::error::{Error, ErrorKind};
+use crate::store::PayloadStore;
+
+/// What failed entries say when their payload could not be stored.
+const NOT_STORED: &str = "PayloadNotStored";
+
+/// A batch with payloads in the store, while it is being sent.
+#[derive(Debug, Default)]
+pub(crate) struct SentBatch {
+    stored: Vec<StoredEntry>,
+    /// Entries that are not sent.
+    failed: Vec<BatchResultErrorEntry>,
+    /// Whether no entry is left.
+    pub(crate) is_empty: bool,
+}
+
+impl SentBatch {
+    /// Whether an entry carries a pointer.
+    pub(crate) fn has_pointers(&self) -> bool {
+        !self.stored.is_empty()
+    }
+}
+
+#[derive(Debug)]
+struct StoredEntry {
+    /// Its place among those that are sent.
+    place: usize,
+    id: String,
+    stored: Stored,
+}
+
+/// An entry that is to be sent, and its object, if it has one.
+type Ready<S> = (SendMessageBatchRequestEntry, Option<(Doomed<S>, Stored)>);
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Stores the payloads of the selected entries. What cannot be stored is taken out.
+    pub(crate) async fn before_batch(
+        &self,
+        input: &mut SendMessageBatchInput,
+        selection: Selection,
+    ) -> SentBatch {
+        let queue_url = input.queue_url.clone().unwrap_or_default();
+        let entries = input.entries.take().unwrap_or_default();
+        let stowing = entries.into_iter().enumerate().map(|(place, entry)| {
+            let is_selected = selection.contains(place);
+            self.before_entry(&queue_url, entry, is_selected)
+        });
+        let results: Vec<_> =
+            stream::iter(stowing).buffered(self.shared.settings.concurrency).collect().await;
+        let mut batch = SentBatch::default();
+        let mut entries = Vec::with_capacity(results.len());
+        for result in results {
+            match result {
+                Ok((entry, stored)) => {
+                    // From here on somebody may need the object.
+                    batch.stored.extend(stored.map(|(doomed, stored)| {
+                        doomed.spare();
+                        StoredEntry { place: entries.len(), id: entry.id.clone(), stored }
+                    }));
+                    entries.push(entry);
+                }
+                Err(failed) => batch.failed.push(failed),
+            }
+        }
+        batch.is_empty = entries.is_empty();
+        input.entries = Some(entries);
+        batch
+    }
+
+    async fn before_entry(
+        &self,
+        queue_url: &str,
+        mut entry: SendMessageBatchRequestEntry,
+        is_selected: bool,
+    ) -> Result<Ready<S>, BatchResultErrorEntry> {
+        if !is_selected {
+            return Ok((entry, None));
+        }
+        let parts = Parts {
+            body: &mut entry.message_body,
+            attributes: &mut entry.message_attributes,
+            deduplication_id: &mut entry.message_deduplication_id,
+        };
+        match self.stow(queue_url, parts).await {
+            Ok(stored) => Ok((entry, Some(stored))),
+            Err(error) => Err(failed(entry.id, &error)),
+        }
+    }
+
+    /// Gives the entries other objects, before they are sent once more.
+    pub(crate) async fn before_batch_again(
+        &self,
+        input: &mut SendMessageBatchInput,
+        batch: &mut SentBatch,
+    ) -> Result<(), Error> {
+        let originals: Vec<_> = batch.stored.iter().map(|entry| entry.stored.original.clone()).collect();
+        let uploads = stream::iter(originals).map(async |original| self.upload(&original).await);
+        let objects: Vec<_> = uploads.buffered(self.shared.settings.concurrency).try_collect().await?;
+        let entries = input.entries.as_deref_mut().unwrap_or_default();
+        for (StoredEntry { place, stored, .. }, object) in batch.stored.iter_mut().zip(objects) {
+            if let Some(entry) = entries.get_mut(*place) {
+                self.readdress(stored, &mut entry.message_body, object);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the payloads of entries that were refused, and makes the answer one to what the caller gave.
+    pub(crate) async fn after_batch(
+        &self,
+        batch: SentBatch,
+        result: &mut Result<SendMessageBatchOutput, Error>,
+    ) {
+        let SentBatch { stored, failed, .. } = batch;
+        match result {
+            Ok(output) => {
+                self.settle(&stored, output).await;
+                output.failed.extend(failed);
+            }
+            Err(error) => {
+                let client = error.client_error();
+                let damaged =
+                    client.and_then(|client| Some((client, client.output::<SendMessageBatchOutput>()?)));
+                if let Some((client, output)) = damaged {
+                    let mut output = output.clone();
+                    self.settle(&stored, &mut output).await;
+                    output.failed.extend(failed);
+                    *error = Error::from(client.with_output(output));
+                } else if is_refused(error) {
+                    self.shared.cleaner.delete(stored.into_iter().map(|entry| entry.stored.pointer)).await;
+                } else {
+                    for entry in &stored {
+                        self.keep_in_doubt(&entry.stored.pointer);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn settle(&self, stored: &[StoredEntry], output: &mut SendMessageBatchOutput) {
+        let (mut unneeded, is_repeated) = (Vec::new(), output.is_maybe_repeated());
+        let failed: HashSet<_> = output.failed.iter().map(|entry| entry.id.as_str()).collect();
+        for entry in stored {
+            let mut accepted =
+                output.successful.iter_mut().filter(|accepted| accepted.id == entry.id).peekable();
+            let is_accepted = accepted.peek().is_some();
+            for accepted in accepted {
+                if !accepted.md5_of_message_body.is_empty() {
+                    accepted.md5_of_message_body = entry.stored.original.md5_of_body.into();
+                }
+                if accepted.md5_of_message_attributes.is_some() {
+                    accepted.md5_of_message_attributes =
+                        entry.stored.original.md5_of_attributes.map(Into::into);
+                }
+            }
+            let is_refused = failed.contains(entry.id.as_str()) && !is_repeated;
+            if is_accepted {
+                continue;
+            }
+            if is_refused {
+                unneeded.push(entry.stored.pointer.clone());
+            } else {
+                self.keep_in_doubt(&entry.stored.pointer);
+            }
+        }
+        self.shared.cleaner.delete(unneeded).await;
+    }
+}
+
+/// The caller is to blame for what does not go with a pointer, and not for a store that fails.
+fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
+    let is_callers = matches!(
+        error.kind(),
+        ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute | ErrorKind::TooLarge
+    );
+    let mut entry = BatchResultErrorEntry::default();
+    entry.id = id;
+    entry.sender_fault = is_callers;
+    let code = if is_callers { ErrorCode::InvalidParameterValue.query_code() } else { NOT_STORED };
+    code.clone_into(&mut entry.code);
+    entry.message = Some(format!("{error:?}"));
+    entry
+}

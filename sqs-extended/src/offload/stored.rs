@@ -1,0 +1,126 @@
+//! One payload on its way into the store and, with its message, into the queue.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use sqs_client::ErrorKind as ClientErrorKind;
+use sqs_client::checksum::{Md5Hex, content_deduplication_id, md5_of_attributes};
+use sqs_client::client::Execute;
+use sqs_client::types::MessageAttributeValue;
+
+use crate::cleanup::Doomed;
+use crate::client::ExtendedClient;
+use crate::digest::{Digests, SHA256_METADATA};
+use crate::error::Error;
+use crate::event::Event;
+use crate::pointer::Pointer;
+use crate::store::{PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody};
+
+/// What is changed of a message when its payload goes through the store.
+pub(crate) struct Parts<'m> {
+    pub(crate) body: &'m mut String,
+    pub(crate) attributes: &'m mut Option<HashMap<String, MessageAttributeValue>>,
+    pub(crate) deduplication_id: &'m mut Option<String>,
+}
+
+/// A message as its sender gave it: what has to be known when its answer is there, or when it is sent once more.
+#[derive(Clone, Debug)]
+pub(crate) struct Original {
+    pub(crate) md5_of_body: Md5Hex,
+    pub(crate) md5_of_attributes: Option<Md5Hex>,
+    payload: Bytes,
+    sha256: String,
+}
+
+/// A payload in the store, whose message is being sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) pointer: Pointer,
+    pub(crate) original: Original,
+}
+
+/// Whether it is certain that no attempt of the call has stored a message.
+pub(crate) fn is_refused(error: &Error) -> bool {
+    let is_damaged = error.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);
+    !is_damaged && !error.is_outcome_unknown()
+}
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Stores the body of a message and puts a pointer in its place. When that fails, the message is not to be sent.
+    pub(crate) async fn stow(&self, queue_url: &str, parts: Parts<'_>) -> Result<(Doomed<S>, Stored), Error> {
+        let Parts { body, attributes, deduplication_id } = parts;
+        self.shared.envelope.check(body.len() as u64, attributes.as_ref())?;
+        self.name_content(queue_url, body, deduplication_id).await;
+        let payload = Bytes::from(std::mem::take(body));
+        let digests = Digests::of(&payload).await;
+        let original = Original {
+            md5_of_body: digests.md5,
+            md5_of_attributes: md5_of_attributes(attributes.iter().flatten()),
+            payload,
+            sha256: digests.sha256,
+        };
+        let (doomed, pointer) = self.upload(&original).await?;
+        *body = self.shared.envelope.seal(&pointer, original.payload.len() as u64, attributes);
+        Ok((doomed, Stored { pointer, original }))
+    }
+
+    /// Gives a message another object, before it is sent once more. Nobody knows whether the message that has the first one is
+    /// in the queue: with one object for both, who deletes one message would take the payload from the other.
+    pub(crate) fn readdress(&self, stored: &mut Stored, body: &mut String, object: (Doomed<S>, Pointer)) {
+        let (doomed, pointer) = object;
+        *body = self.shared.envelope.body(&pointer);
+        self.keep_in_doubt(&std::mem::replace(&mut stored.pointer, pointer));
+        doomed.spare();
+    }
+
+    /// A FIFO queue that makes deduplication ids of the content would make one of the pointer, which never is the same.
+    async fn name_content(&self, queue_url: &str, body: &str, deduplication_id: &mut Option<String>) {
+        if deduplication_id.is_some() || !queue_url.ends_with(".fifo") {
+            return;
+        }
+        let facts = self.shared.almanac.ask(&self.inner, queue_url).await;
+        if facts.content_based_deduplication {
+            *deduplication_id = Some(content_deduplication_id(body));
+        }
+    }
+
+    /// Puts a payload into a new object.
+    pub(crate) async fn upload(&self, original: &Original) -> Result<(Doomed<S>, Pointer), Error> {
+        let shared = &self.shared;
+        let Original { payload, sha256, .. } = original;
+        let (bytes, pointer) = (payload.len(), shared.envelope.address(&crate::random::uuid()));
+        let mut upload = Upload::new(UploadBody::Bytes(payload.clone()));
+        upload.content_type = Some("text/plain; charset=utf-8".to_owned());
+        upload.metadata.insert(SHA256_METADATA.to_owned(), sha256.clone());
+        let doomed = Doomed::new(&shared.cleaner, pointer.clone());
+        match shared.store.put(&pointer, upload).await {
+            Ok(()) => {
+                shared.tally.uploads.add(1);
+                shared.tally.uploaded_bytes.add(bytes);
+                Ok((doomed, pointer))
+            }
+            Err(error) => {
+                shared.tally.uploads_failed.add(1);
+                undo(doomed, &error).await;
+                let error = Error::upload(&pointer, error);
+                shared.herald.tell(&Event::UploadFailed { error: &error });
+                Err(error)
+            }
+        }
+    }
+
+    /// The message of an object was sent, and nobody knows whether it is in the queue.
+    pub(crate) fn keep_in_doubt(&self, pointer: &Pointer) {
+        self.shared.tally.outcomes_unknown.add(1);
+        self.shared.herald.tell(&Event::OutcomeUnknown { pointer });
+    }
+}
+
+/// After most errors there is no object. One that was there before is not ours.
+async fn undo<S: PayloadStore>(doomed: Doomed<S>, error: &StoreError) {
+    if error.is_outcome_unknown() && error.kind() != StoreErrorKind::Exists {
+        doomed.delete().await;
+    } else {
+        doomed.spare();
+    }
+}
