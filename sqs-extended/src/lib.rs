@@ -2,6 +2,8 @@
 
 mod handle;
 mod pointer;
+#[cfg(feature = "s3")]
+mod random;
 mod store;
 
 pub use handle::ExtendedHandle;
@@ -9,3 +11,5 @@ pub use pointer::{BadPointer, Pointer, PointerClass};
 pub use store::{
     ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody,
 };
+#[cfg(feature = "s3")]
+pub use store::{Encryption, S3Store, S3StoreBuilder};

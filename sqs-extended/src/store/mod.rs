@@ -7,6 +7,8 @@
 
 mod error;
 mod object;
+#[cfg(feature = "s3")]
+mod s3;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -15,6 +17,8 @@ use crate::pointer::Pointer;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
+#[cfg(feature = "s3")]
+pub use s3::{Encryption, S3Store, S3StoreBuilder};
 
 /// Bytes in pieces, in order. After an error nothing comes any more.
 pub type ByteStream = BoxStream<'static, Result<Bytes, StoreError>>;
