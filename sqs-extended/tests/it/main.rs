@@ -1,1 +1,6 @@
-//! x
+//! What the crate does against a real S3 over HTTP.
+
+mod fault;
+mod rig;
+mod s3_get;
+mod s3_put;

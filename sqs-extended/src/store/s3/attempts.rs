@@ -39,7 +39,7 @@ impl Intercept for Attempts {
         let Some(Err(error)) = context.output_or_error() else { return Ok(()) };
         let maybe_applied = match context.response() {
             Some(response) => is_open(response.status().as_u16()),
-            None => context.request().is_some() && !error.as_connector_error().is_some_and(is_refused),
+            None => error.is_timeout_error() || error.as_connector_error().is_some_and(|e| !is_refused(e)),
         };
         self.maybe_applied.fetch_or(maybe_applied, Ordering::Relaxed);
         Ok(())

@@ -1,8 +1,9 @@
 //! What S3 and the SDK say, as errors of a store.
 
+use std::error::Error;
 use std::fmt;
 
-use aws_sdk_s3::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId as _;
 use aws_smithy_runtime_api::http::Response;
 
@@ -45,7 +46,7 @@ impl<'a> Asked<'a> {
     /// A failed call. The SDK's error is its source.
     pub(super) fn failed<E>(self, error: SdkError<E, Response>) -> StoreError
     where
-        E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
     {
         let status = error.raw_response().map(|response| response.status().as_u16());
         let kind = match &error {
@@ -59,7 +60,7 @@ impl<'a> Asked<'a> {
             let id = error.request_id().map(|id| format!(", request {id}")).unwrap_or_default();
             format!("S3 answers {code}{text} (status {}{id})", status.unwrap_or_default())
         } else {
-            format!("{}", DisplayErrorContext(&error))
+            causes(&error)
         };
         StoreError::new(kind, format!("{self}: {says}")).caused_by(error)
     }
@@ -68,6 +69,12 @@ impl<'a> Asked<'a> {
     pub(super) fn wrong(self, kind: StoreErrorKind, says: impl fmt::Display) -> StoreError {
         StoreError::new(kind, format!("{self}: {says}"))
     }
+}
+
+/// An error of the SDK says little without its causes.
+pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| (*error).source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use super::attempts::Attempts;
-use super::error::{Asked, What};
+use super::error::{Asked, What, causes};
 use super::object::{About, describe};
 use super::part::Part;
 use super::put::length;
@@ -169,7 +169,7 @@ impl S3Store {
         let request = self.client().abort_multipart_upload().bucket(at.bucket()).key(at.key());
         let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner()).send().await;
         if let Err(error) = &answer {
-            let cause = aws_sdk_s3::error::DisplayErrorContext(error);
+            let cause = causes(error);
             tracing::warn!(bucket = at.bucket(), key = at.key(), upload = id, %cause, "an upload could not be aborted");
         }
         answer.is_ok()
