@@ -53,8 +53,6 @@ pub(crate) enum Effect {
     ResetAfter,
     /// The body of the answer breaks off after so many bytes.
     BreakAt(usize),
-    /// S3 does it and no answer comes.
-    Silence,
     /// Nobody hears it and no answer comes.
     Hang,
 }
@@ -127,7 +125,6 @@ impl Faults {
         let answer = s3.call(Request::from_parts(head, Body::from(bytes))).await.map_err(|_| broken())?;
         match effect {
             Some(Effect::ResetAfter) => Err(broken()),
-            Some(Effect::Silence) => std::future::pending().await,
             Some(Effect::BreakAt(bytes)) => Ok(broken_off(answer, bytes).await),
             _ => Ok(answer),
         }

@@ -1,5 +1,6 @@
 //! An S3 with its files in a directory of its own, on a port of its own.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use aws_sdk_s3::config::retry::RetryConfig;
@@ -110,9 +111,11 @@ pub(crate) fn at(key: &str) -> Pointer {
     Pointer::new(BUCKET, key)
 }
 
-/// Bytes that differ from place to place.
+/// Text that differs from place to place.
 pub(crate) fn bytes(length: usize) -> Bytes {
-    (0..length).map(|index| b'a' + u8::try_from((index / 3 + index / 4096) % 26).unwrap()).collect()
+    let numbers = (0_u32..).flat_map(|number| format!("{number:x} ").into_bytes());
+    static LONGEST: OnceLock<Bytes> = OnceLock::new();
+    LONGEST.get_or_init(|| numbers.take(4 * PART).collect()).slice(..length)
 }
 
 fn client(url: &str) -> Client {
