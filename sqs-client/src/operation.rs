@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::checksum::{ChecksumMismatch, ChecksumPolicy};
-pub use crate::types::RequestId;
 use crate::types::SetRequestId;
+pub use crate::types::{MaybeRepeated, RequestId};
 use crate::validate::Validate;
 
 /// An operation of the service: a name, what it takes and what it answers.
@@ -34,6 +34,7 @@ pub trait Output:
     + DeserializeOwned
     + RequestId
     + SetRequestId
+    + MaybeRepeated
     + Send
     + Sync
     + 'static
@@ -75,6 +76,10 @@ pub trait InputBuilder: Send {
 
 /// Calls `$callback!` with the table, one row an operation: marker, module, family, how the queue is named,
 /// whether the answer has members, what is special about it, and what it is for.
+///
+/// Exported for layers over the client, which have the same methods; its rows may change with any version.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! for_each_operation {
     ($callback:ident) => {
         $callback! {

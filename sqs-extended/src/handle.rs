@@ -27,6 +27,12 @@ impl ExtendedHandle {
         Some(Self::new(Pointer::new(bucket, key), original))
     }
 
+    /// Whether the text of the handle can be taken apart again. It cannot when the names of bucket or key have in them
+    /// what stands between them.
+    pub fn is_readable(&self) -> bool {
+        Self::parse(&self.to_string()).as_ref() == Some(self)
+    }
+
     /// Where the payload lies.
     pub fn pointer(&self) -> &Pointer {
         &self.pointer

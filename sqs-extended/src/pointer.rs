@@ -16,6 +16,13 @@ pub struct Pointer {
     key: String,
 }
 
+/// As the AWS CLI writes it: `s3://bucket/key`.
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{}", self.bucket, self.key)
+    }
+}
+
 /// The name of a Java class, which the format carries.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum PointerClass {

@@ -24,7 +24,7 @@ use crate::error::{Cause, Context, Damaged, Error};
 use crate::observe::CallReport;
 use crate::operation::{Action, Input as _, Operation};
 use crate::protocol::ResponseError;
-use crate::types::RequestId as _;
+use crate::types::{MaybeRepeated as _, RequestId as _};
 use crate::validate::Validate as _;
 
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
@@ -86,7 +86,11 @@ impl Shared {
             }
         };
         self.attempts(&call, context, &mut accept).await?;
-        self.verified::<O>(input, output.unwrap_or_default(), context)
+        let mut output = output.unwrap_or_default();
+        if context.maybe_acted {
+            output.set_maybe_repeated();
+        }
+        self.verified::<O>(input, output, context)
     }
 
     fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {

@@ -4,6 +4,7 @@ mod cause;
 mod class;
 mod display;
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -179,6 +180,14 @@ impl Error {
             Cause::Checksum(damaged) => damaged.output.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// The same error with another answer in it, for layers that change what answers hold. An error without an answer
+    /// stays as it is.
+    pub fn with_output<T: Any + Send + Sync>(&self, output: T) -> Self {
+        let Cause::Checksum(damaged) = &self.0.cause else { return self.clone() };
+        let damaged = Damaged { mismatches: damaged.mismatches.clone(), output: Box::new(output) };
+        Self::new(Cause::Checksum(Arc::new(damaged)), self.0.context.clone())
     }
 
     /// What it means for the next attempt.

@@ -51,6 +51,16 @@ pub trait RequestId {
     fn request_id(&self) -> Option<&str>;
 }
 
+/// Whether an attempt before the one that was answered may have been acted on as well.
+///
+/// Its answer was lost. So of a batch, also entries that this answer calls failed may have been done.
+pub trait MaybeRepeated {
+    /// Whether it may be so.
+    fn is_maybe_repeated(&self) -> bool;
+    /// Says that it may be so.
+    fn set_maybe_repeated(&mut self);
+}
+
 /// Lets the call pipeline put the id of the answer into an output.
 pub trait SetRequestId {
     /// Stores the id of the answer.

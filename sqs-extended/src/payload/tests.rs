@@ -75,6 +75,10 @@ fn at() -> Pointer {
 }
 
 impl PayloadStore for Scripted {
+    fn bucket(&self) -> &'static str {
+        "b"
+    }
+
     async fn put(&self, _: &Pointer, upload: Upload) -> Result<(), StoreError> {
         let body = match upload.body {
             UploadBody::Bytes(bytes) => bytes,

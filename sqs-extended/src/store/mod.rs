@@ -6,6 +6,7 @@
 //! ```
 
 mod error;
+pub(crate) mod memory;
 mod object;
 #[cfg(feature = "s3")]
 mod s3;
@@ -28,6 +29,9 @@ pub type ByteStream = BoxStream<'static, Result<Bytes, StoreError>>;
 /// `S3Store` is the one for Amazon S3 and what speaks its protocol, `MemoryStore`
 /// the one for tests. Implementations try again by themselves what may help within one call; callers do not.
 pub trait PayloadStore: Clone + Send + Sync + 'static {
+    /// The own bucket, where new payloads go.
+    fn bucket(&self) -> &str;
+
     /// Writes an object that does not exist yet.
     ///
     /// # Errors

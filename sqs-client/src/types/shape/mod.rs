@@ -141,7 +141,7 @@ macro_rules! shape {
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
-                $name { $( $f: relax!(self.$f, $card $t), )* _request_id: self._request_id }
+                $name { $( $f: relax!(self.$f, $card $t), )* _request_id: self._request_id, _maybe_repeated: false }
             }
         }
     }};
@@ -156,7 +156,7 @@ macro_rules! shape {
             /// # Errors
             /// A required member was not set; the error names it.
             pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
-                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _request_id: self._request_id })
+                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _request_id: self._request_id, _maybe_repeated: false })
             }
         }
     }};
@@ -164,12 +164,20 @@ macro_rules! shape {
     (@output [$($meta:tt)*] $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => {
-        shape!(@struct [#[serde(skip)] _request_id: Option<String>,] [_request_id: Option<String>,] [$($meta)*] $name {
+        shape!(@struct [#[serde(skip)] _request_id: Option<String>, #[serde(skip)] _maybe_repeated: bool,] [_request_id: Option<String>,] [$($meta)*] $name {
             $( $(#[$fm])* $f : $card $t => $wire ;)*
         });
         impl crate::types::RequestId for $name {
             fn request_id(&self) -> Option<&str> {
                 self._request_id.as_deref()
+            }
+        }
+        impl crate::types::MaybeRepeated for $name {
+            fn is_maybe_repeated(&self) -> bool {
+                self._maybe_repeated
+            }
+            fn set_maybe_repeated(&mut self) {
+                self._maybe_repeated = true;
             }
         }
         impl crate::types::SetRequestId for $name {

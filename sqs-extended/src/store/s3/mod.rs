@@ -75,11 +75,6 @@ impl S3Store {
         Self(Arc::new(Inner { client, bucket, settings, tagging }))
     }
 
-    /// The bucket of its own objects.
-    pub fn bucket(&self) -> &str {
-        &self.0.bucket
-    }
-
     fn client(&self) -> &aws_sdk_s3::Client {
         &self.0.client
     }
@@ -94,6 +89,10 @@ impl S3Store {
 }
 
 impl PayloadStore for S3Store {
+    fn bucket(&self) -> &str {
+        &self.0.bucket
+    }
+
     async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
         self.write(at, upload).await
     }

@@ -1,0 +1,175 @@
+//! The way of every call.
+//!
+//! ```text
+//! not concerned:  Input --------------------------> client below -------------------------> Output
+//! concerned:      Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
+//! ```
+//! What is concerned is seen through `Any`, in place: nothing is moved or allocated for what is not.
+
+use std::any::Any;
+
+use sqs_client::client::Execute;
+use sqs_client::operation::Operation;
+use sqs_client::operation::change_message_visibility::ChangeMessageVisibilityInput;
+use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatchInput;
+use sqs_client::operation::delete_message::{DeleteMessageInput, DeleteMessageOutput};
+use sqs_client::operation::delete_message_batch::{DeleteMessageBatchInput, DeleteMessageBatchOutput};
+use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
+use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
+
+use super::ExtendedClient;
+use crate::error::Error;
+use crate::handle::ExtendedHandle;
+use crate::offload::{Sent, SentBatch};
+use crate::pointer::Pointer;
+use crate::receive::{Terms, ask, carries_pointer};
+use crate::settle::{strip, strip_changes, strip_deletes};
+use crate::store::PayloadStore;
+
+/// What was changed of an input, and has to be seen to when the answer is there.
+enum Changed {
+    Nothing,
+    Send(Sent),
+    Batch(SentBatch),
+    Receive(Terms),
+    Delete(Option<Pointer>),
+    DeleteBatch(Vec<(String, Pointer)>),
+}
+
+/// The result of an operation, as `Any`.
+type AnyResult<'r> = &'r mut (dyn Any + Send);
+
+impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
+    type Error = Error;
+
+    async fn execute<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+        if self.is_concerned(&input) {
+            return Box::pin(self.execute_changed::<O>(input)).await;
+        }
+        let terms = before_receive(&mut input);
+        let mut result = self.inner.execute::<O>(input).await.map_err(Error::below);
+        if let Some(terms) = terms
+            && brings_pointers(&result)
+        {
+            Box::pin(self.after(Changed::Receive(terms), &mut result)).await;
+        }
+        result
+    }
+}
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Whether an input has to be changed before it goes below, beyond the names that a receive asks for.
+    fn is_concerned(&self, input: &dyn Any) -> bool {
+        if let Some(send) = input.downcast_ref::<SendMessageInput>() {
+            let threshold = self.known_threshold(send.queue_url());
+            return self.sizes_of_send(send).exceed(threshold);
+        }
+        if let Some(batch) = input.downcast_ref::<SendMessageBatchInput>() {
+            return !self.select_of_batch(batch, self.known_threshold(batch.queue_url())).is_empty();
+        }
+        let has_pointer = |handle: &str| ExtendedHandle::parse(handle).is_some();
+        if let Some(delete) = input.downcast_ref::<DeleteMessageInput>() {
+            return delete.receipt_handle().is_some_and(has_pointer);
+        }
+        if let Some(change) = input.downcast_ref::<ChangeMessageVisibilityInput>() {
+            return change.receipt_handle().is_some_and(has_pointer);
+        }
+        if let Some(batch) = input.downcast_ref::<DeleteMessageBatchInput>() {
+            return batch.entries().iter().any(|entry| has_pointer(entry.receipt_handle()));
+        }
+        if let Some(batch) = input.downcast_ref::<ChangeMessageVisibilityBatchInput>() {
+            return batch.entries().iter().any(|entry| has_pointer(entry.receipt_handle()));
+        }
+        false
+    }
+
+    async fn execute_changed<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+        let changed = self.before(&mut input).await?;
+        let is_sent = !matches!(&changed, Changed::Batch(batch) if batch.is_empty);
+        let mut result = if is_sent {
+            self.inner.execute::<O>(input).await.map_err(Error::below)
+        } else {
+            Ok(O::Output::default())
+        };
+        self.after(changed, &mut result).await;
+        result
+    }
+
+    async fn before(&self, input: &mut (dyn Any + Send)) -> Result<Changed, Error> {
+        if let Some(send) = input.downcast_mut::<SendMessageInput>() {
+            let threshold = self.threshold(send.queue_url()).await;
+            let is_stored = self.sizes_of_send(send).exceed(threshold);
+            return Ok(if is_stored {
+                Changed::Send(self.before_send(send).await?)
+            } else {
+                Changed::Nothing
+            });
+        }
+        if let Some(batch) = input.downcast_mut::<SendMessageBatchInput>() {
+            let selection = self.select_of_batch(batch, self.threshold(batch.queue_url()).await);
+            return Ok(Changed::Batch(self.before_batch(batch, selection).await));
+        }
+        if let Some(delete) = input.downcast_mut::<DeleteMessageInput>() {
+            return Ok(Changed::Delete(delete.receipt_handle.as_mut().and_then(strip)));
+        }
+        if let Some(change) = input.downcast_mut::<ChangeMessageVisibilityInput>() {
+            change.receipt_handle.as_mut().and_then(strip);
+        }
+        if let Some(batch) = input.downcast_mut::<DeleteMessageBatchInput>() {
+            return Ok(Changed::DeleteBatch(strip_deletes(batch)));
+        }
+        if let Some(batch) = input.downcast_mut::<ChangeMessageVisibilityBatchInput>() {
+            strip_changes(batch);
+        }
+        Ok(Changed::Nothing)
+    }
+
+    async fn after(&self, changed: Changed, result: AnyResult<'_>) {
+        match changed {
+            Changed::Nothing => {}
+            Changed::Send(sent) => {
+                if let Some(result) = result.downcast_mut::<Result<SendMessageOutput, Error>>() {
+                    self.after_send(sent, result).await;
+                }
+            }
+            Changed::Batch(batch) => {
+                if let Some(result) = result.downcast_mut::<Result<SendMessageBatchOutput, Error>>() {
+                    self.after_batch(batch, result).await;
+                }
+            }
+            Changed::Receive(terms) => {
+                if let Some(result) = result.downcast_mut::<Result<ReceiveMessageOutput, Error>>() {
+                    self.after_receive(&terms, result).await;
+                }
+            }
+            Changed::Delete(pointer) => {
+                if let Some(Ok(_)) = result.downcast_mut::<Result<DeleteMessageOutput, Error>>() {
+                    self.clean_up(pointer).await;
+                }
+            }
+            Changed::DeleteBatch(pointers) => {
+                if let Some(Ok(output)) = result.downcast_mut::<Result<DeleteMessageBatchOutput, Error>>() {
+                    self.clean_up_batch(pointers, output).await;
+                }
+            }
+        }
+    }
+}
+
+/// Asks for the attributes of pointers; `None` when it is no receive.
+fn before_receive(input: &mut dyn Any) -> Option<Terms> {
+    let input = input.downcast_mut::<ReceiveMessageInput>()?;
+    ask(input);
+    Some(Terms::of(input))
+}
+
+/// Whether a message in the answer, or in the answer of an error, says that it carries a pointer.
+fn brings_pointers(result: &dyn Any) -> bool {
+    let output = match result.downcast_ref::<Result<ReceiveMessageOutput, Error>>() {
+        Some(Ok(output)) => Some(output),
+        Some(Err(error)) => error.client_error().and_then(sqs_client::Error::output::<ReceiveMessageOutput>),
+        None => None,
+    };
+    output.is_some_and(|output| output.messages().iter().any(carries_pointer))
+}

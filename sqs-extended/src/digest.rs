@@ -1,0 +1,61 @@
+//! Hashes of payloads.
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use sqs_client::checksum::{Md5Hex, md5_of_body};
+
+/// The metadata of an object that holds the SHA-256 of its payload, 64 lower-case hex digits.
+pub(crate) const SHA256_METADATA: &str = "sha256";
+
+/// Hashing more than so many bytes takes so long that it does not belong on a thread that serves other tasks.
+const SHORT: usize = 1 << 20;
+
+/// The hashes of a payload.
+pub(crate) struct Digests {
+    /// 64 lower-case hex digits.
+    pub(crate) sha256: String,
+    pub(crate) md5: Md5Hex,
+}
+
+impl Digests {
+    /// Of a text, whose bytes these are.
+    pub(crate) async fn of(text: &Bytes) -> Self {
+        if text.len() <= SHORT {
+            return Self::at_once(text);
+        }
+        let bytes = text.clone();
+        let elsewhere = tokio::task::spawn_blocking(move || Self::at_once(&bytes)).await;
+        // It cannot panic, and it is not aborted unless the runtime ends; then nobody waits for this.
+        elsewhere.unwrap_or_else(|_| Self::at_once(text))
+    }
+
+    fn at_once(text: &[u8]) -> Self {
+        Self { sha256: sha256(text), md5: md5_of_body(std::str::from_utf8(text).unwrap_or_default()) }
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        // Writing into a text cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_texts_are_hashed_as_short_ones_are() {
+        let short = Digests::of(&Bytes::from_static(b"abc")).await;
+        assert_eq!(short.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(short.md5.as_str(), "900150983cd24fb0d6963f7d28e17f72");
+        let long = Bytes::from(vec![b'a'; SHORT + 1]);
+        let (sums, expected) = (Digests::of(&long).await, Digests::at_once(&long));
+        assert_eq!((sums.sha256, sums.md5), (expected.sha256, expected.md5));
+    }
+}

@@ -1,0 +1,67 @@
+//! What can go wrong, in broad terms.
+
+use crate::store::StoreErrorKind;
+
+/// What went wrong, in broad terms.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The client below failed; [`client_error`](crate::Error::client_error) is its error.
+    Client,
+    /// A setting cannot be.
+    Config,
+    /// A message has more than nine attributes of its own, so that there is no room for the one that goes with a
+    /// pointer. Nothing was stored or sent.
+    TooManyAttributes,
+    /// A message has an attribute of its own with a name that goes with pointers. Nothing was stored or sent.
+    ReservedAttribute,
+    /// The payload could not be stored; the message was not sent.
+    Upload,
+    /// A message says that it carries a pointer, and its body is none.
+    BadPointer,
+    /// A pointer leads to a bucket that is not allowed. The store was not asked.
+    ForeignBucket,
+    /// The object is not there.
+    Missing,
+    /// The store does not let these credentials at the object. It may be there.
+    Forbidden,
+    /// The store failed while the object was read.
+    Download,
+    /// The object is not the one that was stored: its length or its hash differs.
+    Damaged,
+    /// The payload is larger than is loaded into memory.
+    TooLarge,
+    /// The payload is no text in UTF-8, or in an encoding that is not known, so that it cannot be a body.
+    NotText,
+}
+
+impl ErrorKind {
+    /// A short name for logs and metrics, such as `foreign_bucket`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Config => "config",
+            Self::TooManyAttributes => "too_many_attributes",
+            Self::ReservedAttribute => "reserved_attribute",
+            Self::Upload => "upload",
+            Self::BadPointer => "bad_pointer",
+            Self::ForeignBucket => "foreign_bucket",
+            Self::Missing => "missing",
+            Self::Forbidden => "forbidden",
+            Self::Download => "download",
+            Self::Damaged => "damaged",
+            Self::TooLarge => "too_large",
+            Self::NotText => "not_text",
+        }
+    }
+
+    /// What an error of the store means while an object is read.
+    pub(crate) const fn of_download(kind: StoreErrorKind) -> Self {
+        match kind {
+            StoreErrorKind::NotFound => Self::Missing,
+            StoreErrorKind::Forbidden => Self::Forbidden,
+            StoreErrorKind::Changed => Self::Damaged,
+            _ => Self::Download,
+        }
+    }
+}

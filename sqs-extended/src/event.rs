@@ -1,0 +1,89 @@
+//! What can go wrong without anybody asking, for those who want to know.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::pointer::Pointer;
+use crate::store::StoreError;
+
+/// Something that happened beside the answer of a call. Everything here is counted as well; this says what it was.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A payload was not stored; the entry of the batch, or the message, was not sent.
+    UploadFailed {
+        /// Why.
+        error: &'a Error,
+    },
+    /// A received message could not be given its payload.
+    PayloadFailed {
+        /// The message.
+        message_id: &'a str,
+        /// Why.
+        error: &'a Error,
+    },
+    /// An object that no message needs any more could not be deleted.
+    CleanupFailed {
+        /// The object.
+        pointer: &'a Pointer,
+        /// Why.
+        error: &'a StoreError,
+        /// How often it was tried so far.
+        attempts: u32,
+        /// When it is tried again; `None` when it is given up. A sweep finds it.
+        retry_in: Option<Duration>,
+    },
+    /// It is not known whether the message was sent, so its object was kept. If it was not, a sweep finds it.
+    OutcomeUnknown {
+        /// The object.
+        pointer: &'a Pointer,
+    },
+    /// A message with a missing object could not be released or deleted as [`MissingObject`](crate::MissingObject) wants
+    /// it; it was handed out instead.
+    PolicyFailed {
+        /// The message.
+        message_id: &'a str,
+        /// Why.
+        error: &'a Error,
+    },
+    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time.
+    RenewalFailed {
+        /// Why.
+        error: &'a Error,
+    },
+}
+
+/// Who wants to know.
+#[derive(Clone)]
+pub(crate) struct Listener(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
+
+impl Listener {
+    pub(crate) fn new(listener: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(listener))
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener(..)")
+    }
+}
+
+/// Tells the log, and whoever listens.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Herald(Option<Listener>);
+
+impl Herald {
+    pub(crate) fn new(listener: Option<Listener>) -> Self {
+        Self(listener)
+    }
+
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        tracing::warn!(?event, "sqs_extended");
+        if let Some(Listener(listener)) = &self.0 {
+            listener(event);
+        }
+    }
+}

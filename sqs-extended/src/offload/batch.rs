@@ -1,0 +1,168 @@
+//! Messages that are sent together.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt as _, stream};
+use sqs_client::client::Execute;
+use sqs_client::operation::MaybeRepeated as _;
+use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
+
+use super::Selection;
+use super::stored::{Original, Parts, is_refused};
+use crate::cleanup::Doomed;
+use crate::client::ExtendedClient;
+use crate::error::{Error, ErrorKind};
+use crate::pointer::Pointer;
+use crate::store::PayloadStore;
+
+/// What failed entries say when their payload could not be stored.
+const NOT_STORED: &str = "PayloadNotStored";
+
+/// A batch with payloads in the store, while it is being sent.
+#[derive(Debug, Default)]
+pub(crate) struct SentBatch {
+    stored: Vec<StoredEntry>,
+    /// Entries that are not sent.
+    failed: Vec<BatchResultErrorEntry>,
+    /// Whether no entry is left.
+    pub(crate) is_empty: bool,
+}
+
+#[derive(Debug)]
+struct StoredEntry {
+    id: String,
+    pointer: Pointer,
+    original: Original,
+}
+
+/// An entry that is to be sent, and its object, if it has one.
+type Ready<S> = (SendMessageBatchRequestEntry, Option<(Doomed<S>, Original)>);
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Stores the payloads of the selected entries. What cannot be stored is taken out.
+    pub(crate) async fn before_batch(
+        &self,
+        input: &mut SendMessageBatchInput,
+        selection: Selection,
+    ) -> SentBatch {
+        let queue_url = input.queue_url.clone().unwrap_or_default();
+        let entries = input.entries.take().unwrap_or_default();
+        let stowing = entries.into_iter().enumerate().map(|(place, entry)| {
+            let is_selected = selection.contains(place);
+            self.before_entry(&queue_url, entry, is_selected)
+        });
+        let results: Vec<_> =
+            stream::iter(stowing).buffered(self.shared.settings.concurrency).collect().await;
+        let mut batch = SentBatch::default();
+        let mut entries = Vec::with_capacity(results.len());
+        for result in results {
+            match result {
+                Ok((entry, stored)) => {
+                    // From here on somebody may need the object.
+                    batch.stored.extend(stored.and_then(|(doomed, original)| {
+                        Some(StoredEntry { id: entry.id.clone(), pointer: doomed.spare()?, original })
+                    }));
+                    entries.push(entry);
+                }
+                Err(failed) => batch.failed.push(failed),
+            }
+        }
+        batch.is_empty = entries.is_empty();
+        input.entries = Some(entries);
+        batch
+    }
+
+    async fn before_entry(
+        &self,
+        queue_url: &str,
+        mut entry: SendMessageBatchRequestEntry,
+        is_selected: bool,
+    ) -> Result<Ready<S>, BatchResultErrorEntry> {
+        if !is_selected {
+            return Ok((entry, None));
+        }
+        let parts = Parts {
+            body: &mut entry.message_body,
+            attributes: &mut entry.message_attributes,
+            deduplication_id: &mut entry.message_deduplication_id,
+        };
+        match self.stow(queue_url, parts).await {
+            Ok(stored) => Ok((entry, Some(stored))),
+            Err(error) => Err(failed(entry.id, &error)),
+        }
+    }
+
+    /// Deletes the payloads of entries that were refused, and makes the answer one to what the caller gave.
+    pub(crate) async fn after_batch(
+        &self,
+        batch: SentBatch,
+        result: &mut Result<SendMessageBatchOutput, Error>,
+    ) {
+        let SentBatch { stored, failed, .. } = batch;
+        match result {
+            Ok(output) => {
+                self.settle(&stored, output).await;
+                output.failed.extend(failed);
+            }
+            Err(error) => {
+                let client = error.client_error();
+                let damaged =
+                    client.and_then(|client| Some((client, client.output::<SendMessageBatchOutput>()?)));
+                if let Some((client, output)) = damaged {
+                    let mut output = output.clone();
+                    self.settle(&stored, &mut output).await;
+                    output.failed.extend(failed);
+                    *error = Error::from(client.with_output(output));
+                } else if is_refused(error) {
+                    self.shared.cleaner.delete(stored.into_iter().map(|entry| entry.pointer)).await;
+                } else {
+                    for entry in &stored {
+                        self.keep_in_doubt(&entry.pointer);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn settle(&self, stored: &[StoredEntry], output: &mut SendMessageBatchOutput) {
+        let (mut unneeded, is_repeated) = (Vec::new(), output.is_maybe_repeated());
+        let failed: HashSet<_> = output.failed.iter().map(|entry| entry.id.as_str()).collect();
+        for entry in stored {
+            let mut accepted =
+                output.successful.iter_mut().filter(|accepted| accepted.id == entry.id).peekable();
+            let is_accepted = accepted.peek().is_some();
+            for accepted in accepted {
+                if !accepted.md5_of_message_body.is_empty() {
+                    accepted.md5_of_message_body = entry.original.md5_of_body.into();
+                }
+                if accepted.md5_of_message_attributes.is_some() {
+                    accepted.md5_of_message_attributes = entry.original.md5_of_attributes.map(Into::into);
+                }
+            }
+            let is_refused = failed.contains(entry.id.as_str()) && !is_repeated;
+            if is_accepted {
+                continue;
+            }
+            if is_refused {
+                unneeded.push(entry.pointer.clone());
+            } else {
+                self.keep_in_doubt(&entry.pointer);
+            }
+        }
+        self.shared.cleaner.delete(unneeded).await;
+    }
+}
+
+/// The caller is to blame for attributes that do not go with a pointer, and not for a store that fails.
+fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
+    let is_callers = matches!(error.kind(), ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute);
+    let mut entry = BatchResultErrorEntry::default();
+    entry.id = id;
+    entry.sender_fault = is_callers;
+    let code = if is_callers { ErrorCode::InvalidParameterValue.query_code() } else { NOT_STORED };
+    code.clone_into(&mut entry.code);
+    entry.message = Some(format!("{error:?}"));
+    entry
+}

@@ -1,0 +1,130 @@
+//! How a message looks that carries a pointer.
+
+use std::collections::HashMap;
+
+use sqs_client::checksum::message_size;
+use sqs_client::limits::MAX_MESSAGE_ATTRIBUTES;
+use sqs_client::types::MessageAttributeValue;
+
+use super::Sizes;
+use crate::config::{Compat, RESERVED_ATTRIBUTES};
+use crate::error::{Error, ErrorKind};
+use crate::pointer::Pointer;
+
+/// The attributes of a message.
+type Attributes = HashMap<String, MessageAttributeValue>;
+
+/// Bytes of a UUID as text.
+const UUID_BYTES: usize = 36;
+
+/// Writes pointers into messages.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    bucket: String,
+    key_prefix: String,
+    compat: Compat,
+    /// Of each body with a pointer, and of the name and the type of its attribute.
+    bytes: usize,
+}
+
+impl Envelope {
+    pub(crate) fn new(bucket: &str, key_prefix: &str, compat: Compat) -> Self {
+        let sample = Pointer::new(bucket, format!("{key_prefix}{}", "0".repeat(UUID_BYTES)));
+        let body = sample.to_body(compat.class());
+        let attributes = HashMap::from([(compat.attribute().to_owned(), size_attribute(0))]);
+        let bytes = message_size(&body, Some(&attributes)) - 1;
+        Self { bucket: bucket.to_owned(), key_prefix: key_prefix.to_owned(), compat, bytes }
+    }
+
+    /// How large a message is, and would be with a pointer.
+    pub(crate) fn sizes(&self, body: &str, attributes: Option<&Attributes>) -> Sizes {
+        let inline = message_size(body, attributes);
+        let digits = body.len().checked_ilog10().map_or(1, |digits| digits as usize + 1);
+        let offloaded = (!body.is_empty()).then_some(inline - body.len() + self.bytes + digits);
+        Sizes { inline, offloaded }
+    }
+
+    /// Where a new payload goes; `name` is a UUID.
+    pub(crate) fn address(&self, name: &str) -> Pointer {
+        Pointer::new(&self.bucket, format!("{}{name}", self.key_prefix))
+    }
+
+    /// Whether the attribute of a pointer fits beside these.
+    pub(crate) fn check(&self, attributes: Option<&Attributes>) -> Result<(), Error> {
+        let Some(attributes) = attributes else { return Ok(()) };
+        if let Some(name) = RESERVED_ATTRIBUTES.iter().find(|name| attributes.contains_key(**name)) {
+            let text = format!(
+                "a message whose payload goes through the store must not have an attribute {name:?} of its own; reserved \
+                 are {RESERVED_ATTRIBUTES:?}"
+            );
+            return Err(Error::new(ErrorKind::ReservedAttribute, text));
+        }
+        let most = MAX_MESSAGE_ATTRIBUTES - 1;
+        if attributes.len() > most {
+            let text = format!(
+                "a message whose payload goes through the store has at most {most} attributes of its own, since {} is \
+                 added; this one has {}",
+                self.compat.attribute(),
+                attributes.len()
+            );
+            return Err(Error::new(ErrorKind::TooManyAttributes, text));
+        }
+        Ok(())
+    }
+
+    /// Writes a pointer to a payload of so many bytes into a message. The body that it gives is the one to send.
+    pub(crate) fn seal(&self, pointer: &Pointer, bytes: u64, attributes: &mut Option<Attributes>) -> String {
+        let attribute = (self.compat.attribute().to_owned(), size_attribute(bytes));
+        attributes.get_or_insert_default().extend([attribute]);
+        pointer.to_body(self.compat.class())
+    }
+}
+
+fn size_attribute(bytes: u64) -> MessageAttributeValue {
+    MessageAttributeValue::number(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
+
+    #[test]
+    fn the_size_that_is_planned_is_the_size_that_is_sent() {
+        for compat in [Compat::Modern, Compat::JavaDefault, Compat::Legacy10] {
+            let envelope = Envelope::new("bucket", "pre/fix-", compat);
+            for length in [1, 9, 10, 99, 100, 262_144, 262_145] {
+                let body = "x".repeat(length);
+                let own = HashMap::from([("k".to_owned(), MessageAttributeValue::string("v"))]);
+                for attributes in [None, Some(own)] {
+                    let planned = envelope.sizes(&body, attributes.as_ref());
+                    assert_eq!(planned.inline, message_size(&body, attributes.as_ref()));
+                    let mut attributes = attributes;
+                    let pointer = envelope.address(UUID);
+                    let sent = envelope.seal(&pointer, length as u64, &mut attributes);
+                    assert_eq!(planned.offloaded, Some(message_size(&sent, attributes.as_ref())));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn attributes_that_leave_no_room_are_refused_by_name_and_number() {
+        let envelope = Envelope::new("bucket", "", Compat::Modern);
+        let many = |count: usize| -> Attributes {
+            (0..count).map(|index| (format!("a{index}"), MessageAttributeValue::number(index))).collect()
+        };
+        assert!(envelope.check(None).is_ok());
+        assert!(envelope.check(Some(&many(9))).is_ok());
+        let error = envelope.check(Some(&many(10))).expect_err("ten");
+        assert_eq!(error.kind(), ErrorKind::TooManyAttributes);
+        assert!(error.to_string().contains("at most 9") && error.to_string().contains("has 10"), "{error}");
+        for name in RESERVED_ATTRIBUTES {
+            let own = HashMap::from([(name.to_owned(), MessageAttributeValue::number(1))]);
+            let error = envelope.check(Some(&own)).expect_err(name);
+            assert_eq!(error.kind(), ErrorKind::ReservedAttribute);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+}

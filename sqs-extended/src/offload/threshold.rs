@@ -1,0 +1,66 @@
+//! How large a message may be before it goes through the store.
+
+use sqs_client::client::Execute;
+use sqs_client::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
+use sqs_client::operation::send_message::SendMessageInput;
+use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+
+use super::{Selection, Sizes, select};
+use crate::client::ExtendedClient;
+use crate::config::Threshold;
+use crate::queue_facts::QueueFacts;
+use crate::store::PayloadStore;
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    pub(crate) fn sizes_of_send(&self, input: &SendMessageInput) -> Sizes {
+        let body = input.message_body().unwrap_or_default();
+        self.shared.envelope.sizes(body, input.message_attributes())
+    }
+
+    /// Which entries of a batch go through the store.
+    pub(crate) fn select_of_batch(
+        &self,
+        input: &SendMessageBatchInput,
+        threshold: Option<usize>,
+    ) -> Selection {
+        let envelope = &self.shared.envelope;
+        let sizes = input
+            .entries()
+            .iter()
+            .map(|entry| envelope.sizes(entry.message_body(), entry.message_attributes()));
+        select(sizes, threshold, MAX_BATCH_BYTES)
+    }
+
+    /// What is known of the threshold without asking; as little as it can be when the queue has to be asked. `None`:
+    /// everything goes through the store.
+    pub(crate) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
+        let known = || {
+            let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();
+            self.shared.almanac.known(queue_url.unwrap_or_default()).map_or(least, limit)
+        };
+        self.threshold_or_else(known)
+    }
+
+    /// The threshold; `None`: everything goes through the store.
+    pub(crate) async fn threshold(&self, queue_url: Option<&str>) -> Option<usize> {
+        let asked = match (self.shared.settings.threshold, queue_url) {
+            (Threshold::Queue, Some(url)) => self.shared.almanac.ask(&self.inner, url).await,
+            _ => QueueFacts::default(),
+        };
+        self.threshold_or_else(|| limit(asked))
+    }
+
+    fn threshold_or_else(&self, of_queue: impl FnOnce() -> usize) -> Option<usize> {
+        let settings = &self.shared.settings;
+        let threshold = || match settings.threshold {
+            Threshold::Bytes(bytes) => bytes,
+            Threshold::Queue => of_queue(),
+        };
+        (!settings.always_through_store).then(threshold)
+    }
+}
+
+/// What a queue takes, or the default when it does not say.
+fn limit(facts: QueueFacts) -> usize {
+    facts.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
+}

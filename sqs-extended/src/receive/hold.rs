@@ -1,0 +1,105 @@
+//! Keeps messages hidden while the payloads of their receive are loaded.
+
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::limits::MAX_BATCH_ENTRIES;
+use sqs_client::operation::change_message_visibility_batch::{
+    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput,
+};
+use sqs_client::operation::receive_message::ReceiveMessageInput;
+use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::client::ExtendedClient;
+use crate::error::{Error, ErrorKind};
+use crate::event::Event;
+use crate::store::PayloadStore;
+
+/// Whoever gets a message counts its lease from then on; so much of it may be gone.
+const SLACK: Duration = Duration::from_secs(1);
+/// The longest that messages are kept hidden for their payloads.
+const MAX_HOLD: Duration = Duration::from_secs(3_600);
+
+/// What has to be known of a receive after it was made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    pub(super) queue_url: String,
+    /// In seconds; the queue's when absent.
+    visibility_timeout: Option<i32>,
+}
+
+impl Terms {
+    pub(crate) fn of(input: &ReceiveMessageInput) -> Self {
+        let queue_url = input.queue_url().unwrap_or_default().to_owned();
+        Self { queue_url, visibility_timeout: input.visibility_timeout() }
+    }
+}
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Waits for `work`, and renews the leases of messages meanwhile, by the receipt handles of the service: when half of the
+    /// time is over, and at the end.
+    pub(super) async fn holding<T>(
+        &self,
+        terms: &Terms,
+        handles: &[String],
+        work: impl Future<Output = T>,
+    ) -> T {
+        let received = Instant::now();
+        let mut work = std::pin::pin!(work);
+        let Some(lease) = self.lease(terms).await else { return work.await };
+        let mut renewed = received;
+        while received.elapsed() < MAX_HOLD {
+            if let Ok(done) = timeout_at(renewed + lease / 2, work.as_mut()).await {
+                if renewed.elapsed() >= SLACK {
+                    self.renew(terms, handles, lease).await;
+                }
+                return done;
+            }
+            renewed = Instant::now();
+            // Both at once: a slow answer must not stop the downloads.
+            tokio::select! {
+                biased;
+                () = self.renew(terms, handles, lease) => {}
+                () = sleep_until(renewed + lease / 2) => {}
+            }
+        }
+        work.await
+    }
+
+    /// How long messages stay hidden; `None` when that is not known, or not at all.
+    async fn lease(&self, terms: &Terms) -> Option<Duration> {
+        let asked = terms.visibility_timeout.and_then(|seconds| u64::try_from(seconds).ok());
+        let lease = match asked {
+            Some(seconds) => Some(Duration::from_secs(seconds)),
+            None => self.shared.almanac.ask(&self.inner, &terms.queue_url).await.visibility_timeout,
+        };
+        lease.filter(|lease| !lease.is_zero())
+    }
+
+    async fn renew(&self, terms: &Terms, handles: &[String], lease: Duration) {
+        for handles in handles.chunks(MAX_BATCH_ENTRIES) {
+            let input = renewal(&terms.queue_url, handles, lease);
+            let error = match self.inner.execute::<ChangeMessageVisibilityBatch>(input).await {
+                Ok(output) if output.failed.is_empty() => continue,
+                Ok(output) => Error::new(ErrorKind::Client, format!("{:?}", output.failed)),
+                Err(error) => Error::below(error),
+            };
+            self.shared.herald.tell(&Event::RenewalFailed { error: &error });
+        }
+    }
+}
+
+fn renewal(queue_url: &str, handles: &[String], lease: Duration) -> ChangeMessageVisibilityBatchInput {
+    let entries = handles.iter().enumerate().map(|(place, handle)| {
+        let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
+        entry.id = place.to_string();
+        entry.receipt_handle.clone_from(handle);
+        entry.visibility_timeout = i32::try_from(lease.as_secs()).ok();
+        entry
+    });
+    let mut input = ChangeMessageVisibilityBatchInput::default();
+    input.queue_url = Some(queue_url.to_owned());
+    input.entries = Some(entries.collect());
+    input
+}

@@ -1,0 +1,25 @@
+//! Receives: messages that carry pointers get their payloads.
+//!
+//! ```text
+//! Message -> pointer? --no--> as it is
+//!              | (pure)
+//!              +-- bad, or a foreign bucket --> as it is; the store is not asked
+//!              +-- GET object, at most 4 at a time -> length, hash, UTF-8 -> Message with the body that was sent
+//!                     fails --> as it is, and why
+//! ```
+
+mod ask;
+mod find;
+mod hold;
+mod load;
+mod message;
+mod missing;
+mod resolve;
+mod typed;
+
+pub(crate) use ask::ask;
+pub use find::PayloadRef;
+pub(crate) use find::carries_pointer;
+pub(crate) use hold::Terms;
+pub use message::{ExtendedMessage, MessagePayload};
+pub use typed::Receive;

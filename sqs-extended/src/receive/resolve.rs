@@ -1,0 +1,120 @@
+//! From the messages that came to the messages that were sent.
+
+use futures_util::{StreamExt as _, stream};
+use sqs_client::client::Execute;
+use sqs_client::operation::receive_message::ReceiveMessageOutput;
+use sqs_client::types::Message;
+
+use super::find::{Found, find};
+use super::message::{extend_handle, original_handle, unwrap};
+use super::{ExtendedMessage, MessagePayload, Terms, carries_pointer};
+use crate::client::ExtendedClient;
+use crate::error::Error;
+use crate::event::Event;
+use crate::handle::ExtendedHandle;
+use crate::store::PayloadStore;
+
+/// Messages of one receive that are looked at at a time.
+const MESSAGES: usize = 10;
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// What is known of the payload of a message, by the message alone: nothing is loaded.
+    ///
+    /// For messages that came through [`receive_message`](Self::receive_message) or a consumer: one whose payload could not
+    /// be loaded is [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) when its pointer cannot be
+    /// followed at all.
+    pub fn payload(&self, message: &Message) -> MessagePayload {
+        match find(message, &self.shared.settings.allowed_buckets) {
+            Found::Pointer(payload) => MessagePayload::Lazy(payload),
+            Found::Unusable(error) => MessagePayload::Failed(error),
+            Found::Inline => match message.receipt_handle().and_then(ExtendedHandle::parse) {
+                Some(handle) => MessagePayload::Loaded(handle.pointer().clone()),
+                None => MessagePayload::Inline,
+            },
+        }
+    }
+
+    /// Gives a message its payload: one that came by another way, such as the event of a Lambda function, or whose
+    /// payload could not be loaded before. Others come back as they are.
+    ///
+    /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
+    pub async fn resolve(&self, message: Message) -> ExtendedMessage {
+        self.open(message, false).await
+    }
+
+    async fn open(&self, mut message: Message, is_lazy: bool) -> ExtendedMessage {
+        let found = self.payload(&message);
+        if let MessagePayload::Failed(error) = &found {
+            self.tell_failed(&message, error);
+        }
+        let MessagePayload::Lazy(reference) = found else {
+            return ExtendedMessage { message, payload: found };
+        };
+        extend_handle(&mut message, reference.pointer());
+        if is_lazy {
+            return ExtendedMessage { message, payload: MessagePayload::Lazy(reference) };
+        }
+        let payload = match self.load(&reference).await {
+            Ok(text) => {
+                unwrap(&mut message, text.body, text.md5);
+                MessagePayload::Loaded(reference.pointer().clone())
+            }
+            Err(error) => {
+                self.tell_failed(&message, &error);
+                MessagePayload::Failed(error)
+            }
+        };
+        ExtendedMessage { message, payload }
+    }
+
+    fn tell_failed(&self, message: &Message, error: &Error) {
+        self.shared.tally.payloads_failed.add(1);
+        let message_id = message.message_id().unwrap_or_default();
+        self.shared.herald.tell(&Event::PayloadFailed { message_id, error });
+    }
+
+    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out.
+    pub(super) async fn open_all(
+        &self,
+        messages: Vec<Message>,
+        is_lazy: bool,
+        terms: &Terms,
+    ) -> Vec<ExtendedMessage> {
+        let is_loading = !is_lazy && messages.iter().any(carries_pointer);
+        let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
+        let opening = stream::iter(messages).map(|message| self.open(message, is_lazy));
+        let opening = opening.buffered(MESSAGES).collect::<Vec<_>>();
+        let opened = if is_loading { self.holding(terms, &handles, opening).await } else { opening.await };
+        let sorted = stream::iter(opened).then(|message| self.sort_out(message, &terms.queue_url));
+        sorted.filter_map(std::future::ready).collect().await
+    }
+
+    /// The answer to a plain receive. Of one with a damaged message, the others get their payloads too.
+    pub(crate) async fn after_receive(
+        &self,
+        terms: &Terms,
+        result: &mut Result<ReceiveMessageOutput, Error>,
+    ) {
+        match result {
+            Ok(output) => self.open_output(output, &[], terms).await,
+            Err(error) => {
+                let Some(client) = error.client_error() else { return };
+                let Some(output) = client.output::<ReceiveMessageOutput>() else { return };
+                let damaged: Vec<_> =
+                    client.checksum_mismatches().iter().filter_map(|mismatch| mismatch.id()).collect();
+                let mut output = output.clone();
+                self.open_output(&mut output, &damaged, terms).await;
+                *error = Error::from(client.with_output(output));
+            }
+        }
+    }
+
+    async fn open_output(&self, output: &mut ReceiveMessageOutput, damaged: &[&str], terms: &Terms) {
+        let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
+        let Some(messages) = output.messages.take() else { return };
+        let (damaged, messages): (Vec<_>, _) = messages.into_iter().partition(is_damaged);
+        let opened = self.open_all(messages, false, terms).await;
+        let messages = opened.into_iter().map(|opened| opened.message).chain(damaged);
+        output.messages = Some(messages.collect());
+    }
+}

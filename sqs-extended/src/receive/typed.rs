@@ -1,0 +1,80 @@
+//! A receive whose messages say what is known of their payloads.
+
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput};
+use sqs_client::types::MessageSystemAttributeName;
+
+use super::{ExtendedMessage, Terms, ask};
+use crate::client::ExtendedClient;
+use crate::error::Error;
+use crate::store::PayloadStore;
+
+/// A receive whose messages say what is known of their payloads.
+#[must_use]
+pub struct Receive<S: PayloadStore, H> {
+    client: ExtendedClient<S, H>,
+    input: ReceiveMessageInput,
+    is_lazy: bool,
+}
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
+    pub fn receive(&self, queue_url: impl Into<String>) -> Receive<S, H> {
+        let mut input = ReceiveMessageInput::default();
+        input.queue_url = Some(queue_url.into());
+        input.max_number_of_messages = Some(10);
+        input.wait_time_seconds = Some(20);
+        input.message_attribute_names = Some(vec!["All".to_owned()]);
+        input.message_system_attribute_names = Some(vec![MessageSystemAttributeName::All]);
+        Receive { client: self.clone(), input, is_lazy: false }
+    }
+}
+
+impl<S: PayloadStore, H: Execute> Receive<S, H> {
+    /// Loads nothing: the messages say where their payloads are.
+    pub fn lazy(mut self) -> Self {
+        self.is_lazy = true;
+        self
+    }
+
+    /// How many messages at most, 1 to 10.
+    pub fn max_messages(mut self, count: i32) -> Self {
+        self.input.max_number_of_messages = Some(count);
+        self
+    }
+
+    /// How long to wait for the first message, 0 to 20 seconds; parts of a second are cut off.
+    pub fn wait_time(mut self, wait: Duration) -> Self {
+        self.input.wait_time_seconds = i32::try_from(wait.as_secs()).ok();
+        self
+    }
+
+    /// How long the messages stay hidden, 0 to 43,200 seconds, parts of a second cut off; the queue's by default.
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.input.visibility_timeout = i32::try_from(timeout.as_secs()).ok();
+        self
+    }
+
+    /// Asks for exactly this, with the attributes of pointers besides.
+    pub fn input(mut self, input: ReceiveMessageInput) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Receives, and loads what is in the store. One payload that cannot be loaded does not hide the others.
+    ///
+    /// # Errors
+    /// What the client below says.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, messages may stay hidden until their visibility timeout.
+    pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
+        let Self { client, mut input, is_lazy } = self;
+        ask(&mut input);
+        let terms = Terms::of(&input);
+        let output = client.inner.execute::<ReceiveMessage>(input).await.map_err(Error::below)?;
+        Ok(client.open_all(output.messages.unwrap_or_default(), is_lazy, &terms).await)
+    }
+}

@@ -1,0 +1,193 @@
+//! A store in memory, for tests.
+
+mod fault;
+mod look;
+mod shelf;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use parking_lot::Mutex;
+use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
+
+use super::{ByteStream, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody};
+use crate::pointer::Pointer;
+
+use fault::Faults;
+pub use fault::{StoreCall, StoreFault};
+pub use look::StoreCalls;
+use shelf::Shelf;
+
+/// Bodies come in pieces of so many bytes.
+const CHUNK: usize = 64 << 10;
+
+/// A store in memory, for tests: it can be looked into, and fails on demand. Clones are handles of the same store.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use sqs_extended::{ExtendedClient, MemoryStore, StoreCall, StoreErrorKind, StoreFault};
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("q").send().await?.queue_url.unwrap();
+///
+/// let store = MemoryStore::new("payloads");
+/// let client = ExtendedClient::new(server.client(), store.clone());
+///
+/// store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+/// let send = || client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send();
+/// assert!(send().await.is_err());
+/// assert!(send().await.is_ok());
+/// assert_eq!(store.objects().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct MemoryStore {
+    bucket: Arc<str>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: SharedTimeSource,
+    /// Taken for a few instructions; nobody waits while holding it.
+    shelf: Mutex<Shelf>,
+    /// As `shelf`.
+    faults: Mutex<Faults>,
+}
+
+impl MemoryStore {
+    /// An empty store whose own bucket has this name. All other buckets exist too, and are empty.
+    pub fn new(bucket: impl Into<Arc<str>>) -> Self {
+        Self::with_clock(bucket, SystemClock)
+    }
+
+    /// As [`new`](Self::new), with a clock that tells when objects were written.
+    pub fn with_clock(bucket: impl Into<Arc<str>>, clock: impl TimeSource + 'static) -> Self {
+        let clock = SharedTimeSource::new(clock);
+        let shared = Shared { clock, shelf: Mutex::default(), faults: Mutex::default() };
+        Self { bucket: bucket.into(), shared: Arc::new(shared) }
+    }
+
+    /// Another handle of the same store, whose own bucket is this one.
+    pub fn with_bucket(&self, bucket: impl Into<Arc<str>>) -> Self {
+        Self { bucket: bucket.into(), shared: Arc::clone(&self.shared) }
+    }
+
+    /// Counts a call, and says what goes wrong with it.
+    fn struck(&self, call: StoreCall, at: &Pointer) -> Option<StoreFault> {
+        self.shared.shelf.lock().count(call);
+        let next = self.shared.faults.lock().next(call);
+        next.unwrap_or_else(|condition| condition?(call, at))
+    }
+
+    /// Does a call, as its fault wants it.
+    async fn obey<T>(
+        &self,
+        call: StoreCall,
+        at: &Pointer,
+        fault: Option<StoreFault>,
+        act: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match fault {
+            Some(StoreFault::Refuse(kind)) => Err(StoreFault::refusal(kind, call, at)),
+            Some(StoreFault::Hang) => std::future::pending().await,
+            Some(StoreFault::LoseAnswer) => {
+                act.await?;
+                Err(StoreFault::refusal(StoreErrorKind::Unavailable, call, at).outcome_unknown())
+            }
+            Some(StoreFault::Truncate(_) | StoreFault::Interrupt(_)) | None => act.await,
+        }
+    }
+}
+
+impl PayloadStore for MemoryStore {
+    fn bucket(&self) -> &str {
+        &self.bucket
+    }
+
+    async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
+        let fault = self.struck(StoreCall::Put, at);
+        let put = async {
+            let Upload { body, length, content_type, content_encoding, metadata } = upload;
+            let bytes = collect(body, length).await?;
+            let now = self.shared.clock.now();
+            self.shared.shelf.lock().put(at, bytes, content_type, content_encoding, metadata, now)
+        };
+        self.obey(StoreCall::Put, at, fault, put).await
+    }
+
+    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
+        let fault = self.struck(StoreCall::Get, at);
+        let get = async { self.shared.shelf.lock().get(at, from, tag) };
+        let (stored, rest) = self.obey(StoreCall::Get, at, fault.clone(), get).await?;
+        let mut object = Object::new(stored.length(), spoilt(&rest, fault.as_ref()));
+        object.tag = Some(stored.tag);
+        object.content_encoding = stored.content_encoding;
+        object.metadata = stored.metadata;
+        Ok(object)
+    }
+
+    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
+        let fault = self.struck(StoreCall::Delete, at);
+        let delete = async {
+            self.shared.shelf.lock().remove(at);
+            Ok(())
+        };
+        self.obey(StoreCall::Delete, at, fault, delete).await
+    }
+
+    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
+        let at = Pointer::new(bucket, prefix);
+        let fault = self.struck(StoreCall::List, &at);
+        let list = async { Ok(self.shared.shelf.lock().list(bucket, prefix, page)) };
+        self.obey(StoreCall::List, &at, fault, list).await
+    }
+}
+
+async fn collect(body: UploadBody, length: Option<u64>) -> Result<Bytes, StoreError> {
+    let bytes = match body {
+        UploadBody::Bytes(bytes) => bytes,
+        UploadBody::Stream(stream) => stream
+            .try_fold(BytesMut::new(), async |mut all, chunk| {
+                all.extend_from_slice(&chunk);
+                Ok(all)
+            })
+            .await?
+            .freeze(),
+    };
+    let came = bytes.len() as u64;
+    match length {
+        Some(length) if length != came => {
+            let text = format!("the body has {came} bytes, and {length} were announced");
+            Err(StoreError::new(StoreErrorKind::Source, text))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// The bytes in pieces, as far as the fault lets them come.
+fn spoilt(bytes: &Bytes, fault: Option<&StoreFault>) -> ByteStream {
+    let (come, error) = match fault {
+        Some(StoreFault::Truncate(come)) => (*come, None),
+        Some(StoreFault::Interrupt(come)) => {
+            (*come, Some(StoreError::new(StoreErrorKind::Interrupted, "this interruption was injected")))
+        }
+        _ => (bytes.len(), None),
+    };
+    let bytes = bytes.slice(..come.min(bytes.len()));
+    let starts = (0..bytes.len()).step_by(CHUNK);
+    let pieces: Vec<_> =
+        starts.map(|start| bytes.slice(start..bytes.len().min(start.saturating_add(CHUNK)))).collect();
+    stream::iter(pieces.into_iter().map(Ok).chain(error.map(Err))).boxed()
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("bucket", &self.bucket)
+            .field("objects", &self.objects().len())
+            .finish_non_exhaustive()
+    }
+}

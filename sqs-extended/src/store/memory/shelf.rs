@@ -1,0 +1,140 @@
+//! The objects, and what was asked for: pure.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use super::{StoreCall, StoreCalls};
+use crate::pointer::Pointer;
+use crate::store::{Listed, ObjectPage, StoreError, StoreErrorKind};
+
+/// Objects on a page of a listing.
+const PAGE: usize = 1_000;
+
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    pub(super) bytes: Bytes,
+    pub(super) tag: String,
+    pub(super) content_type: Option<String>,
+    pub(super) content_encoding: Option<String>,
+    pub(super) metadata: HashMap<String, String>,
+    pub(super) modified: SystemTime,
+}
+
+impl Stored {
+    pub(super) fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Shelf {
+    /// By bucket and key.
+    objects: BTreeMap<(String, String), Stored>,
+    pub(super) calls: StoreCalls,
+    versions: u64,
+    pub(super) page: usize,
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self { objects: BTreeMap::new(), calls: StoreCalls::default(), versions: 0, page: PAGE }
+    }
+}
+
+fn place(at: &Pointer) -> (String, String) {
+    (at.bucket().to_owned(), at.key().to_owned())
+}
+
+impl Shelf {
+    pub(super) fn count(&mut self, call: StoreCall) {
+        let calls = &mut self.calls;
+        let count = match call {
+            StoreCall::Put => &mut calls.puts,
+            StoreCall::Get => &mut calls.gets,
+            StoreCall::Delete => &mut calls.deletes,
+            StoreCall::List => &mut calls.lists,
+        };
+        *count += 1;
+    }
+
+    /// Writes an object unless there is one of this name.
+    pub(super) fn put(
+        &mut self,
+        at: &Pointer,
+        bytes: Bytes,
+        content_type: Option<String>,
+        content_encoding: Option<String>,
+        metadata: HashMap<String, String>,
+        modified: SystemTime,
+    ) -> Result<(), StoreError> {
+        if self.look(at).is_some() {
+            return Err(StoreError::new(
+                StoreErrorKind::Exists,
+                format!("there is an object at {at} already"),
+            ));
+        }
+        self.versions += 1;
+        let tag = format!("\"{}\"", self.versions);
+        let stored = Stored { bytes, tag, content_type, content_encoding, metadata, modified };
+        self.objects.insert(place(at), stored);
+        Ok(())
+    }
+
+    /// Changes an object, which makes another version of it.
+    pub(super) fn replace(&mut self, at: &Pointer, bytes: Bytes, now: SystemTime) {
+        let metadata = self.remove(at).map(|old| old.metadata).unwrap_or_default();
+        // Nothing is there any more.
+        let _ = self.put(at, bytes, None, None, metadata, now);
+    }
+
+    /// The object, and its bytes from `from` on.
+    pub(super) fn get(
+        &self,
+        at: &Pointer,
+        from: u64,
+        tag: Option<&str>,
+    ) -> Result<(Stored, Bytes), StoreError> {
+        let error = |kind, text: &str| StoreError::new(kind, format!("{at}: {text}"));
+        let stored =
+            self.look(at).ok_or_else(|| error(StoreErrorKind::NotFound, "there is no such object"))?;
+        if tag.is_some_and(|tag| tag != stored.tag) {
+            return Err(error(StoreErrorKind::Changed, "the object is of another version"));
+        }
+        let start = usize::try_from(from).ok().filter(|start| *start <= stored.bytes.len());
+        let start = start.ok_or_else(|| error(StoreErrorKind::Refused, "the range begins after the end"))?;
+        Ok((stored.clone(), stored.bytes.slice(start..)))
+    }
+
+    pub(super) fn remove(&mut self, at: &Pointer) -> Option<Stored> {
+        self.objects.remove(&place(at))
+    }
+
+    pub(super) fn look(&self, at: &Pointer) -> Option<&Stored> {
+        self.objects.get(&place(at))
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Pointer> {
+        self.objects.keys().map(|(bucket, key)| Pointer::new(bucket, key))
+    }
+
+    /// A page; it goes on after the key that the page before has named.
+    pub(super) fn list(&self, bucket: &str, prefix: &str, after: Option<&str>) -> ObjectPage {
+        let key = |key: &str| (bucket.to_owned(), key.to_owned());
+        let start = after.map_or(Bound::Included(key(prefix)), |after| Bound::Excluded(key(after)));
+        let matching = self
+            .objects
+            .range((start, Bound::Unbounded))
+            .take_while(|((of, key), _)| of == bucket && key.starts_with(prefix));
+        let mut objects: Vec<_> = matching
+            .take(self.page + 1)
+            .map(|((_, key), stored)| Listed::new(key, stored.length(), stored.modified))
+            .collect();
+        let has_more = objects.len() > self.page;
+        objects.truncate(self.page);
+        let next = objects.last().filter(|_| has_more).map(|last| last.key.clone());
+        ObjectPage::new(objects, next)
+    }
+}
