@@ -23,11 +23,12 @@ pub use config::{Compat, ExtendedClientBuilder, MissingObject, Threshold};
 pub use error::{Error, ErrorKind};
 pub use event::Event;
 pub use handle::ExtendedHandle;
+pub use offload::{SendStream, StreamSent};
 #[cfg(any(feature = "gzip", feature = "zstd"))]
 pub use payload::Compression;
 pub use payload::{Body, DEFAULT_MAX_LENGTH, Download, Payload, PayloadError, PayloadErrorKind, Progress};
 pub use pointer::{BadPointer, Pointer, PointerClass};
-pub use receive::{ExtendedMessage, MessagePayload, PayloadRef, Receive};
+pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Receive};
 pub use stats::Stats;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
 pub use store::{

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use tokio::io::AsyncBufRead;
 use tokio_util::io::StreamReader;
 
@@ -31,6 +31,12 @@ pub struct Body {
 impl Body {
     pub(super) fn new(length: u64, pieces: Pieces) -> Self {
         Self { pieces, length }
+    }
+
+    /// What came with its message.
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Self::new(length, stream::iter([Ok(bytes)]).boxed())
     }
 
     /// How many bytes it has, after decompression.

@@ -1,7 +1,4 @@
-//! What the crate does against a real S3 over HTTP.
+//! What the crate does.
 
-mod fault;
-mod payload;
-mod rig;
-mod s3_get;
-mod s3_put;
+#[cfg(feature = "s3")]
+mod s3;

@@ -7,8 +7,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqs_extended::{Body, Download, Payload, PayloadErrorKind, StoreErrorKind};
 use tokio::io::AsyncReadExt as _;
 
-use crate::fault::Effect;
-use crate::rig::{BUCKET, PART, Rig, at, bytes};
+use super::fault::Effect;
+use super::rig::{BUCKET, PART, Rig, at, bytes};
 
 async fn open(rig: &Rig, key: &str, length: u64) -> Body {
     Download::new(&rig.store(), at(key), length).open().await.unwrap()

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use sqs_extended::{Encryption, PayloadStore as _, S3Store, StoreError, StoreErrorKind, Upload, UploadBody};
 
-use crate::fault::Effect;
-use crate::rig::{BUCKET, PART, Rig, at, bytes};
+use super::fault::Effect;
+use super::rig::{BUCKET, PART, Rig, at, bytes};
 
 fn whole(bytes: Bytes) -> Upload {
     Upload::new(UploadBody::Bytes(bytes))

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use sqs_extended::{Object, PayloadStore as _, StoreError, StoreErrorKind, Upload, UploadBody};
 
-use crate::fault::Effect;
-use crate::rig::{BUCKET, PART, Rig, at, bytes};
+use super::fault::Effect;
+use super::rig::{BUCKET, PART, Rig, at, bytes};
 
 async fn rig_with(key: &str, length: usize) -> Rig {
     let rig = Rig::start().await;

@@ -17,7 +17,7 @@ use sqs_extended::{Pointer, S3Store};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use crate::fault::{Effect, Faults};
+use super::fault::{Effect, Faults};
 
 pub(crate) const BUCKET: &str = "payloads";
 pub(crate) const PART: usize = 5 << 20;
@@ -59,7 +59,7 @@ impl Rig {
 
     /// The names of the requests that came.
     pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.faults.seen().iter().map(crate::fault::Seen::name).collect()
+        self.faults.seen().iter().map(super::fault::Seen::name).collect()
     }
 
     pub(crate) fn count(&self, name: &str) -> usize {
