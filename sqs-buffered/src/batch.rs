@@ -28,6 +28,14 @@ impl BatchLimits {
         self
     }
 
+    /// At most this many bytes in all, also more than the service takes: for a client below that makes messages smaller
+    /// before it sends them, such as that of `sqs-extended`. At least 1. The largest message that is taken is a setting of its
+    /// own.
+    pub fn layered_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes.max(1);
+        self
+    }
+
     /// How many entries a batch may have.
     pub fn max_entries(&self) -> usize {
         self.entries

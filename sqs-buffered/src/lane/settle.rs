@@ -66,7 +66,7 @@ impl<T, R: Receipt> Lane<T, R> {
         }
         let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
         let limits = BatchLimits::default().entries(self.rules.limits.max_entries());
-        self.rules.limits = limits.bytes(self.rules.limits.max_bytes().min(bytes / 2));
+        self.rules.limits = limits.layered_bytes(self.rules.limits.max_bytes().min(bytes / 2));
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
             self.release(key.as_ref(), run.into_iter().map(|(entry, ())| entry).collect(), None);
         }

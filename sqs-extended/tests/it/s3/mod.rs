@@ -2,7 +2,9 @@
 
 mod fault;
 mod get;
+mod memory;
 mod payload;
 mod put;
 mod rig;
+mod sink;
 mod stream;

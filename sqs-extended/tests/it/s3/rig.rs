@@ -118,7 +118,7 @@ pub(crate) fn bytes(length: usize) -> Bytes {
     LONGEST.get_or_init(|| numbers.take(4 * PART).collect()).slice(..length)
 }
 
-fn client(url: &str) -> Client {
+pub(crate) fn client(url: &str) -> Client {
     let config = Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .endpoint_url(url)

@@ -1,0 +1,51 @@
+//! The other actions go straight through.
+
+use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
+
+use crate::rig::Rig;
+
+#[tokio::test(start_paused = true)]
+async fn all_actions_have_their_builders_and_reach_the_service() {
+    let rig = Rig::new().await;
+    let (client, url) = (&rig.client, rig.url.as_str());
+    client.create_queue().queue_name("dead").send().await.unwrap();
+    client.get_queue_url().queue_name("q").send().await.unwrap();
+    client.list_queues().send().await.unwrap();
+    client.tag_queue().queue_url(url).tags("k", "v").send().await.unwrap();
+    client.list_queue_tags().queue_url(url).send().await.unwrap();
+    client.untag_queue().queue_url(url).tag_keys("k").send().await.unwrap();
+    client.list_dead_letter_source_queues().queue_url(url).send().await.unwrap();
+    let attributes = client.get_queue_attributes().queue_url(url).attribute_names(QueueAttributeName::All);
+    assert!(attributes.send().await.unwrap().attributes().is_some());
+    let set = client.set_queue_attributes().queue_url(url);
+    set.attributes(QueueAttributeName::DelaySeconds, "0").send().await.unwrap();
+    let permission = client.add_permission().queue_url(url).label("l").actions("SendMessage");
+    permission.aws_account_ids("123456789012").send().await.unwrap();
+    client.remove_permission().queue_url(url).label("l").send().await.unwrap();
+    let tasks =
+        client.list_message_move_tasks().source_arn("arn:aws:sqs:us-east-1:000000000000:dead").send().await;
+    assert!(tasks.is_err_and(|error| error.client_error().is_some()));
+    assert!(client.start_message_move_task().source_arn("x").send().await.is_err());
+    assert!(client.cancel_message_move_task().task_handle("x").send().await.is_err());
+    client.purge_queue().queue_url(url).send().await.unwrap();
+    client.delete_queue().queue_url(url).send().await.unwrap();
+    for action in Action::ALL {
+        let is_of_messages = action.as_str().contains("Message") && !action.as_str().contains("MoveTask");
+        let asked = rig.server.requests().of(action).len();
+        assert!(asked > 0 || is_of_messages, "{action}");
+    }
+    assert_eq!(rig.store.calls().total(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_show_what_the_client_below_says() {
+    let rig = Rig::new().await;
+    let below = rig.plain.purge_queue().queue_url("http://h/000000000000/none").send().await.unwrap_err();
+    let error = rig.client.purge_queue().queue_url("http://h/000000000000/none").send().await.unwrap_err();
+    let client_error = error.client_error().unwrap();
+    assert!(client_error.is_queue_does_not_exist());
+    let words = |text: String| text.split(" (").next().map(str::to_owned);
+    assert_eq!(words(error.to_string()), words(below.to_string()));
+    assert_eq!(size_of::<sqs_extended::Error>(), size_of::<usize>());
+}

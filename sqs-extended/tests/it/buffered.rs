@@ -1,0 +1,108 @@
+//! Batches and consumers over the extended client.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::{Rig, large};
+
+async fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Receives and deletes everything, and says what it was.
+async fn consume(rig: &Rig) -> Vec<String> {
+    let bodies = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&bodies);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |message, _| {
+            seen.lock().unwrap().push(message.body().unwrap().to_owned());
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap();
+    assert!(report.is_clean);
+    let mut bodies = std::mem::take(&mut *bodies.lock().unwrap());
+    bodies.sort();
+    bodies
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_messages_go_in_batches_and_come_to_consumers() {
+    for name in ["q", "q.fifo"] {
+        let rig = Rig::with(name, |builder| builder).await;
+        let buffered = BufferedClient::new(rig.client.clone());
+        let mut tickets = Vec::new();
+        let mut sent = Vec::new();
+        for number in 0..30 {
+            let body = if number % 3 == 0 { number.to_string() } else { large(&number.to_string()) };
+            sent.push(body.clone());
+            let mut entry = Entry::new(&rig.url, body);
+            if rig.url.ends_with(".fifo") {
+                entry = entry.message_group_id(format!("g{}", number % 4));
+            }
+            tickets.push(buffered.enqueue(entry).await.unwrap());
+        }
+        for ticket in tickets {
+            ticket.await.unwrap();
+        }
+        buffered.close().await;
+        assert_eq!(rig.store.objects(), rig.pointers());
+        assert_eq!(rig.store.objects().len(), 20);
+        sent.sort();
+        assert_eq!(consume(&rig).await, sent, "{name}");
+        assert!(rig.store.objects().is_empty());
+        rig.server.requests().of(Action::DeleteMessage).expect(0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_whose_payload_is_not_stored_at_first_is_tried_again() {
+    let rig = Rig::new().await;
+    for _ in 0..3 {
+        rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    }
+    rig.server.faults().inject(Fault::fail_entries(ErrorCode::InternalFailure).times(1));
+    let buffered = BufferedClient::builder(rig.client.clone()).max_attempts(5).build();
+    buffered.send(&rig.url, large("")).await.unwrap();
+    assert_eq!(rig.store.calls().puts, 5);
+    assert_eq!((rig.bodies().len(), rig.store.objects()), (1, rig.pointers()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_go_with_a_pointer_is_rejected_at_once() {
+    let rig = Rig::new().await;
+    let mut entry = Entry::new(&rig.url, large(""));
+    for number in 0..10 {
+        let value = sqs_client::types::MessageAttributeValue::number(number);
+        entry = entry.message_attributes(format!("a{number}"), value);
+    }
+    let buffered = BufferedClient::new(rig.client.clone());
+    let error = buffered.send_entry(entry).await.unwrap_err();
+    assert_eq!(error.kind(), SendErrorKind::Rejected);
+    assert!(error.message().unwrap().contains("at most 9 attributes"), "{error}");
+    assert_eq!(rig.store.calls().puts, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bodies_above_the_limit_of_the_service_fit_where_the_layer_makes_them_small() {
+    let rig = Rig::new().await;
+    let limits = sqs_buffered::BatchLimits::default().layered_bytes(8 << 20);
+    let buffered =
+        BufferedClient::builder(rig.client.clone()).batch_limits(limits).max_message_bytes(8 << 20).build();
+    let bodies: Vec<_> = (0..3).map(|number| format!("{number}{}", "x".repeat(3 << 20))).collect();
+    for body in &bodies {
+        drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
+    }
+    buffered.flush().await;
+    buffered.close().await;
+    assert_eq!(consume(&rig).await, bodies);
+    assert!(rig.store.objects().is_empty());
+}

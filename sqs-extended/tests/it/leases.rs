@@ -1,0 +1,122 @@
+//! Messages stay hidden while payloads are loaded, and no more are loaded at a time than wanted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_extended::{
+    ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreError, Upload,
+};
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use crate::rig::{Diary, Rig, large};
+
+/// A store whose downloads take their time.
+#[derive(Clone)]
+struct Slow {
+    inner: MemoryStore,
+    takes: Duration,
+    running: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Slow {
+    fn new(inner: MemoryStore, takes: Duration) -> Self {
+        Self { inner, takes, running: Arc::default(), most: Arc::default() }
+    }
+}
+
+impl PayloadStore for Slow {
+    fn bucket(&self) -> &str {
+        self.inner.bucket()
+    }
+
+    async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
+        self.inner.put(at, upload).await
+    }
+
+    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
+        let running = self.running.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(running, Ordering::Relaxed);
+        sleep(self.takes).await;
+        self.running.fetch_sub(1, Ordering::Relaxed);
+        self.inner.get(at, from, tag).await
+    }
+
+    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
+        self.inner.delete(at).await
+    }
+
+    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
+        self.inner.list(bucket, prefix, page).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn four_payloads_are_loaded_at_a_time() {
+    let rig = Rig::new().await;
+    for number in 0..20 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(1));
+    let client = ExtendedClient::new(rig.plain.clone(), slow.clone());
+    let started = Instant::now();
+    let receive = || client.receive(&rig.url).send();
+    let (first, second) = tokio::join!(receive(), receive());
+    assert_eq!(first.unwrap().len() + second.unwrap().len(), 20);
+    assert_eq!((slow.most.load(Ordering::Relaxed), started.elapsed().as_secs()), (4, 5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_stay_hidden_while_their_payloads_are_loaded() {
+    for own_timeout in [None, Some(Duration::from_secs(30))] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        rig.send("small").await;
+        let client =
+            ExtendedClient::new(rig.plain.clone(), Slow::new(rig.store.clone(), Duration::from_secs(100)));
+        let mut receive = client.receive(&rig.url);
+        if let Some(timeout) = own_timeout {
+            receive = receive.visibility_timeout(timeout);
+        }
+        let receive = tokio::spawn(receive.send());
+        for _ in 0..99 {
+            sleep(Duration::from_secs(1)).await;
+            assert!(rig.receive_plain().await.is_empty());
+        }
+        let messages = receive.await.unwrap().unwrap();
+        assert_eq!(messages.len(), 2);
+        // Their whole time is left.
+        sleep(Duration::from_secs(29)).await;
+        assert!(rig.receive_plain().await.is_empty());
+        for message in messages {
+            client.queue(&rig.url).delete(&message.message).send().await.unwrap();
+        }
+        assert!(rig.bodies().is_empty() && rig.store.objects().is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fast_downloads_renew_nothing() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    assert_eq!(rig.receive().await.len(), 1);
+    rig.server.requests().of(Action::ChangeMessageVisibilityBatch).expect(0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let diary = Diary::default();
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
+    let client = ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+    let denied = Fault::error(ErrorCode::AccessDenied).on(Action::ChangeMessageVisibilityBatch);
+    rig.server.faults().inject(denied);
+    let messages = client.receive(&rig.url).send().await.unwrap();
+    assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
+    assert_eq!(diary.count("RenewalFailed"), 2);
+}

@@ -1,0 +1,335 @@
+//! Payloads of received messages, good and bad (I18, I19).
+
+use std::collections::HashMap;
+
+use sqs_client::checksum::md5_of_body;
+use sqs_client::operation::Action;
+use sqs_client::operation::receive_message::ReceiveMessageOutput;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{Message, MessageAttributeValue};
+use sqs_extended::{
+    Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, MissingObject, Pointer, PointerClass,
+    StoreCall, StoreErrorKind, StoreFault,
+};
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::{Diary, Rig, large};
+
+fn failure(message: &ExtendedMessage) -> &Error {
+    match &message.payload {
+        MessagePayload::Failed(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn only(rig: &Rig) -> ExtendedMessage {
+    let mut messages = rig.client.receive(&rig.url).send().await.unwrap();
+    assert_eq!(messages.len(), 1);
+    messages.remove(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loaded_message_is_the_one_that_was_sent() {
+    let rig = Rig::new().await;
+    let body = large("Grüße");
+    let color = MessageAttributeValue::string("red");
+    let send = rig.client.send_message().queue_url(&rig.url).message_body(&body);
+    let sent = send.message_attributes("color", color.clone()).send().await.unwrap();
+    let receive = rig.client.receive_message().queue_url(&rig.url).message_attribute_names("All");
+    let message = receive.send().await.unwrap().messages.unwrap().remove(0);
+    assert_eq!(message.body(), Some(&*body));
+    assert_eq!(message.message_attributes(), Some(&HashMap::from([("color".to_owned(), color)])));
+    assert_eq!(message.md5_of_body(), sent.md5_of_message_body());
+    assert_eq!(message.md5_of_message_attributes(), sent.md5_of_message_attributes());
+    assert!(
+        matches!(rig.client.payload(&message), MessagePayload::Loaded(at) if at == rig.store.objects()[0])
+    );
+    let stats = rig.client.stats();
+    assert_eq!((stats.uploads, stats.downloads, stats.downloaded_bytes), (1, 1, body.len() as u64));
+}
+
+#[tokio::test(start_paused = true)]
+async fn small_messages_come_as_they_were_sent() {
+    let rig = Rig::new().await;
+    rig.send("small").await;
+    let message = only(&rig).await;
+    assert!(matches!(message.payload, MessagePayload::Inline));
+    assert_eq!(message.body().unwrap(), Some("small"));
+    assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
+    assert_eq!(rig.store.calls().total(), 0);
+    // Two more names and no other change.
+    let request: Vec<sqs_client::operation::receive_message::ReceiveMessageInput> = {
+        rig.receive().await;
+        rig.server.requests().of(Action::ReceiveMessage).inputs()
+    };
+    assert_eq!(request[1].message_attribute_names(), ["ExtendedPayloadSize", "SQSLargePayloadSize"]);
+}
+
+/// I19.
+#[tokio::test(start_paused = true)]
+async fn foreign_buckets_are_neither_read_nor_deleted_from() {
+    let diary = Diary::default();
+    let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+    let foreign = Pointer::new("foreign", "secret");
+    rig.store.overwrite(&foreign, "secret");
+    let body = foreign.to_body(PointerClass::Modern);
+    rig.forge(&body, Some(("ExtendedPayloadSize", "6"))).await;
+    let message = only(&rig).await;
+    let error = failure(&message);
+    assert_eq!((error.kind(), error.pointer()), (ErrorKind::ForeignBucket, Some(&foreign)));
+    assert!(error.to_string().contains("allow_bucket"), "{error}");
+    assert_eq!(message.message.body(), Some(&*body));
+    let again = rig.client.resolve(message.message.clone()).await;
+    assert_eq!(failure(&again).kind(), ErrorKind::ForeignBucket);
+    // Whoever makes a handle that names a foreign object deletes the message alone.
+    let handle = ExtendedHandle::new(foreign.clone(), message.receipt_handle().unwrap()).to_string();
+    rig.client.delete_message().queue_url(&rig.url).receipt_handle(handle).send().await.unwrap();
+    assert_eq!(rig.store.calls().total(), 0);
+    assert!(rig.bodies().is_empty() && rig.store.bytes(&foreign).is_some());
+    assert_eq!(diary.count("PayloadFailed"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn buckets_that_are_allowed_are_read_and_deleted_from() {
+    let rig = Rig::with("q", |builder| builder.allow_bucket("other")).await;
+    let other = Pointer::new("other", "k");
+    rig.store.overwrite(&other, "tea");
+    rig.forge(other.to_body(PointerClass::Legacy), Some(("SQSLargePayloadSize", "3"))).await;
+    let message = rig.receive().await.remove(0);
+    assert_eq!(message.body(), Some("tea"));
+    rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    assert!(rig.store.objects().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_pointer_says_so_and_is_handed_out() {
+    let pointer = Pointer::new("own", "k").to_body(PointerClass::Modern);
+    let size = "ExtendedPayloadSize";
+    let table = [
+        ("hello", "5"),
+        ("[]", "5"),
+        (r#"["x",{"s3BucketName":"own","s3Key":"k"}]"#, "5"),
+        (r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"own"}]"#, "5"),
+        (pointer.as_str(), "-1"),
+        (pointer.as_str(), "1.5"),
+    ];
+    for (body, bytes) in table {
+        let rig = Rig::new().await;
+        rig.forge(body, Some((size, bytes))).await;
+        let message = only(&rig).await;
+        assert_eq!(failure(&message).kind(), ErrorKind::BadPointer, "{body} {bytes}");
+        assert_eq!(message.message.body(), Some(body));
+        assert!(message.message.message_attributes().unwrap().contains_key(size));
+        assert_eq!(rig.store.calls().total(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pointer_without_the_attribute_is_a_body_like_any_other() {
+    let rig = Rig::new().await;
+    let body = Pointer::new("own", "k").to_body(PointerClass::Modern);
+    rig.forge(&body, None).await;
+    let message = only(&rig).await;
+    assert!(matches!(message.payload, MessagePayload::Inline));
+    assert_eq!((message.message.body(), rig.store.calls().total()), (Some(&*body), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_bad_object_never_hides_the_others() {
+    let rig = Rig::new().await;
+    for number in 0..9 {
+        rig.send(large(&number.to_string())).await;
+    }
+    rig.forge("broken", Some(("ExtendedPayloadSize", "1"))).await;
+    let gone = rig.pointers()[0].clone();
+    let lost = rig.store.bytes(&gone).unwrap();
+    rig.store.remove(&gone);
+    let messages = rig.receive().await;
+    assert_eq!(messages.len(), 10);
+    let loaded = messages.iter().filter(|message| message.body().unwrap().len() == 262_145);
+    let mut loaded: Vec<_> = loaded.map(|message| message.body().unwrap().to_owned()).collect();
+    loaded.push(String::from_utf8(lost.to_vec()).unwrap());
+    loaded.sort();
+    assert_eq!(loaded, (0..9).map(|number| large(&number.to_string())).collect::<Vec<_>>());
+    // What is missing is as it came, and says why when it is asked again.
+    let missing = messages.iter().find(|message| message.body() == Some(&gone.to_body(PointerClass::Modern)));
+    let missing = missing.unwrap().clone();
+    assert!(missing.message_attributes().unwrap().contains_key("ExtendedPayloadSize"));
+    assert!(
+        matches!(rig.client.payload(&missing), MessagePayload::Lazy(payload) if *payload.pointer() == gone)
+    );
+    assert_eq!(failure(&rig.client.resolve(missing.clone()).await).kind(), ErrorKind::Missing);
+    rig.store.overwrite(&gone, lost.clone());
+    let found = rig.client.resolve(missing).await;
+    assert_eq!(found.body().unwrap().map(str::as_bytes), Some(&*lost));
+    rig.client.queue(&rig.url).delete(&found.message).send().await.unwrap();
+    assert_eq!(rig.store.bytes(&gone), None);
+}
+
+/// I18.
+#[tokio::test(start_paused = true)]
+async fn objects_that_were_changed_are_an_error_and_never_a_body() {
+    type Change = fn(&Rig, &Pointer);
+    let changes: [(&str, Change); 6] = [
+        ("shorter", |rig, at| rig.store.overwrite(at, large("")[1..].to_owned())),
+        ("longer", |rig, at| rig.store.overwrite(at, large("") + "x")),
+        ("empty", |rig, at| rig.store.overwrite(at, "")),
+        ("other bytes", |rig, at| rig.store.overwrite(at, large("y"))),
+        ("not text", |rig, at| rig.store.overwrite(at, vec![0xff; 262_145])),
+        ("cut off", |rig, _| {
+            rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Truncate(100)));
+        }),
+    ];
+    for (name, change) in changes {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        let body = rig.bodies().remove(0);
+        change(&rig, &rig.store.objects()[0]);
+        let message = only(&rig).await;
+        let expected = if name == "cut off" { ErrorKind::Download } else { ErrorKind::Damaged };
+        assert_eq!(failure(&message).kind(), expected, "{name}");
+        assert_eq!(message.message.body(), Some(&*body), "{name}");
+        assert_eq!(message.message.md5_of_body(), Some(md5_of_body(&body).as_str()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_replaced_while_it_is_read_is_an_error() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
+    let store = rig.store.clone();
+    let is_first = std::sync::atomic::AtomicBool::new(true);
+    rig.store.fail_when(move |call, at| {
+        // The first answer is on its way; the second is about another version.
+        if call == StoreCall::Get && is_first.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            store.overwrite(at, large("y"));
+        }
+        None
+    });
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).store_error().unwrap().kind(), StoreErrorKind::Changed);
+    assert_eq!(failure(&message).kind(), ErrorKind::Damaged);
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads_that_break_off_go_on_from_there() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    for fault in [StoreFault::Interrupt(100_000), StoreFault::Truncate(0), StoreFault::Interrupt(70_000)] {
+        rig.store.fail_next(StoreCall::Get, fault);
+    }
+    assert_eq!(only(&rig).await.body().unwrap(), Some(&*large("")));
+    assert_eq!(rig.store.calls().gets, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_without_a_hash_are_checked_by_their_length() {
+    let rig = Rig::new().await;
+    rig.plant("k", "Grüße".as_bytes()).await;
+    assert_eq!(only(&rig).await.body().unwrap(), Some("Grüße"));
+    rig.plant("l", &[0xff, 0xfe]).await;
+    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::NotText);
+}
+
+#[tokio::test(start_paused = true)]
+async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
+    let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
+    rig.send("x".repeat(300_001)).await;
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
+    assert_eq!(rig.store.calls().gets, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_forbidden_is_never_taken_for_missing() {
+    for policy in [MissingObject::Surface, MissingObject::Release, MissingObject::DeleteMessage] {
+        let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
+        rig.send(large("")).await;
+        rig.store.fail_next(StoreCall::Get, StoreFault::Refuse(StoreErrorKind::Forbidden));
+        assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Forbidden);
+        assert_eq!((rig.bodies().len(), rig.in_flight()), (1, 1), "{policy:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_whose_object_is_missing_go_where_the_policy_wants_them() {
+    let table = [
+        (MissingObject::Surface, 2, 2, 2),
+        (MissingObject::Release, 1, 2, 1),
+        (MissingObject::DeleteMessage, 1, 1, 1),
+    ];
+    for (policy, received, left, in_flight) in table {
+        let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
+        rig.send(large("gone")).await;
+        rig.store.remove(&rig.store.objects()[0]);
+        rig.send("small").await;
+        let messages = rig.receive().await;
+        assert_eq!(
+            (messages.len(), rig.bodies().len(), rig.in_flight()),
+            (received, left, in_flight),
+            "{policy:?}"
+        );
+        assert!(messages.iter().any(|message| message.body() == Some("small")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_the_policy_cannot_take_out_is_handed_out() {
+    let diary = Diary::default();
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<_, _>| {
+        builder.missing_object(MissingObject::DeleteMessage).on_event(diary.listener())
+    };
+    let rig = Rig::with("q", settings).await;
+    rig.send(large("gone")).await;
+    rig.store.remove(&rig.store.objects()[0]);
+    rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessage));
+    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Missing);
+    assert_eq!(diary.count("PolicyFailed"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lazy_receive_loads_nothing() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let mut messages = rig.client.receive(&rig.url).lazy().send().await.unwrap();
+    let message = messages.remove(0);
+    let MessagePayload::Lazy(payload) = &message.payload else { panic!("{message:?}") };
+    assert_eq!((payload.length(), payload.pointer()), (262_145, &rig.store.objects()[0]));
+    assert_eq!((message.body().unwrap(), rig.store.calls().gets), (None, 0));
+    let loaded = rig.client.resolve(message.message).await;
+    assert_eq!(loaded.body().unwrap(), Some(&*large("")));
+    rig.client.queue(&rig.url).delete(&loaded.message).send().await.unwrap();
+    assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_come_by_other_ways_are_resolved() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let event: Message = rig.receive_plain().await.remove(0);
+    let message = rig.client.resolve(event).await;
+    assert_eq!(message.body().unwrap(), Some(&*large("")));
+    assert_eq!(message.message.message_attributes(), None);
+    rig.client
+        .delete_message()
+        .queue_url(&rig.url)
+        .set_receipt_handle(message.message.receipt_handle)
+        .send()
+        .await
+        .unwrap();
+    assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_receive_with_a_damaged_message_the_others_get_their_payloads() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
+    let receive = rig.client.receive_message().queue_url(&rig.url).send().await;
+    let error = receive.unwrap_err();
+    // The only message is damaged: it is not looked into.
+    let output: &ReceiveMessageOutput = error.client_error().unwrap().output().unwrap();
+    assert_eq!(output.messages()[0].body(), Some(&*rig.bodies()[0]));
+    assert_eq!((error.client_error().unwrap().checksum_mismatches().len(), rig.store.calls().gets), (1, 0));
+}

@@ -1,0 +1,145 @@
+//! A server with a queue, a store, and extended clients of both.
+
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::time::TimeSource;
+use sqs_client::types::{Message, MessageAttributeValue, QueueAttributeName};
+use sqs_extended::{ExtendedClient, ExtendedClientBuilder, MemoryStore, Pointer, PointerClass};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::clock::Clock;
+
+pub(crate) type Extended = ExtendedClient<MemoryStore>;
+
+pub(crate) struct Rig {
+    pub(crate) server: MockSqs,
+    pub(crate) store: MemoryStore,
+    /// It sees what is in the queue, and makes one attempt.
+    pub(crate) plain: Client,
+    pub(crate) client: Extended,
+    pub(crate) url: String,
+    name: &'static str,
+}
+
+#[derive(Debug)]
+pub(crate) struct ServerClock(pub(crate) Clock);
+
+impl TimeSource for ServerClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(self.0.now().as_millis())
+    }
+}
+
+impl Rig {
+    pub(crate) async fn new() -> Self {
+        Self::with("q", |builder| builder).await
+    }
+
+    /// A queue of this name, FIFO with deduplication by content if the name says so.
+    pub(crate) async fn with(
+        name: &'static str,
+        settings: impl FnOnce(
+            ExtendedClientBuilder<MemoryStore, Client>,
+        ) -> ExtendedClientBuilder<MemoryStore, Client>,
+    ) -> Self {
+        Self::retrying(name, RetryConfig::disabled(), settings).await
+    }
+
+    /// With a client below that repeats requests as `retry` says.
+    pub(crate) async fn retrying(
+        name: &'static str,
+        retry: RetryConfig,
+        settings: impl FnOnce(
+            ExtendedClientBuilder<MemoryStore, Client>,
+        ) -> ExtendedClientBuilder<MemoryStore, Client>,
+    ) -> Self {
+        let server = MockSqs::builder().seed(7).in_process().unwrap();
+        let plain = Client::from_conf(server.client_config().retry_config(retry).build());
+        let mut create = plain.create_queue().queue_name(name);
+        if name.ends_with(".fifo") {
+            create = create.attributes(QueueAttributeName::FifoQueue, "true");
+            create = create.attributes(QueueAttributeName::ContentBasedDeduplication, "true");
+        }
+        let url = create.send().await.unwrap().queue_url.unwrap();
+        let store = MemoryStore::with_clock("own", ServerClock(server.clock().clone()));
+        let builder = ExtendedClient::builder(plain.clone(), store.clone());
+        let builder = builder.time_source(ServerClock(server.clock().clone()));
+        let client = settings(builder).build().unwrap();
+        Self { server, store, plain, client, url, name }
+    }
+
+    pub(crate) async fn send(&self, body: impl Into<String>) {
+        self.client.send_message().queue_url(&self.url).message_body(body).send().await.unwrap();
+    }
+
+    /// Puts a message into the queue as somebody else might.
+    pub(crate) async fn forge(&self, body: impl Into<String>, attribute: Option<(&str, &str)>) {
+        let mut send = self.plain.send_message().queue_url(&self.url).message_body(body);
+        if let Some((name, value)) = attribute {
+            send = send.message_attributes(name, MessageAttributeValue::number(value));
+        }
+        send.send().await.unwrap();
+    }
+
+    /// Puts a pointer to an object into the queue, and the object into the store.
+    pub(crate) async fn plant(&self, key: &str, bytes: &[u8]) -> Pointer {
+        let pointer = Pointer::new("own", key);
+        self.store.overwrite(&pointer, bytes.to_vec());
+        let size = bytes.len().to_string();
+        self.forge(pointer.to_body(PointerClass::Modern), Some(("ExtendedPayloadSize", &size))).await;
+        pointer
+    }
+
+    /// Receives up to ten messages.
+    pub(crate) async fn receive(&self) -> Vec<Message> {
+        let receive = self.client.receive_message().queue_url(&self.url).max_number_of_messages(10);
+        receive.send().await.unwrap().messages.unwrap_or_default()
+    }
+
+    /// The same as they lie in the queue.
+    pub(crate) async fn receive_plain(&self) -> Vec<Message> {
+        let receive = self.plain.receive_message().queue_url(&self.url).max_number_of_messages(10);
+        let receive = receive.message_attribute_names("All");
+        receive.send().await.unwrap().messages.unwrap_or_default()
+    }
+
+    /// What is in the queue.
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.server.queue(self.name).bodies()
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.server.queue(self.name).counts().unwrap().in_flight
+    }
+
+    /// The objects that the messages in the queue point to.
+    pub(crate) fn pointers(&self) -> Vec<Pointer> {
+        let mut pointers: Vec<_> =
+            self.bodies().iter().filter_map(|body| Pointer::from_body(body).ok()).collect();
+        pointers.sort_by(|a, b| a.key().cmp(b.key()));
+        pointers
+    }
+}
+
+/// A text above the default threshold, that begins with `mark`.
+pub(crate) fn large(mark: &str) -> String {
+    format!("{mark}{}", "x".repeat(262_145 - mark.len()))
+}
+
+/// What happened, as events tell it.
+#[derive(Clone, Default)]
+pub(crate) struct Diary(Arc<Mutex<Vec<String>>>);
+
+impl Diary {
+    pub(crate) fn listener(&self) -> impl Fn(&sqs_extended::Event<'_>) + Send + Sync + 'static {
+        let diary = self.clone();
+        move |event| diary.0.lock().unwrap().push(format!("{event:?}"))
+    }
+
+    /// How many events of this kind there were.
+    pub(crate) fn count(&self, kind: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|event| event.starts_with(kind)).count()
+    }
+}

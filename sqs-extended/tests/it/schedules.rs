@@ -1,0 +1,231 @@
+//! I16: whatever fails, a message that is in the queue has its object; and an object without a message is there only if
+//! nobody could know.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::task::Poll;
+
+use proptest::prelude::*;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{DeleteMessageBatchRequestEntry, Message};
+use sqs_extended::{ExtendedHandle, Pointer, StoreCall, StoreErrorKind, StoreFault};
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::{Rig, large};
+use crate::sizes::entry;
+
+/// What is done next.
+#[derive(Clone, Debug)]
+enum Step {
+    Send { is_large: bool },
+    SendBatch { large: Vec<bool> },
+    Receive,
+    Delete { pick: usize },
+    DeleteBatch { count: usize },
+    Hide { pick: usize },
+}
+
+/// What goes wrong with it.
+#[derive(Clone, Debug)]
+struct Trouble {
+    store: Vec<(StoreCall, StoreFault)>,
+    service: Option<Fault>,
+    /// After so many polls the call is dropped.
+    polls: Option<u32>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => any::<bool>().prop_map(|is_large| Step::Send { is_large }),
+        3 => prop::collection::vec(prop::bool::weighted(0.7), 1..=5).prop_map(|large| Step::SendBatch { large }),
+        3 => Just(Step::Receive),
+        2 => any::<usize>().prop_map(|pick| Step::Delete { pick }),
+        2 => (1_usize..=5).prop_map(|count| Step::DeleteBatch { count }),
+        1 => any::<usize>().prop_map(|pick| Step::Hide { pick }),
+    ]
+}
+
+fn store_fault() -> impl Strategy<Value = (StoreCall, StoreFault)> {
+    let call = prop_oneof![Just(StoreCall::Put), Just(StoreCall::Get), Just(StoreCall::Delete)];
+    let fault = prop_oneof![
+        Just(StoreFault::Refuse(StoreErrorKind::Unavailable)),
+        Just(StoreFault::Refuse(StoreErrorKind::Forbidden)),
+        Just(StoreFault::Refuse(StoreErrorKind::NotFound)),
+        Just(StoreFault::LoseAnswer),
+        Just(StoreFault::Truncate(10)),
+    ];
+    (call, fault)
+}
+
+fn service_fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        Just(Fault::throttle()),
+        Just(Fault::error(ErrorCode::AccessDenied)),
+        Just(Fault::error(ErrorCode::InternalFailure)),
+        Just(Fault::reset_before()),
+        Just(Fault::reset_after()),
+        Just(Fault::truncate()),
+        Just(Fault::corrupt()),
+        (0_usize..5).prop_map(|place| Fault::fail_entries(ErrorCode::InternalFailure).entry(place)),
+        (0_usize..5).prop_map(|place| Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(place)),
+        (0_usize..5).prop_map(|place| Fault::omit_entries().entry(place)),
+    ]
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    let store = prop::collection::vec(store_fault(), 0..3);
+    let polls = prop::option::weighted(0.15, 1_u32..12);
+    (store, prop::option::weighted(0.5, service_fault()), polls).prop_map(|(store, service, polls)| Trouble {
+        store,
+        service,
+        polls,
+    })
+}
+
+/// Waits for a call, or drops it after so many polls.
+async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>) -> Option<T> {
+    let mut call = pin!(call);
+    let mut left = polls;
+    std::future::poll_fn(|context| {
+        if let Some(left) = &mut left {
+            if *left == 0 {
+                return Poll::Ready(None);
+            }
+            *left -= 1;
+        }
+        call.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+struct Run {
+    rig: Rig,
+    /// The latest handle of each message that was received.
+    held: BTreeMap<String, Message>,
+    /// How many objects may be there without a message.
+    doubts: usize,
+}
+
+impl Run {
+    fn pick(&self, pick: usize) -> Option<Message> {
+        let place = pick.checked_rem(self.held.len())?;
+        self.held.values().nth(place).cloned()
+    }
+
+    async fn step(&mut self, step: &Step, polls: Option<u32>) {
+        let (client, url) = (&self.rig.client, self.rig.url.clone());
+        match step {
+            Step::Send { is_large } => {
+                let body = if *is_large { large("") } else { "small".to_owned() };
+                let send = client.send_message().queue_url(url).message_body(body).send();
+                self.doubts += usize::from(within(polls, send).await.is_none());
+            }
+            Step::SendBatch { large: sizes } => {
+                let body = |is_large: &bool| if *is_large { large("") } else { "small".to_owned() };
+                let entries =
+                    sizes.iter().enumerate().map(|(place, size)| entry(&place.to_string(), body(size)));
+                let send =
+                    client.send_message_batch().queue_url(url).set_entries(Some(entries.collect())).send();
+                self.doubts += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
+            }
+            Step::Receive => {
+                for message in self.rig.receive().await {
+                    self.held.insert(message.message_id().unwrap().to_owned(), message);
+                }
+            }
+            Step::Delete { pick } => {
+                let Some(message) = self.pick(*pick) else { return };
+                let delete = client.delete_message().queue_url(url);
+                let delete = delete.set_receipt_handle(message.receipt_handle.clone()).send();
+                // If it is not known to be deleted, it may be, and its object stays.
+                self.doubts += usize::from(!matches!(within(polls, delete).await, Some(Ok(_))));
+            }
+            Step::DeleteBatch { count } => {
+                let messages: Vec<_> = self.held.values().take(*count).cloned().collect();
+                let entries = messages.iter().enumerate().map(|(place, message)| {
+                    let entry = DeleteMessageBatchRequestEntry::builder().id(place.to_string());
+                    entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap()
+                });
+                let delete =
+                    client.delete_message_batch().queue_url(url).set_entries(Some(entries.collect()));
+                let done = match within(polls, delete.send()).await {
+                    Some(Ok(output)) => output.successful.len(),
+                    _ => 0,
+                };
+                self.doubts += messages.len() - done;
+            }
+            Step::Hide { pick } => {
+                let Some(message) = self.pick(*pick) else { return };
+                let change = client.change_message_visibility().queue_url(url).visibility_timeout(5);
+                let _ = within(polls, change.set_receipt_handle(message.receipt_handle).send()).await;
+            }
+        }
+    }
+
+    fn arm(&self, trouble: &Trouble) {
+        self.rig.store.heal();
+        self.rig.server.faults().clear();
+        for (call, fault) in &trouble.store {
+            self.rig.store.fail_next(*call, fault.clone());
+        }
+        // What a lost receive has hidden again, an old handle does not delete although the service says so: no client can
+        // know that.
+        let applies = |action: Action| action != Action::ReceiveMessage;
+        if let Some(fault) = &trouble.service {
+            self.rig
+                .server
+                .faults()
+                .inject(fault.clone().times(1).when(move |request| applies(request.action)));
+        }
+    }
+
+    async fn check(self) {
+        let Self { rig, held, doubts } = self;
+        rig.store.heal();
+        rig.server.faults().clear();
+        rig.client.finish_cleanup().await;
+        let live: BTreeSet<_> = rig.pointers().iter().map(|at| at.key().to_owned()).collect();
+        let objects: BTreeSet<_> = rig.store.objects().iter().map(|at| at.key().to_owned()).collect();
+        let lost: Vec<_> = live.difference(&objects).collect();
+        assert!(lost.is_empty(), "messages without their objects: {lost:?}");
+        let orphans = objects.difference(&live).count();
+        let stats = rig.client.stats();
+        let explained = usize::try_from(stats.outcomes_unknown + stats.cleanup_given_up).unwrap() + doubts;
+        assert!(orphans <= explained, "{orphans} objects without messages, {explained} explained: {stats:?}");
+        // What was handed out is what was sent, or the pointer as it came.
+        for message in held.values() {
+            let body = message.body().unwrap();
+            let is_whole = body == "small" || body == large("");
+            let is_pointer = Pointer::from_body(body).is_ok();
+            let handle = ExtendedHandle::parse(message.receipt_handle().unwrap());
+            assert!(is_whole || is_pointer, "wrong bytes");
+            assert_eq!(handle.is_some(), body != "small");
+        }
+    }
+}
+
+async fn run(steps: &[(Step, Trouble)], retry: RetryConfig) {
+    let rig = Rig::retrying("q", retry, |builder| builder).await;
+    let mut run = Run { rig, held: BTreeMap::new(), doubts: 0 };
+    for (step, trouble) in steps {
+        run.arm(trouble);
+        run.step(step, trouble.polls).await;
+    }
+    run.check().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn live_messages_have_their_objects(
+        steps in prop::collection::vec((step(), trouble()), 1..12),
+        retries in any::<bool>(),
+    ) {
+        let retry = if retries { RetryConfig::standard() } else { RetryConfig::disabled() };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(run(&steps, retry));
+    }
+}

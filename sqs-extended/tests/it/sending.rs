@@ -1,0 +1,218 @@
+//! What becomes of payloads when something goes wrong on the way into the queue.
+
+use sqs_client::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
+use sqs_extended::{ErrorKind, StoreCall, StoreErrorKind, StoreFault};
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::{Diary, Rig, large};
+use crate::sizes::entry;
+
+#[tokio::test(start_paused = true)]
+async fn the_output_shows_the_checksums_of_what_the_caller_gave() {
+    let rig = Rig::new().await;
+    let value = MessageAttributeValue::string("v");
+    let sum = md5_of_attributes([(&"k", &value)]).unwrap();
+    for (body, value) in [(large(""), Some(value)), (large(""), None), ("small".to_owned(), None)] {
+        let mut send = rig.client.send_message().queue_url(&rig.url).message_body(&body);
+        if let Some(value) = value.clone() {
+            send = send.message_attributes("k", value);
+        }
+        let output = send.send().await.unwrap();
+        assert_eq!(output.md5_of_message_body(), Some(md5_of_body(&body).as_str()));
+        assert_eq!(output.md5_of_message_attributes(), value.map(|_| sum.as_str()));
+    }
+    let batch = rig.client.send_message_batch().queue_url(&rig.url);
+    let output = batch.entries(entry("a", large("a"))).entries(entry("b", "small")).send().await.unwrap();
+    let sums: Vec<_> = output.successful.iter().map(|entry| entry.md5_of_message_body.as_str()).collect();
+    assert_eq!(sums, [md5_of_body(&large("a")).as_str(), md5_of_body("small").as_str()]);
+    assert!(output.successful.iter().all(|entry| entry.md5_of_message_attributes.is_none()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_payload_cannot_be_stored_is_not_sent() {
+    for kind in [StoreErrorKind::Unavailable, StoreErrorKind::Forbidden, StoreErrorKind::Refused] {
+        let rig = Rig::new().await;
+        rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(kind));
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
+        let error = send.send().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Upload);
+        assert_eq!(error.store_error().unwrap().kind(), kind);
+        assert_eq!(error.is_retryable(), kind == StoreErrorKind::Unavailable);
+        assert!(!error.is_outcome_unknown());
+        rig.server.requests().of(Action::SendMessage).expect(0);
+        assert_eq!(rig.store.calls().deletes, 0);
+        assert_eq!(rig.client.stats().uploads_failed, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_whose_upload_lost_its_answer_is_deleted() {
+    let rig = Rig::new().await;
+    rig.store.fail_next(StoreCall::Put, StoreFault::LoseAnswer);
+    let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
+    assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Upload);
+    assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_upload_fails_its_entry_alone() {
+    let rig = Rig::new().await;
+    rig.store.pass_next(StoreCall::Put);
+    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+    let batch =
+        batch.entries(entry("b", large("b"))).entries(entry("c", large("c"))).entries(entry("d", "small"));
+    let output = batch.send().await.unwrap();
+    let sent: Vec<_> = output.successful.iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(sent, ["a", "c", "d"]);
+    let failed = &output.failed[0];
+    assert_eq!((failed.id(), failed.code(), failed.sender_fault()), ("b", "PayloadNotStored", false));
+    assert!(failed.message().unwrap().contains("s3://own/"), "{failed:?}");
+    assert_eq!((rig.bodies().len(), rig.store.objects()), (3, rig.pointers()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_when_no_entry_is_left() {
+    let rig = Rig::new().await;
+    rig.store.fail_when(|call, _| {
+        (call == StoreCall::Put).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
+    });
+    let many = (0..10).map(|index| (format!("a{index}"), MessageAttributeValue::number(index))).collect();
+    let many = SendMessageBatchRequestEntry::builder()
+        .id("b")
+        .message_body(large(""))
+        .set_message_attributes(Some(many));
+    let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+    let output = batch.entries(many.build().unwrap()).send().await.unwrap();
+    let failed: Vec<_> =
+        output.failed.iter().map(|entry| (entry.id(), entry.code(), entry.sender_fault())).collect();
+    assert_eq!(failed, [("a", "PayloadNotStored", false), ("b", "InvalidParameterValue", true)]);
+    assert!(output.successful.is_empty());
+    rig.server.requests().of(Action::SendMessageBatch).expect(0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_object_of_a_refused_message_is_deleted() {
+    let refusals = [
+        Fault::error(ErrorCode::AccessDenied),
+        Fault::throttle(),
+        Fault::error(ErrorCode::QueueDoesNotExist),
+    ];
+    for fault in refusals {
+        let rig = Rig::new().await;
+        rig.server.faults().inject(fault.clone().times(2));
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
+        assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Client);
+        let batch = rig.client.send_message_batch().queue_url(&rig.url);
+        let batch = batch.entries(entry("a", large("a"))).entries(entry("b", large("b")));
+        assert!(batch.send().await.is_err());
+        assert!(rig.store.objects().is_empty(), "{fault:?}");
+        assert_eq!(rig.client.stats().objects_deleted, 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_object_is_kept_when_nobody_knows_whether_the_message_was_sent() {
+    for fault in [
+        Fault::reset_after(),
+        Fault::truncate(),
+        Fault::error(ErrorCode::InternalFailure),
+        Fault::reset_before(),
+    ] {
+        let diary = Diary::default();
+        let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+        rig.server.faults().inject(fault.clone().times(2));
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
+        assert!(send.send().await.unwrap_err().is_outcome_unknown(), "{fault:?}");
+        let batch = rig.client.send_message_batch().queue_url(&rig.url);
+        assert!(batch.entries(entry("a", large("a"))).send().await.is_err());
+        assert_eq!(rig.store.objects().len(), 2);
+        assert_eq!((diary.count("OutcomeUnknown"), rig.client.stats().outcomes_unknown), (2, 2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_was_damaged_on_its_way_is_in_the_queue_with_its_object() {
+    let rig = Rig::new().await;
+    rig.server.faults().inject(Fault::corrupt().times(2));
+    let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
+    let error = send.send().await.unwrap_err();
+    assert_eq!(error.client_error().unwrap().kind(), sqs_client::ErrorKind::Checksum);
+    let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+    assert!(batch.send().await.is_err());
+    assert_eq!(rig.store.objects(), rig.pointers());
+    assert_eq!(rig.bodies().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_batch_still_says_what_was_not_stored() {
+    let rig = Rig::new().await;
+    rig.server.faults().inject(Fault::corrupt().times(1));
+    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    let batch = rig.client.send_message_batch().queue_url(&rig.url);
+    let error =
+        batch.entries(entry("a", large("a"))).entries(entry("b", large("b"))).send().await.unwrap_err();
+    let output: &sqs_client::operation::send_message_batch::SendMessageBatchOutput =
+        error.client_error().unwrap().output().unwrap();
+    assert_eq!((output.successful[0].id(), output.failed[0].id()), ("b", "a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_objects_of_refused_entries_are_deleted() {
+    let rig = Rig::new().await;
+    rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(1));
+    let omitted = Fault::omit_entries().entry(2);
+    rig.server.faults().inject(omitted);
+    let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+    let output = batch.entries(entry("b", large("b"))).entries(entry("c", large("c"))).send().await.unwrap();
+    assert_eq!((output.successful.len(), output.failed.len()), (1, 1));
+    assert_eq!((rig.bodies().len(), rig.store.objects()), (2, rig.pointers()));
+}
+
+/// The first attempt stores all, its answer is lost; the second is told that an entry failed.
+#[tokio::test(start_paused = true)]
+async fn a_failed_entry_of_a_repeated_request_may_be_in_the_queue() {
+    let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
+    rig.server.faults().inject(Fault::reset_after().times(1));
+    rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(0).skip(1));
+    let batch = rig.client.send_message_batch().queue_url(&rig.url);
+    let output = batch.entries(entry("a", large("a"))).entries(entry("b", large("b"))).send().await.unwrap();
+    assert_eq!((output.failed[0].id(), output.successful[0].id()), ("a", "b"));
+    assert_eq!(rig.pointers().len(), 3);
+    for pointer in rig.pointers() {
+        assert!(rig.store.bytes(&pointer).is_some(), "a live message without its object");
+    }
+    assert_eq!(rig.client.stats().outcomes_unknown, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_before_it_sends_leaves_nothing() {
+    let rig = Rig::new().await;
+    rig.store.pass_next(StoreCall::Put);
+    rig.store.fail_next(StoreCall::Put, StoreFault::Hang);
+    let batch = rig.client.send_message_batch().queue_url(&rig.url);
+    let batch = batch.entries(entry("a", large("a"))).entries(entry("b", large("b"))).send();
+    let dropped = tokio::time::timeout(std::time::Duration::from_secs(1), batch).await;
+    assert!(dropped.is_err());
+    assert_eq!(rig.store.objects().len(), 1);
+    rig.client.finish_cleanup().await;
+    assert!(rig.store.objects().is_empty());
+    rig.server.requests().of(Action::SendMessageBatch).expect(0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_deduplicates_by_content_does_it_by_the_content_of_the_payload() {
+    let rig = Rig::with("q.fifo", |builder| builder).await;
+    let send = |body: String| {
+        rig.client.send_message().queue_url(&rig.url).message_group_id("g").message_body(body).send()
+    };
+    let first = send(large("a")).await.unwrap();
+    let second = send(large("a")).await.unwrap();
+    assert_eq!(first.message_id(), second.message_id());
+    send(large("b")).await.unwrap();
+    assert_eq!(rig.bodies().len(), 2);
+}

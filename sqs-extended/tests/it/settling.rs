@@ -1,0 +1,110 @@
+//! Deletes and changes of visibility.
+
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message};
+use sqs_extended::ExtendedHandle;
+use sqs_mock_server::faults::Fault;
+
+use crate::rig::{Rig, large};
+
+fn original(message: &Message) -> String {
+    let handle = message.receipt_handle().unwrap();
+    ExtendedHandle::parse(handle).map_or_else(|| handle.to_owned(), |handle| handle.original().to_owned())
+}
+
+fn deletes(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
+    let entry = |(place, message): (usize, &Message)| {
+        let entry = DeleteMessageBatchRequestEntry::builder().id(place.to_string());
+        entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap()
+    };
+    messages.iter().enumerate().map(entry).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_message_takes_its_object_with_it() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let message = rig.receive().await.remove(0);
+    rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    assert!(rig.bodies().is_empty() && rig.store.objects().is_empty());
+    assert_eq!(rig.client.stats().objects_deleted, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn handles_without_a_pointer_are_taken_as_they_are() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let message = rig.receive().await.remove(0);
+    rig.client.delete_message().queue_url(&rig.url).receipt_handle(original(&message)).send().await.unwrap();
+    // Nobody said where the object is.
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_stays_when_its_message_is_not_deleted() {
+    for fault in [Fault::error(ErrorCode::AccessDenied), Fault::reset_before(), Fault::throttle()] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        let messages = rig.receive().await;
+        rig.server.faults().inject(fault.times(2));
+        assert!(rig.client.queue(&rig.url).delete(&messages[0]).send().await.is_err());
+        let batch = rig.client.delete_message_batch().queue_url(&rig.url);
+        assert!(batch.set_entries(Some(deletes(&messages))).send().await.is_err());
+        assert_eq!((rig.bodies().len(), rig.store.objects().len()), (1, 1));
+        assert_eq!(rig.store.calls().deletes, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_batch_only_deleted_messages_lose_their_objects() {
+    let rig = Rig::new().await;
+    for mark in ["a", "b", "c"] {
+        rig.send(large(mark)).await;
+    }
+    rig.send("small").await;
+    let messages = rig.receive().await;
+    let refused = Fault::fail_entries(ErrorCode::InternalFailure).entry(1).on(Action::DeleteMessageBatch);
+    rig.server.faults().inject(refused);
+    let omitted = Fault::omit_entries().entry(2).on(Action::DeleteMessageBatch);
+    rig.server.faults().inject(omitted);
+    let batch = rig.client.delete_message_batch().queue_url(&rig.url);
+    let output = batch.set_entries(Some(deletes(&messages))).send().await.unwrap();
+    assert_eq!((output.successful.len(), output.failed.len()), (2, 1));
+    let kept = usize::from(ExtendedHandle::parse(messages[1].receipt_handle().unwrap()).is_some())
+        + usize::from(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()).is_some());
+    assert_eq!(rig.store.objects().len(), kept);
+    let left = rig.pointers();
+    assert!(left.iter().all(|pointer| rig.store.bytes(pointer).is_some()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_retained_for_fan_out() {
+    let rig = Rig::with("q", sqs_extended::ExtendedClientBuilder::retain).await;
+    rig.send(large("")).await;
+    let messages = rig.receive().await;
+    let batch = rig.client.delete_message_batch().queue_url(&rig.url);
+    batch.set_entries(Some(deletes(&messages))).send().await.unwrap();
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn visibility_is_changed_by_extended_and_by_raw_handles() {
+    let rig = Rig::new().await;
+    for mark in ["a", "b", "c"] {
+        rig.send(large(mark)).await;
+    }
+    let messages = rig.receive().await;
+    let change = rig.client.change_message_visibility().queue_url(&rig.url).visibility_timeout(0);
+    change.clone().set_receipt_handle(messages[0].receipt_handle.clone()).send().await.unwrap();
+    assert_eq!(rig.in_flight(), 2);
+    let entry = |id: &str, handle: &str| {
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(id).receipt_handle(handle);
+        entry.visibility_timeout(0).build().unwrap()
+    };
+    let batch = rig.client.change_message_visibility_batch().queue_url(&rig.url);
+    let batch = batch.entries(entry("a", messages[1].receipt_handle().unwrap()));
+    let output = batch.entries(entry("b", &original(&messages[2]))).send().await.unwrap();
+    assert_eq!((output.successful.len(), rig.in_flight()), (2, 0));
+    assert_eq!(rig.store.calls().deletes, 0);
+}

@@ -1,0 +1,169 @@
+//! What goes through the store: thresholds, batches, and what does not go with a pointer.
+
+use sqs_client::operation::Action;
+use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
+use sqs_extended::{ErrorKind, Threshold};
+
+use crate::rig::{Rig, large};
+
+#[tokio::test(start_paused = true)]
+async fn exactly_the_threshold_goes_as_it_is_and_one_byte_more_does_not() {
+    for (bytes, is_stored) in [(262_143, false), (262_144, false), (262_145, true)] {
+        let rig = Rig::new().await;
+        let body = "x".repeat(bytes);
+        rig.send(&body).await;
+        assert_eq!(rig.store.objects().len(), usize::from(is_stored), "{bytes}");
+        assert_eq!(rig.bodies()[0] == body, !is_stored, "{bytes}");
+        assert_eq!(rig.receive().await[0].body(), Some(&*body));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attributes_count_towards_the_threshold() {
+    // Name, type and value: 1 + 6 + 3.
+    for (bytes, is_stored) in [(90, false), (91, true)] {
+        let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(100))).await;
+        let send = rig.client.send_message().queue_url(&rig.url).message_body("x".repeat(bytes));
+        send.message_attributes("k", MessageAttributeValue::string("abc")).send().await.unwrap();
+        assert_eq!(rig.store.objects().len(), usize::from(is_stored), "{bytes}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_goes_through_the_store_if_that_is_wanted() {
+    let rig = Rig::with("q", |builder| builder.always_through_s3(true)).await;
+    rig.send("x").await;
+    assert_eq!(rig.store.objects().len(), 1);
+    assert_eq!(rig.receive().await[0].body(), Some("x"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_bodies_are_refused_as_ever_and_nothing_is_stored() {
+    for always in [false, true] {
+        let rig = Rig::with("q", |builder| builder.always_through_s3(always)).await;
+        let error = rig.client.send_message().queue_url(&rig.url).message_body("").send().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Client);
+        assert!(error.client_error().unwrap().is_missing_parameter(), "{error}");
+        assert_eq!(rig.store.calls().total(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_payloads_of_others_are_read() {
+    let rig = Rig::new().await;
+    rig.plant("k", b"").await;
+    assert_eq!(rig.receive().await[0].body(), Some(""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_threshold_can_be_what_the_queue_takes() {
+    let rig = Rig::with("q", |builder| builder.threshold(Threshold::Queue)).await;
+    let set = rig.plain.set_queue_attributes().queue_url(&rig.url);
+    set.attributes(QueueAttributeName::MaximumMessageSize, "2048").send().await.unwrap();
+    rig.send("x".repeat(1_024)).await;
+    rig.server.requests().of(Action::GetQueueAttributes).expect(0);
+    rig.send("x".repeat(2_048)).await;
+    assert_eq!(rig.store.objects().len(), 0);
+    rig.send("x".repeat(2_049)).await;
+    assert_eq!(rig.store.objects().len(), 1);
+    rig.server.requests().of(Action::GetQueueAttributes).expect(1);
+    tokio::time::advance(std::time::Duration::from_secs(301)).await;
+    rig.send("x".repeat(2_048)).await;
+    rig.server.requests().of(Action::GetQueueAttributes).expect(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_may_not_be_asked_has_the_default_threshold() {
+    use sqs_client::service_error::ErrorCode;
+    let rig = Rig::with("q", |builder| builder.threshold(Threshold::Queue)).await;
+    let denied = sqs_mock_server::faults::Fault::error(ErrorCode::AccessDenied);
+    rig.server.faults().inject(denied.on(Action::GetQueueAttributes));
+    rig.send("x".repeat(262_144)).await;
+    assert_eq!(rig.store.objects().len(), 0);
+    rig.send("x".repeat(262_145)).await;
+    assert_eq!(rig.store.objects().len(), 1);
+    rig.server.requests().of(Action::GetQueueAttributes).expect(1);
+}
+
+pub(crate) fn entry(id: &str, body: impl Into<String>) -> SendMessageBatchRequestEntry {
+    SendMessageBatchRequestEntry::builder().id(id).message_body(body).build().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_largest_entries_make_room_in_a_batch_that_is_too_large() {
+    let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(400_000))).await;
+    let sizes = [300_000, 399_999, 350_000, 400_001, 200_000];
+    let batch = rig.client.send_message_batch().queue_url(&rig.url);
+    let entries =
+        sizes.iter().enumerate().map(|(place, bytes)| entry(&place.to_string(), "x".repeat(*bytes)));
+    let output = batch.set_entries(Some(entries.collect())).send().await.unwrap();
+    assert_eq!((output.successful.len(), output.failed.len()), (5, 0));
+    let mut stored: Vec<_> =
+        rig.store.objects().iter().map(|object| rig.store.bytes(object).unwrap().len()).collect();
+    stored.sort_unstable();
+    assert_eq!(stored, [399_999, 400_001]);
+    let mut received: Vec<_> =
+        rig.receive().await.iter().map(|message| message.body().unwrap().len()).collect();
+    received.sort_unstable();
+    assert_eq!(received, [200_000, 300_000, 350_000, 399_999, 400_001]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_attributes_are_an_error_only_with_a_pointer() {
+    for (attributes, body, kind) in [
+        (10, "small".to_owned(), None),
+        (9, large(""), None),
+        (10, large(""), Some(ErrorKind::TooManyAttributes)),
+    ] {
+        let rig = Rig::new().await;
+        let mut send = rig.client.send_message().queue_url(&rig.url).message_body(body);
+        for index in 0..attributes {
+            send = send.message_attributes(format!("a{index}"), MessageAttributeValue::number(index));
+        }
+        let error = send.send().await.err();
+        assert_eq!(error.as_ref().map(sqs_extended::Error::kind), kind);
+        if let Some(error) = error {
+            assert!(error.to_string().contains("at most 9 attributes"), "{error}");
+            assert_eq!((rig.store.calls().total(), rig.bodies().len()), (0, 0));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn reserved_names_are_an_error_only_with_a_pointer() {
+    for name in ["ExtendedPayloadSize", "SQSLargePayloadSize"] {
+        let rig = Rig::new().await;
+        let send = |body: String| {
+            let send = rig.client.send_message().queue_url(&rig.url).message_body(body);
+            send.message_attributes(name, MessageAttributeValue::number(1)).send()
+        };
+        assert!(send("small".to_owned()).await.is_ok());
+        let error = send(large("")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ReservedAttribute);
+        assert!(error.to_string().contains(name), "{error}");
+        assert_eq!(rig.store.calls().total(), 0);
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_what_is_allowed() {
+    use sqs_extended::{ExtendedClient, MemoryStore};
+    let client = sqs_mock_server::MockSqs::in_process().client();
+    let builder = || ExtendedClient::builder(client.clone(), MemoryStore::new("own"));
+    let table = [
+        (builder().threshold(Threshold::Bytes(1_048_577)), "0 to 1048576 bytes"),
+        (builder().concurrency(0), "1 to 10"),
+        (builder().concurrency(11), "1 to 10"),
+        (builder().max_payload_bytes(0), "1 to 2147483647 bytes"),
+        (builder().max_payload_bytes(1 << 31), "1 to 2147483647 bytes"),
+        (builder().key_prefix("a/../b"), "at most 988 characters"),
+        (builder().allow_bucket(""), "no name of a bucket"),
+        (builder().allow_bucket("a-..s3BucketName..-b"), "no name of a bucket"),
+        (ExtendedClient::builder(client.clone(), MemoryStore::new("a b")), "no name of a bucket"),
+    ];
+    for (builder, text) in table {
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        assert!(error.to_string().contains(text), "{error}");
+    }
+}

@@ -1,0 +1,104 @@
+//! What others read and write, byte for byte (I15).
+
+use sqs_client::types::MessageAttributeValue;
+use sqs_extended::{Compat, ExtendedHandle, MessagePayload, Pointer};
+
+use crate::rig::{Rig, large};
+
+const MODERN: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
+const LEGACY: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";
+
+#[tokio::test(start_paused = true)]
+async fn pointers_are_those_of_the_java_library() {
+    let table = [
+        (Compat::Modern, MODERN, "ExtendedPayloadSize"),
+        (Compat::JavaDefault, MODERN, "SQSLargePayloadSize"),
+        (Compat::Legacy10, LEGACY, "SQSLargePayloadSize"),
+    ];
+    for (compat, class, attribute) in table {
+        let rig = Rig::with("q", |builder| builder.compat(compat).key_prefix("orders/2026-")).await;
+        // Its length is counted in bytes of UTF-8, of which `ü` has two.
+        rig.send(large("ü")).await;
+        let objects = rig.store.objects();
+        let key = objects[0].key();
+        assert_eq!(rig.bodies(), [format!(r#"["{class}",{{"s3BucketName":"own","s3Key":"{key}"}}]"#)]);
+        let uuid = key.strip_prefix("orders/2026-").unwrap();
+        assert_eq!(
+            (uuid.len(), uuid.as_bytes()[14], uuid.to_lowercase() == uuid),
+            (36, b'4', true),
+            "{uuid}"
+        );
+        let message = &rig.receive_plain().await[0];
+        let attributes = message.message_attributes().unwrap();
+        let expected = MessageAttributeValue::number(262_145);
+        assert_eq!(attributes.iter().collect::<Vec<_>>(), [(&attribute.to_owned(), &expected)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_the_bytes_of_the_body_and_nothing_else() {
+    let rig = Rig::new().await;
+    let body = large("Grüße 🦀");
+    rig.send(&body).await;
+    let objects = rig.store.objects();
+    assert_eq!(rig.store.bytes(&objects[0]).unwrap(), body.as_bytes());
+    assert_eq!(rig.store.content_type(&objects[0]).as_deref(), Some("text/plain; charset=utf-8"));
+    let sha256 = sqs_client::checksum::content_deduplication_id(&body);
+    assert_eq!(rig.store.metadata(&objects[0]).unwrap()["sha256"], sha256);
+}
+
+#[tokio::test(start_paused = true)]
+async fn receipt_handles_are_those_of_the_java_library() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    let received = rig.receive().await;
+    let handle = received[0].receipt_handle().unwrap();
+    let key = rig.store.objects()[0].key().to_owned();
+    let front = format!("-..s3BucketName..-own-..s3BucketName..--..s3Key..-{key}-..s3Key..-");
+    let original = handle.strip_prefix(&front).unwrap();
+    // What comes without a pointer in front of it is taken, too.
+    rig.plain.delete_message().queue_url(&rig.url).receipt_handle(original).send().await.unwrap();
+    assert!(rig.bodies().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_other_libraries_write_is_read() {
+    let bodies = [
+        format!(r#"["{MODERN}",{{"s3BucketName":"own","s3Key":"k"}}]"#),
+        format!(r#"["{LEGACY}",{{"s3BucketName":"own","s3Key":"k"}}]"#),
+        format!(r#"["{MODERN}", {{"s3BucketName": "own", "s3Key": "k"}}]"#),
+        format!("[ \"{LEGACY}\",\n {{ \"s3Key\":\"k\", \"s3BucketName\":\"own\" }} ]"),
+    ];
+    for body in bodies {
+        for attribute in ["ExtendedPayloadSize", "SQSLargePayloadSize"] {
+            let rig = Rig::new().await;
+            rig.store.overwrite(&Pointer::new("own", "k"), "tea");
+            rig.forge(&body, Some((attribute, "3"))).await;
+            let message = &rig.receive().await[0];
+            assert_eq!(message.body(), Some("tea"), "{body}");
+            assert_eq!(message.message_attributes(), None);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_with_unusual_characters_go_there_and_back() {
+    let rig = Rig::new().await;
+    let keys =
+        ["a b", "Grüße/🦀", "quote\"back\\slash", "new\nline", "-..s3BucketName", "a+b%20c?d=e&f", "..."];
+    for key in keys {
+        let pointer = rig.plant(key, key.as_bytes()).await;
+        let message = rig.receive().await.remove(0);
+        assert_eq!(message.body(), Some(key));
+        let handle = ExtendedHandle::parse(message.receipt_handle().unwrap()).unwrap();
+        assert_eq!(handle.pointer(), &pointer);
+        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+        assert!(rig.store.objects().is_empty() && rig.bodies().is_empty(), "{key}");
+    }
+    // A receipt handle could not be taken apart again.
+    rig.plant("a-..s3Key..-b", b"tea").await;
+    let received = rig.client.receive(&rig.url).send().await.unwrap().remove(0);
+    assert!(matches!(&received.payload, MessagePayload::Failed(error) if error.to_string().contains("key")));
+    rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+}
