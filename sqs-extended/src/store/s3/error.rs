@@ -77,6 +77,16 @@ pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
+/// Codes of client errors that pass. Those of conflicts say that another request for the key is under way.
+const PASSING: [&str; 6] = [
+    "ConditionalRequestConflict",
+    "OperationAborted",
+    "RequestTimeout",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+];
+
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {
     match (status.unwrap_or_default(), code) {
         // A bucket that is not there is no missing object: whoever deletes messages without objects must not take it for one.
@@ -84,14 +94,9 @@ fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {
         (403, _) => StoreErrorKind::Forbidden,
         (412, _) if what == What::Write => StoreErrorKind::Exists,
         (412 | 416, _) if what == What::Read => StoreErrorKind::Changed,
-        // Another request for the same key is under way.
-        (409, Some("ConditionalRequestConflict" | "OperationAborted")) => StoreErrorKind::Unavailable,
-        (408 | 429 | 500.., _) => StoreErrorKind::Unavailable,
-        (_, Some("RequestTimeout" | "SlowDown" | "Throttling" | "ThrottlingException")) => {
-            StoreErrorKind::Unavailable
-        }
-        // A success whose body could not be read, or says that it is none.
-        (0..300, _) => StoreErrorKind::Unavailable,
+        // Servers in trouble, and successes whose body could not be read or says that they are none.
+        (0..300 | 408 | 429 | 500.., _) => StoreErrorKind::Unavailable,
+        (_, Some(code)) if PASSING.contains(&code) => StoreErrorKind::Unavailable,
         _ => StoreErrorKind::Refused,
     }
 }

@@ -68,19 +68,19 @@ struct Fault {
 /// Shared by the rig and its connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Faults {
-    faults: Arc<Mutex<Vec<Fault>>>,
+    waiting: Arc<Mutex<Vec<Fault>>>,
     seen: Arc<Mutex<Vec<Seen>>>,
     pub(crate) wake: Arc<tokio::sync::Notify>,
 }
 
 impl Faults {
     pub(crate) fn inject(&self, name: &'static str, effect: Effect, skip: usize, times: usize) {
-        self.faults.lock().unwrap().push(Fault { name, effect, times, skip });
+        self.waiting.lock().unwrap().push(Fault { name, effect, times, skip });
     }
 
     /// Nothing fails any more.
     pub(crate) fn clear(&self) {
-        self.faults.lock().unwrap().clear();
+        self.waiting.lock().unwrap().clear();
     }
 
     pub(crate) fn seen(&self) -> Vec<Seen> {
@@ -88,7 +88,7 @@ impl Faults {
     }
 
     fn pick(&self, name: &str) -> Option<Effect> {
-        let mut faults = self.faults.lock().unwrap();
+        let mut faults = self.waiting.lock().unwrap();
         let fault = faults.iter_mut().find(|fault| fault.name == name && fault.times > 0)?;
         if fault.skip > 0 {
             fault.skip -= 1;

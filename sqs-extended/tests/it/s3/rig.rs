@@ -113,8 +113,8 @@ pub(crate) fn at(key: &str) -> Pointer {
 
 /// Text that differs from place to place.
 pub(crate) fn bytes(length: usize) -> Bytes {
-    let numbers = (0_u32..).flat_map(|number| format!("{number:x} ").into_bytes());
     static LONGEST: OnceLock<Bytes> = OnceLock::new();
+    let numbers = (0_u32..).flat_map(|number| format!("{number:x} ").into_bytes());
     LONGEST.get_or_init(|| numbers.take(4 * PART).collect()).slice(..length)
 }
 
