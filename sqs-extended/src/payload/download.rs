@@ -7,8 +7,9 @@ use sha2::Sha256;
 use super::body::Body;
 use super::checks::{Checks, Listener, Progress, checked};
 use super::encoding::Encoding;
+use super::ranges::{self, Plan};
 use super::utf8::Utf8;
-use super::{DEFAULT_MAX_LENGTH, PayloadError, PayloadErrorKind, resume, sha256};
+use super::{DEFAULT_MAX_LENGTH, PayloadError, PayloadErrorKind, sha256};
 use crate::pointer::Pointer;
 use crate::store::{Object, PayloadStore};
 
@@ -19,6 +20,7 @@ pub struct Download<S> {
     length: u64,
     is_binary: bool,
     limit: u64,
+    plan: Plan,
     listener: Option<Listener>,
 }
 
@@ -26,7 +28,7 @@ impl<S: PayloadStore> Download<S> {
     /// The payload at `at`, which has to have `length` bytes, before compression.
     pub fn new(store: &S, at: Pointer, length: u64) -> Self {
         let (store, limit) = (store.clone(), DEFAULT_MAX_LENGTH);
-        Self { store, at, length, is_binary: false, limit, listener: None }
+        Self { store, at, length, is_binary: false, limit, plan: Plan::default(), listener: None }
     }
 
     /// It may be other than UTF-8.
@@ -38,6 +40,19 @@ impl<S: PayloadStore> Download<S> {
     /// The most bytes that are accepted, 2,147,483,647 by default, whatever the message says that there are.
     pub fn max_length(mut self, bytes: u64) -> Self {
         self.limit = bytes;
+        self
+    }
+
+    /// How long the ranges are in which it is read, 8 MiB by default.
+    pub fn range_size(mut self, bytes: u64) -> Self {
+        self.plan.range = bytes.max(1);
+        self
+    }
+
+    /// How many ranges are read at once, 4 by default. All but the first are in memory until it is their turn. With 1 it is
+    /// read in one go.
+    pub fn ranges_at_once(mut self, ranges: usize) -> Self {
+        self.plan.at_once = ranges;
         self
     }
 
@@ -57,18 +72,18 @@ impl<S: PayloadStore> Download<S> {
     /// # Cancel safety
     /// Nothing is lost.
     pub async fn open(self) -> Result<Body, PayloadError> {
-        let Self { store, at, length, is_binary, limit, listener } = self;
+        let Self { store, at, length, is_binary, limit, plan, listener } = self;
         let utf8 = (!is_binary).then(Utf8::default);
         let mut checks = Checks::new(Some(length), limit, utf8, listener);
         checks.begin()?;
-        let mut object = store.get(&at, 0, None).await?;
+        let mut object = ranges::open(&store, &at, length == 0, plan).await?;
         let encoding = Encoding::of(object.content_encoding.as_deref())?;
         if encoding.is_plain() {
             right_length(&at, &object, length)?;
         }
         checks.sha256 =
             object.metadata.remove(sha256::METADATA).map(|expected| (Sha256::default(), expected));
-        let pieces = encoding.decode(resume::pieces(store, at, object));
+        let pieces = encoding.decode(ranges::pieces(store, at, object, plan));
         Ok(Body::new(length, checked(pieces, checks, |_| {})))
     }
 }

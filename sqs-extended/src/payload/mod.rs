@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! up:   Payload -> pieces -> checks (count, cap, UTF-8, progress) -> [encode] -> Upload -> PayloadStore::put
-//! down: PayloadStore::get -> resume -> [decode] -> checks (length, SHA-256, UTF-8, progress) -> Body
+//! down: PayloadStore::get_range -> ranges, resumed -> [decode] -> checks (length, SHA-256, UTF-8, progress) -> Body
 //! ```
 
 mod body;
@@ -11,6 +11,7 @@ mod download;
 mod encoding;
 mod error;
 mod file;
+mod ranges;
 mod resume;
 mod sha256;
 mod source;

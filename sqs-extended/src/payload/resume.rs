@@ -1,14 +1,15 @@
-//! Bytes of an object, begun again where they broke off.
+//! Bytes of one range of an object, begun again where they broke off.
 
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 
-use super::{PayloadError, Pieces};
 use crate::pointer::Pointer;
 use crate::random;
-use crate::store::{ByteStream, Object, PayloadStore, StoreError, StoreErrorKind};
+use crate::store::{ByteStream, PayloadStore, StoreError, StoreErrorKind};
 
 /// How often in a row it is begun again.
 const ATTEMPTS: u32 = 5;
@@ -37,36 +38,50 @@ impl Attempts {
     }
 }
 
-/// An object that is being read.
-struct Reading<S> {
-    store: S,
-    at: Pointer,
-    tag: Option<String>,
-    length: u64,
-    position: u64,
+/// One version of an object.
+pub(super) struct Version<S> {
+    pub(super) store: S,
+    pub(super) at: Pointer,
+    pub(super) tag: Option<String>,
+    pub(super) length: u64,
+}
+
+impl<S> Version<S> {
+    fn wrong(&self, kind: StoreErrorKind, says: &str) -> StoreError {
+        StoreError::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
+    }
+}
+
+/// A range of an object that is being read.
+pub(super) struct Reading<S> {
+    version: Arc<Version<S>>,
+    left: Range<u64>,
     body: Option<ByteStream>,
     attempts: Attempts,
 }
 
-/// The bytes of an object: all of them and of one version, or an error at the end.
-pub(super) fn pieces<S: PayloadStore>(store: S, at: Pointer, object: Object) -> Pieces {
-    let Object { length, tag, body, .. } = object;
-    let attempts = Attempts::default();
-    let reading = Reading { store, at, tag, length, position: 0, body: Some(body), attempts };
-    stream::try_unfold(reading, |mut reading| async {
-        Ok(reading.next().await?.map(|piece| (piece, reading)))
-    })
-    .map(|piece: Result<Bytes, StoreError>| piece.map_err(PayloadError::from))
-    .boxed()
-}
-
 impl<S: PayloadStore> Reading<S> {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+    /// `body` is what has been opened of it already.
+    pub(super) fn new(version: Arc<Version<S>>, range: Range<u64>, body: Option<ByteStream>) -> Self {
+        let attempts = Attempts { since: range.start, in_a_row: 0 };
+        Self { version, left: range, body, attempts }
+    }
+
+    /// All that is left of it.
+    pub(super) async fn all(mut self) -> Result<Vec<Bytes>, StoreError> {
+        let mut pieces = Vec::new();
+        while let Some(piece) = self.next().await? {
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
         loop {
             match self.attempt().await {
                 Err(error) if self.may_resume(&error) => {
                     self.body = None;
-                    let Some(pause) = self.attempts.pause(self.position, random::unit()) else {
+                    let Some(pause) = self.attempts.pause(self.left.start, random::unit()) else {
                         return Err(error);
                     };
                     tokio::time::sleep(pause).await;
@@ -78,39 +93,37 @@ impl<S: PayloadStore> Reading<S> {
 
     /// Without a tag the rest could be of another version; after the last byte it is the bytes that are wrong.
     fn may_resume(&self, error: &StoreError) -> bool {
-        error.is_retryable() && self.tag.is_some() && self.position < self.length
+        error.is_retryable() && self.version.tag.is_some() && !self.left.is_empty()
     }
 
     async fn attempt(&mut self) -> Result<Option<Bytes>, StoreError> {
-        if self.body.is_none() {
-            let object = self.store.get(&self.at, self.position, self.tag.as_deref()).await?;
-            if object.length != self.length || object.tag != self.tag {
-                return Err(self.wrong(StoreErrorKind::Changed, "it has been overwritten while it was read"));
+        if self.body.is_none() && !self.left.is_empty() {
+            let Version { store, at, tag, length } = &*self.version;
+            let object = store.get_range(at, self.left.clone(), tag.as_deref()).await?;
+            if object.length != *length || object.tag != *tag {
+                let says = "it has been overwritten while it was read";
+                return Err(self.version.wrong(StoreErrorKind::Changed, says));
             }
             self.body = Some(object.body);
         }
         let Some(body) = &mut self.body else { return Ok(None) };
         match body.next().await {
             Some(piece) => self.take(piece?).map(Some),
-            None if self.position == self.length => Ok(None),
+            None if self.left.is_empty() => Ok(None),
             None => {
-                let says = format!("it ended after {} of {} bytes", self.position, self.length);
-                Err(self.wrong(StoreErrorKind::Interrupted, &says))
+                let says = format!("it ended after {} of {} bytes", self.left.start, self.version.length);
+                Err(self.version.wrong(StoreErrorKind::Interrupted, &says))
             }
         }
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, StoreError> {
-        self.position += u64::try_from(piece.len()).unwrap_or(u64::MAX);
-        if self.position > self.length {
-            let says = format!("it goes on after its {} bytes", self.length);
-            return Err(self.wrong(StoreErrorKind::Changed, &says));
+        self.left.start += u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        if self.left.start > self.left.end {
+            let says = format!("it goes on after byte {}", self.left.end);
+            return Err(self.version.wrong(StoreErrorKind::Changed, &says));
         }
         Ok(piece)
-    }
-
-    fn wrong(&self, kind: StoreErrorKind, says: &str) -> StoreError {
-        StoreError::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
     }
 }
 

@@ -18,8 +18,10 @@ mod settings;
 mod source;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::object::cut;
 use super::{Object, ObjectPage, PayloadStore, StoreError, Upload};
 use crate::pointer::Pointer;
 use error::{Asked, What};
@@ -98,7 +100,20 @@ impl PayloadStore for S3Store {
     }
 
     async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
-        self.read(at, from, tag).await
+        // An empty object has no bytes that a range could name.
+        self.read(at, from, (from > 0).then(|| format!("bytes={from}-")), tag).await
+    }
+
+    async fn get_range(
+        &self,
+        at: &Pointer,
+        range: Range<u64>,
+        tag: Option<&str>,
+    ) -> Result<Object, StoreError> {
+        let (from, last) = (range.start, range.end.saturating_sub(1));
+        let mut object = self.read(at, from, Some(format!("bytes={from}-{last}")), tag).await?;
+        object.body = cut(object.body, range.end.saturating_sub(from));
+        Ok(object)
     }
 
     async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {

@@ -17,11 +17,10 @@ impl S3Store {
         &self,
         at: &Pointer,
         from: u64,
+        range: Option<String>,
         tag: Option<&str>,
     ) -> Result<Object, StoreError> {
         let asked = Asked::of(What::Read, at);
-        // An empty object has no bytes that a range could name.
-        let range = (from > 0).then(|| format!("bytes={from}-"));
         let request = self.client().get_object().bucket(at.bucket()).key(at.key());
         let request = request.set_range(range).set_if_match(tag.map(str::to_owned));
         let answer = request.set_expected_bucket_owner(self.owner()).send().await;
@@ -64,10 +63,10 @@ fn object(
     if tag.is_some() && answer.e_tag.is_some() && tag != answer.e_tag.as_deref() {
         return Err(asked.wrong(StoreErrorKind::Changed, "the object has been overwritten"));
     }
-    let length = if from == 0 {
-        answer.content_length.and_then(|length| u64::try_from(length).ok())
-    } else {
-        answer.content_range.as_deref().and_then(|range| whole_length(range, from))
+    let length = match answer.content_range.as_deref() {
+        Some(range) => whole_length(range, from),
+        None if from == 0 => answer.content_length.and_then(|length| u64::try_from(length).ok()),
+        None => None,
     };
     let length = length.ok_or_else(|| {
         let says =

@@ -68,13 +68,18 @@ impl Rig {
 
     /// Waits for so many requests of this name.
     pub(crate) async fn wait_for(&self, name: &str, count: usize) {
-        loop {
-            let woken = self.faults.wake.notified();
-            if self.count(name) >= count {
-                return;
+        let waiting = async {
+            loop {
+                let woken = self.faults.wake.notified();
+                if self.count(name) >= count {
+                    return;
+                }
+                woken.await;
             }
-            woken.await;
-        }
+        };
+        let most = Duration::from_secs(20);
+        let in_time = tokio::time::timeout(most, waiting).await;
+        in_time.unwrap_or_else(|_| panic!("{count} of {name} did not come: {:?}", self.names()));
     }
 
     /// What uploads that are neither completed nor aborted have left, by the names of files: s3s-fs does not list them.
