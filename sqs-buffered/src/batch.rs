@@ -147,6 +147,8 @@ mod tests {
     fn limits_stay_within_those_of_the_service() {
         let limits = BatchLimits::default().entries(0).bytes(usize::MAX);
         assert_eq!(limits, BatchLimits { entries: 1, bytes: MAX_BATCH_BYTES });
+        assert_eq!(limits.layered_bytes(8 << 20).max_bytes(), 8 << 20);
+        assert_eq!(limits.layered_bytes(0).max_bytes(), 1);
     }
 
     proptest! {

@@ -26,6 +26,8 @@ pub(super) struct Call {
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) operation_timeout: Option<Duration>,
     pub(super) started: Instant,
+    /// Whether a request that may have been acted on is sent again.
+    pub(super) repeats: bool,
 }
 
 /// An answer that gives no output.
@@ -115,6 +117,10 @@ impl Shared {
             };
             match decision {
                 Decision::GiveUp => return Err(error),
+                Decision::RetryAfter(pause) if context.maybe_acted && !call.repeats => {
+                    context.repeat_after = Some(pause);
+                    return Err(Error::new(failed.cause, context.clone()));
+                }
                 Decision::RetryAfter(pause) => {
                     tracing::debug!(%error, ?pause, "trying again");
                     tokio::time::sleep(pause).await;

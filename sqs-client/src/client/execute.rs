@@ -5,6 +5,7 @@ use crate::operation::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
 
 use super::Client;
+use super::pipeline::Repetition;
 
 /// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
 pub trait Execute: Clone + Send + Sync + 'static {
@@ -19,6 +20,23 @@ pub trait Execute: Clone + Send + Sync + 'static {
         &self,
         input: O::Input,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+
+    /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
+    /// must not be repeated as they are. `attempts` requests were sent before, for the same purpose.
+    ///
+    /// Implementations that repeat nothing need not provide it.
+    ///
+    /// # Errors
+    /// As of [`execute`](Self::execute). [`repeat_after`](Error::repeat_after) says when the request would have been
+    /// repeated.
+    fn execute_unrepeated<O: Operation>(
+        &self,
+        input: O::Input,
+        attempts: u32,
+    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
+        let _ = attempts;
+        self.execute::<O>(input)
+    }
 }
 
 /// What layers over a client have to know of the errors of the client below, whichever that is.
@@ -47,7 +65,15 @@ impl Execute for Client {
     type Error = Error;
 
     async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input).await
+        self.shared.call::<O>(input, Repetition::Allowed).await
+    }
+
+    async fn execute_unrepeated<O: Operation>(
+        &self,
+        input: O::Input,
+        attempts: u32,
+    ) -> Result<O::Output, Error> {
+        self.shared.call::<O>(input, Repetition::Forbidden { attempts }).await
     }
 }
 

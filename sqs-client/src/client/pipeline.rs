@@ -30,12 +30,31 @@ use crate::validate::Validate as _;
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Whether requests that may have been acted on are sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Repetition {
+    Allowed,
+    /// The caller sees to that, and has sent so many requests before.
+    Forbidden {
+        attempts: u32,
+    },
+}
+
 impl Shared {
-    pub(super) async fn call<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+    pub(super) async fn call<O: Operation>(
+        &self,
+        mut input: O::Input,
+        repetition: Repetition,
+    ) -> Result<O::Output, Error> {
         let started = Instant::now();
-        let mut context = Context { action: Some(O::ACTION), ..Context::default() };
+        let (attempts, repeats) = match repetition {
+            Repetition::Allowed => (0, true),
+            Repetition::Forbidden { attempts } => (attempts, false),
+        };
+        let mut context = Context { action: Some(O::ACTION), attempts, ..Context::default() };
         let span = self.span(O::ACTION, input.queue_url());
-        let result = self.exchange::<O>(&mut input, &mut context, started).instrument(span.clone()).await;
+        let result =
+            self.exchange::<O>(&mut input, &mut context, started, repeats).instrument(span.clone()).await;
 
         let error = result.as_ref().err();
         let request_id = match &result {
@@ -58,6 +77,7 @@ impl Shared {
         input: &mut O::Input,
         context: &mut Context,
         started: Instant,
+        repeats: bool,
     ) -> Result<O::Output, Error> {
         if self.config.deduplication_ids == DeduplicationIds::Generate {
             input.deduplicate(crate::random::uuid);
@@ -68,7 +88,7 @@ impl Shared {
         let protocol = self.config.protocol;
         let encoded = protocol.encode_request(input);
         let encoded = encoded.map_err(|error| Error::new(Cause::Encode(error), context.clone()))?;
-        let call = self.plan(encoded, input.wait_time(), started);
+        let call = Call { repeats, ..self.plan(encoded, input.wait_time(), started) };
         let mut output = None;
         let mut accept = |response: &http::Response<Bytes>| {
             let status = response.status().as_u16();
@@ -101,7 +121,7 @@ impl Shared {
         // A sum that is out of range is as good as no limit.
         let attempt_timeout = attempt.and_then(|timeout| timeout.checked_add(wait));
         let operation_timeout = timeouts.operation_timeout().and_then(|timeout| timeout.checked_add(wait));
-        Call { encoded, attempt_timeout, operation_timeout, started }
+        Call { encoded, attempt_timeout, operation_timeout, started, repeats: true }
     }
 
     fn verified<O: Operation>(

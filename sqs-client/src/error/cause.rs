@@ -26,6 +26,8 @@ pub(crate) struct Context {
     pub(crate) status: Option<u16>,
     /// Whether any attempt may have been acted on without an answer that says so.
     pub(crate) maybe_acted: bool,
+    /// The pause after which the client would have tried again, had it not been told to repeat nothing.
+    pub(crate) repeat_after: Option<Duration>,
 }
 
 /// What went wrong.

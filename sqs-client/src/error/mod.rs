@@ -8,6 +8,7 @@ use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
@@ -154,6 +155,12 @@ impl Error {
     /// a clear refusal of the last one says nothing about those before it.
     pub fn is_outcome_unknown(&self) -> bool {
         self.0.context.maybe_acted
+    }
+
+    /// The pause after which the client would have sent the request again, had it not been told to
+    /// [repeat nothing](crate::client::Execute::execute_unrepeated) that the service may have acted on.
+    pub fn repeat_after(&self) -> Option<Duration> {
+        self.0.context.repeat_after
     }
 
     /// How the exchange failed, when no whole answer came.

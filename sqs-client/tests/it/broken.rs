@@ -138,6 +138,10 @@ async fn a_damaged_received_message_is_named() {
     assert_eq!(error.checksum_mismatches()[0].id(), Some("m-7"));
     let output = error.output::<ReceiveMessageOutput>().expect("what came is there");
     assert_eq!(output.messages()[0].receipt_handle(), Some("handle"), "so that it can be given back");
+
+    let other = error.with_output(ReceiveMessageOutput::builder().build());
+    assert_eq!(other.to_string(), error.to_string());
+    assert_eq!(other.output::<ReceiveMessageOutput>().expect("another").messages().len(), 0);
 }
 
 #[tokio::test]

@@ -50,6 +50,12 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-buffered/src/receive/credits.rs", &["crate::", "tokio"]),
     ("sqs-buffered/src/consumer/groups.rs", &["crate::", "tokio"]),
     ("sqs-buffered/src/consumer/back_off.rs", &["crate::", "tokio"]),
+    ("sqs-extended/src/pointer.rs", &["crate::", "tokio"]),
+    ("sqs-extended/src/offload/decision.rs", &["crate::", "tokio", "async"]),
+    ("sqs-extended/src/receive/ask.rs", &["crate::client", "tokio", "async"]),
+    ("sqs-extended/src/receive/find.rs", &["crate::client", "tokio", "async"]),
+    ("sqs-extended/src/sweep/orphan.rs", &["crate::client", "tokio", "async", "SystemTime::now"]),
+    ("sqs-extended/src/store", &["crate::client", "crate::offload", "crate::receive", "crate::config"]),
     ("sqs-mock-server/src/ops", &["crate::http", "crate::mock", "sqs_client::protocol", "SystemTime::now"]),
 ];
 

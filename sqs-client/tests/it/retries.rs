@@ -2,9 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
+use sqs_client::client::Execute as _;
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::operation::MaybeRepeated as _;
+use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::{Client, ErrorKind};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
@@ -50,6 +53,48 @@ async fn after_three_attempts_the_error_says_all_that_is_known() {
         (error.kind(), error.attempts(), error.code()),
         (ErrorKind::Service, 3, Some("InternalFailure"))
     );
+}
+
+#[tokio::test]
+async fn what_may_have_been_acted_on_is_not_repeated_when_nothing_may_be() {
+    let server = first(1, ResponseTemplate::new(500)).await;
+    let client = client(&server.uri());
+    let input =
+        || SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    let error = client.execute_unrepeated::<SendMessage>(input(), 0).await.expect_err("not repeated");
+    assert!(error.is_outcome_unknown() && error.repeat_after().is_some());
+    assert_eq!((error.attempts(), requests(&server).await.len()), (1, 1));
+    let sent = client.execute_unrepeated::<SendMessage>(input(), error.attempts()).await.expect("accepted");
+    assert!(!sent.is_maybe_repeated());
+}
+
+#[tokio::test]
+async fn attempts_that_were_made_before_count() {
+    let server = first(9, ResponseTemplate::new(500)).await;
+    let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    let error =
+        client(&server.uri()).execute_unrepeated::<SendMessage>(input, 2).await.expect_err("the last");
+    assert_eq!((error.attempts(), error.repeat_after()), (3, None));
+}
+
+#[tokio::test]
+async fn a_clear_refusal_is_repeated_also_when_nothing_else_may_be() {
+    let server = first(1, refusal(403, "RequestThrottled", "RequestThrottled", "Slow down.")).await;
+    let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    client(&server.uri()).execute_unrepeated::<SendMessage>(input, 0).await.expect("accepted");
+    assert_eq!(requests(&server).await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_says_whether_an_attempt_before_it_may_have_been_acted_on() {
+    for (answer, is_maybe) in [
+        (ResponseTemplate::new(500), true),
+        (refusal(403, "RequestThrottled", "RequestThrottled", "Slow down."), false),
+    ] {
+        let server = first(1, answer).await;
+        let send = client(&server.uri()).send_message().queue_url(QUEUE).message_body(HELLO);
+        assert_eq!(send.send().await.expect("accepted").is_maybe_repeated(), is_maybe);
+    }
 }
 
 #[tokio::test]

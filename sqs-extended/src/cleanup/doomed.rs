@@ -19,14 +19,9 @@ impl<S: PayloadStore> Doomed<S> {
         Self { cleaner: Arc::clone(cleaner), pointer: Some(pointer) }
     }
 
-    /// Where it is.
-    pub(crate) fn pointer(&self) -> Option<&Pointer> {
-        self.pointer.as_ref()
-    }
-
     /// Spares it.
-    pub(crate) fn spare(mut self) -> Option<Pointer> {
-        self.pointer.take()
+    pub(crate) fn spare(mut self) {
+        self.pointer = None;
     }
 
     /// Deletes it now; what fails is tried again later.

@@ -21,16 +21,16 @@ use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessa
 use super::ExtendedClient;
 use crate::error::Error;
 use crate::handle::ExtendedHandle;
-use crate::offload::{Sent, SentBatch};
+use crate::offload::{SentBatch, Stored};
 use crate::pointer::Pointer;
 use crate::receive::{Terms, ask, carries_pointer};
 use crate::settle::{strip, strip_changes, strip_deletes};
 use crate::store::PayloadStore;
 
 /// What was changed of an input, and has to be seen to when the answer is there.
-enum Changed {
+pub(super) enum Changed {
     Nothing,
-    Send(Sent),
+    Send(Stored),
     Batch(SentBatch),
     Receive(Terms),
     Delete(Option<Pointer>),
@@ -85,12 +85,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     async fn execute_changed<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        let changed = self.before(&mut input).await?;
-        let is_sent = !matches!(&changed, Changed::Batch(batch) if batch.is_empty);
-        let mut result = if is_sent {
-            self.inner.execute::<O>(input).await.map_err(Error::below)
-        } else {
-            Ok(O::Output::default())
+        let mut changed = self.before(&mut input).await?;
+        let mut result = match &changed {
+            Changed::Batch(batch) if batch.is_empty => Ok(O::Output::default()),
+            _ if changed.must_not_repeat(&input) => self.send::<O>(input, &mut changed).await,
+            _ => self.inner.execute::<O>(input).await.map_err(Error::below),
         };
         self.after(changed, &mut result).await;
         result
@@ -128,9 +127,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     async fn after(&self, changed: Changed, result: AnyResult<'_>) {
         match changed {
             Changed::Nothing => {}
-            Changed::Send(sent) => {
+            Changed::Send(stored) => {
                 if let Some(result) = result.downcast_mut::<Result<SendMessageOutput, Error>>() {
-                    self.after_send(sent, result).await;
+                    self.after_send(stored, result).await;
                 }
             }
             Changed::Batch(batch) => {

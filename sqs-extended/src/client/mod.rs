@@ -2,6 +2,7 @@
 
 mod actions;
 mod execute;
+mod repeat;
 
 use std::fmt;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub enum ErrorKind {
     Download,
     /// The object is not the one that was stored: its length or its hash differs.
     Damaged,
-    /// The payload is larger than is loaded into memory.
+    /// The payload is larger than is loaded into memory, or than any can be.
     TooLarge,
     /// The payload is no text in UTF-8, or in an encoding that is not known, so that it cannot be a body.
     NotText,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqs_client::client::Execute;
 use sqs_client::operation::MaybeRepeated as _;
 use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
@@ -10,11 +10,10 @@ use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
 
 use super::Selection;
-use super::stored::{Original, Parts, is_refused};
+use super::stored::{Parts, Stored, is_refused};
 use crate::cleanup::Doomed;
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
-use crate::pointer::Pointer;
 use crate::store::PayloadStore;
 
 /// What failed entries say when their payload could not be stored.
@@ -30,15 +29,23 @@ pub(crate) struct SentBatch {
     pub(crate) is_empty: bool,
 }
 
+impl SentBatch {
+    /// Whether an entry carries a pointer.
+    pub(crate) fn has_pointers(&self) -> bool {
+        !self.stored.is_empty()
+    }
+}
+
 #[derive(Debug)]
 struct StoredEntry {
+    /// Its place among those that are sent.
+    place: usize,
     id: String,
-    pointer: Pointer,
-    original: Original,
+    stored: Stored,
 }
 
 /// An entry that is to be sent, and its object, if it has one.
-type Ready<S> = (SendMessageBatchRequestEntry, Option<(Doomed<S>, Original)>);
+type Ready<S> = (SendMessageBatchRequestEntry, Option<(Doomed<S>, Stored)>);
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Stores the payloads of the selected entries. What cannot be stored is taken out.
@@ -61,8 +68,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             match result {
                 Ok((entry, stored)) => {
                     // From here on somebody may need the object.
-                    batch.stored.extend(stored.and_then(|(doomed, original)| {
-                        Some(StoredEntry { id: entry.id.clone(), pointer: doomed.spare()?, original })
+                    batch.stored.extend(stored.map(|(doomed, stored)| {
+                        doomed.spare();
+                        StoredEntry { place: entries.len(), id: entry.id.clone(), stored }
                     }));
                     entries.push(entry);
                 }
@@ -94,6 +102,24 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         }
     }
 
+    /// Gives the entries other objects, before they are sent once more.
+    pub(crate) async fn before_batch_again(
+        &self,
+        input: &mut SendMessageBatchInput,
+        batch: &mut SentBatch,
+    ) -> Result<(), Error> {
+        let originals: Vec<_> = batch.stored.iter().map(|entry| entry.stored.original.clone()).collect();
+        let uploads = stream::iter(originals).map(async |original| self.upload(&original).await);
+        let objects: Vec<_> = uploads.buffered(self.shared.settings.concurrency).try_collect().await?;
+        let entries = input.entries.as_deref_mut().unwrap_or_default();
+        for (StoredEntry { place, stored, .. }, object) in batch.stored.iter_mut().zip(objects) {
+            if let Some(entry) = entries.get_mut(*place) {
+                self.readdress(stored, &mut entry.message_body, object);
+            }
+        }
+        Ok(())
+    }
+
     /// Deletes the payloads of entries that were refused, and makes the answer one to what the caller gave.
     pub(crate) async fn after_batch(
         &self,
@@ -116,10 +142,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
                     output.failed.extend(failed);
                     *error = Error::from(client.with_output(output));
                 } else if is_refused(error) {
-                    self.shared.cleaner.delete(stored.into_iter().map(|entry| entry.pointer)).await;
+                    self.shared.cleaner.delete(stored.into_iter().map(|entry| entry.stored.pointer)).await;
                 } else {
                     for entry in &stored {
-                        self.keep_in_doubt(&entry.pointer);
+                        self.keep_in_doubt(&entry.stored.pointer);
                     }
                 }
             }
@@ -135,10 +161,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             let is_accepted = accepted.peek().is_some();
             for accepted in accepted {
                 if !accepted.md5_of_message_body.is_empty() {
-                    accepted.md5_of_message_body = entry.original.md5_of_body.into();
+                    accepted.md5_of_message_body = entry.stored.original.md5_of_body.into();
                 }
                 if accepted.md5_of_message_attributes.is_some() {
-                    accepted.md5_of_message_attributes = entry.original.md5_of_attributes.map(Into::into);
+                    accepted.md5_of_message_attributes =
+                        entry.stored.original.md5_of_attributes.map(Into::into);
                 }
             }
             let is_refused = failed.contains(entry.id.as_str()) && !is_repeated;
@@ -146,18 +173,21 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
                 continue;
             }
             if is_refused {
-                unneeded.push(entry.pointer.clone());
+                unneeded.push(entry.stored.pointer.clone());
             } else {
-                self.keep_in_doubt(&entry.pointer);
+                self.keep_in_doubt(&entry.stored.pointer);
             }
         }
         self.shared.cleaner.delete(unneeded).await;
     }
 }
 
-/// The caller is to blame for attributes that do not go with a pointer, and not for a store that fails.
+/// The caller is to blame for what does not go with a pointer, and not for a store that fails.
 fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
-    let is_callers = matches!(error.kind(), ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute);
+    let is_callers = matches!(
+        error.kind(),
+        ErrorKind::TooManyAttributes | ErrorKind::ReservedAttribute | ErrorKind::TooLarge
+    );
     let mut entry = BatchResultErrorEntry::default();
     entry.id = id;
     entry.sender_fault = is_callers;

@@ -7,7 +7,7 @@ use sqs_client::limits::MAX_MESSAGE_ATTRIBUTES;
 use sqs_client::types::MessageAttributeValue;
 
 use super::Sizes;
-use crate::config::{Compat, RESERVED_ATTRIBUTES};
+use crate::config::{Compat, MAX_PAYLOAD_BYTES, RESERVED_ATTRIBUTES};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 
@@ -49,8 +49,12 @@ impl Envelope {
         Pointer::new(&self.bucket, format!("{}{name}", self.key_prefix))
     }
 
-    /// Whether the attribute of a pointer fits beside these.
-    pub(crate) fn check(&self, attributes: Option<&Attributes>) -> Result<(), Error> {
+    /// Whether a payload of so many bytes can go through the store, and the attribute of its pointer fits beside these.
+    pub(crate) fn check(&self, bytes: u64, attributes: Option<&Attributes>) -> Result<(), Error> {
+        if bytes > MAX_PAYLOAD_BYTES {
+            let text = format!("a payload has at most {MAX_PAYLOAD_BYTES} bytes, and not {bytes}");
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
         let Some(attributes) = attributes else { return Ok(()) };
         if let Some(name) = RESERVED_ATTRIBUTES.iter().find(|name| attributes.contains_key(**name)) {
             let text = format!(
@@ -76,6 +80,11 @@ impl Envelope {
     pub(crate) fn seal(&self, pointer: &Pointer, bytes: u64, attributes: &mut Option<Attributes>) -> String {
         let attribute = (self.compat.attribute().to_owned(), size_attribute(bytes));
         attributes.get_or_insert_default().extend([attribute]);
+        self.body(pointer)
+    }
+
+    /// The body with a pointer.
+    pub(crate) fn body(&self, pointer: &Pointer) -> String {
         pointer.to_body(self.compat.class())
     }
 }
@@ -115,14 +124,19 @@ mod tests {
         let many = |count: usize| -> Attributes {
             (0..count).map(|index| (format!("a{index}"), MessageAttributeValue::number(index))).collect()
         };
-        assert!(envelope.check(None).is_ok());
-        assert!(envelope.check(Some(&many(9))).is_ok());
-        let error = envelope.check(Some(&many(10))).expect_err("ten");
+        assert!(envelope.check(1, None).is_ok());
+        assert!(envelope.check(MAX_PAYLOAD_BYTES, None).is_ok());
+        assert_eq!(
+            envelope.check(MAX_PAYLOAD_BYTES + 1, None).expect_err("too large").kind(),
+            ErrorKind::TooLarge
+        );
+        assert!(envelope.check(1, Some(&many(9))).is_ok());
+        let error = envelope.check(1, Some(&many(10))).expect_err("ten");
         assert_eq!(error.kind(), ErrorKind::TooManyAttributes);
         assert!(error.to_string().contains("at most 9") && error.to_string().contains("has 10"), "{error}");
         for name in RESERVED_ATTRIBUTES {
             let own = HashMap::from([(name.to_owned(), MessageAttributeValue::number(1))]);
-            let error = envelope.check(Some(&own)).expect_err(name);
+            let error = envelope.check(1, Some(&own)).expect_err(name);
             assert_eq!(error.kind(), ErrorKind::ReservedAttribute);
             assert!(error.to_string().contains(name), "{error}");
         }

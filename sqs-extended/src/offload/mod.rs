@@ -3,7 +3,8 @@
 //! ```text
 //! Input -> size decision -> PUT object -> pointer Input -> client below -> accepted: the object stays
 //!            (pure)            fails: not sent                          -> refused:  the object is deleted
-//!                                                                       -> unknown:  the object stays
+//!                                                                       -> unknown:  the object stays; a message
+//!                                                                                     sent again gets another one
 //! ```
 
 mod batch;
@@ -17,5 +18,5 @@ mod threshold;
 pub(crate) use batch::SentBatch;
 pub(crate) use decision::{Selection, Sizes, select};
 pub(crate) use envelope::Envelope;
-pub(crate) use single::Sent;
+pub(crate) use stored::Stored;
 pub use stream::{SendStream, StreamSent};

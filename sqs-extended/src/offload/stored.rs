@@ -13,6 +13,7 @@ use crate::client::ExtendedClient;
 use crate::digest::{Digests, SHA256_METADATA};
 use crate::error::Error;
 use crate::event::Event;
+use crate::pointer::Pointer;
 use crate::store::{PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody};
 
 /// What is changed of a message when its payload goes through the store.
@@ -22,11 +23,20 @@ pub(crate) struct Parts<'m> {
     pub(crate) deduplication_id: &'m mut Option<String>,
 }
 
-/// Checksums of a message as its sender gave it.
-#[derive(Clone, Copy, Debug)]
+/// A message as its sender gave it: what has to be known when its answer is there, or when it is sent once more.
+#[derive(Clone, Debug)]
 pub(crate) struct Original {
     pub(crate) md5_of_body: Md5Hex,
     pub(crate) md5_of_attributes: Option<Md5Hex>,
+    payload: Bytes,
+    sha256: String,
+}
+
+/// A payload in the store, whose message is being sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) pointer: Pointer,
+    pub(crate) original: Original,
 }
 
 /// Whether it is certain that no attempt of the call has stored a message.
@@ -37,25 +47,30 @@ pub(crate) fn is_refused(error: &Error) -> bool {
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Stores the body of a message and puts a pointer in its place. When that fails, the message is not to be sent.
-    pub(crate) async fn stow(
-        &self,
-        queue_url: &str,
-        parts: Parts<'_>,
-    ) -> Result<(Doomed<S>, Original), Error> {
+    pub(crate) async fn stow(&self, queue_url: &str, parts: Parts<'_>) -> Result<(Doomed<S>, Stored), Error> {
         let Parts { body, attributes, deduplication_id } = parts;
-        self.shared.envelope.check(attributes.as_ref())?;
+        self.shared.envelope.check(body.len() as u64, attributes.as_ref())?;
         self.name_content(queue_url, body, deduplication_id).await;
         let payload = Bytes::from(std::mem::take(body));
         let digests = Digests::of(&payload).await;
         let original = Original {
             md5_of_body: digests.md5,
             md5_of_attributes: md5_of_attributes(attributes.iter().flatten()),
+            payload,
+            sha256: digests.sha256,
         };
-        let bytes = payload.len() as u64;
-        let stored = self.upload(payload, digests.sha256).await?;
-        let Some(pointer) = stored.pointer() else { return Ok((stored, original)) };
-        *body = self.shared.envelope.seal(pointer, bytes, attributes);
-        Ok((stored, original))
+        let (doomed, pointer) = self.upload(&original).await?;
+        *body = self.shared.envelope.seal(&pointer, original.payload.len() as u64, attributes);
+        Ok((doomed, Stored { pointer, original }))
+    }
+
+    /// Gives a message another object, before it is sent once more. Nobody knows whether the message that has the first one is
+    /// in the queue: with one object for both, who deletes one message would take the payload from the other.
+    pub(crate) fn readdress(&self, stored: &mut Stored, body: &mut String, object: (Doomed<S>, Pointer)) {
+        let (doomed, pointer) = object;
+        *body = self.shared.envelope.body(&pointer);
+        self.keep_in_doubt(&std::mem::replace(&mut stored.pointer, pointer));
+        doomed.spare();
     }
 
     /// A FIFO queue that makes deduplication ids of the content would make one of the pointer, which never is the same.
@@ -69,18 +84,20 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         }
     }
 
-    async fn upload(&self, payload: Bytes, sha256: String) -> Result<Doomed<S>, Error> {
+    /// Puts a payload into a new object.
+    pub(crate) async fn upload(&self, original: &Original) -> Result<(Doomed<S>, Pointer), Error> {
         let shared = &self.shared;
+        let Original { payload, sha256, .. } = original;
         let (bytes, pointer) = (payload.len(), shared.envelope.address(&crate::random::uuid()));
-        let mut upload = Upload::new(UploadBody::Bytes(payload));
+        let mut upload = Upload::new(UploadBody::Bytes(payload.clone()));
         upload.content_type = Some("text/plain; charset=utf-8".to_owned());
-        upload.metadata.insert(SHA256_METADATA.to_owned(), sha256);
+        upload.metadata.insert(SHA256_METADATA.to_owned(), sha256.clone());
         let doomed = Doomed::new(&shared.cleaner, pointer.clone());
         match shared.store.put(&pointer, upload).await {
             Ok(()) => {
                 shared.tally.uploads.add(1);
                 shared.tally.uploaded_bytes.add(bytes);
-                Ok(doomed)
+                Ok((doomed, pointer))
             }
             Err(error) => {
                 shared.tally.uploads_failed.add(1);
@@ -93,7 +110,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// The message of an object was sent, and nobody knows whether it is in the queue.
-    pub(crate) fn keep_in_doubt(&self, pointer: &crate::pointer::Pointer) {
+    pub(crate) fn keep_in_doubt(&self, pointer: &Pointer) {
         self.shared.tally.outcomes_unknown.add(1);
         self.shared.herald.tell(&Event::OutcomeUnknown { pointer });
     }

@@ -111,7 +111,8 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
     /// [`ErrorKind::Upload`](crate::ErrorKind::Upload) when the payload cannot be read or stored,
     /// [`TooLarge`](crate::ErrorKind::TooLarge) and [`NotText`](crate::ErrorKind::NotText) when it may not be sent, those of
     /// attributes as of other messages, and what the client below says. An object stays only where it is unknown whether
-    /// the message was sent.
+    /// the message was sent: a request that the service may have acted on is not repeated, unless the message has a
+    /// deduplication id.
     ///
     /// # Cancel safety
     /// Dropped before its end, the upload is aborted or the object is deleted in the background; once the message is on its
@@ -119,17 +120,17 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
     pub async fn send(self) -> Result<StreamSent, Error> {
         let Self { client, payload, mut input } = self;
         let envelope = &client.shared.envelope;
-        envelope.check(input.message_attributes.as_ref())?;
+        envelope.check(0, input.message_attributes.as_ref())?;
         let pointer = envelope.address(&crate::random::uuid());
         let (stored, length) = client.upload_stream(&pointer, payload).await?;
         input.message_body = Some(envelope.seal(&pointer, length, &mut input.message_attributes));
         // From here on somebody may need the object.
-        let kept = stored.spare();
-        match client.inner.execute::<SendMessage>(input).await.map_err(Error::below) {
+        stored.spare();
+        match client.send_once(input).await {
             Ok(output) => Ok(StreamSent { output, pointer, length }),
             Err(error) => {
                 if is_refused(&error) {
-                    client.shared.cleaner.delete(kept).await;
+                    client.shared.cleaner.delete([pointer]).await;
                 } else {
                     client.keep_in_doubt(&pointer);
                 }
@@ -140,6 +141,17 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Of two messages with one object, the first that is deleted would take it from the other; and a stream cannot be
+    /// stored twice. Queues drop the second one when they know it again.
+    async fn send_once(&self, input: SendMessageInput) -> Result<SendMessageOutput, Error> {
+        let result = if input.message_deduplication_id.is_some() {
+            self.inner.execute::<SendMessage>(input).await
+        } else {
+            self.inner.execute_unrepeated::<SendMessage>(input, 0).await
+        };
+        result.map_err(Error::below)
+    }
+
     async fn upload_stream(&self, pointer: &Pointer, payload: Payload) -> Result<(Doomed<S>, u64), Error> {
         let shared = &self.shared;
         let doomed = Doomed::new(&shared.cleaner, pointer.clone());
@@ -153,7 +165,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
                 shared.tally.uploads_failed.add(1);
                 match error.store_error() {
                     Some(error) => undo(doomed, error).await,
-                    None => drop(doomed.spare()),
+                    None => doomed.spare(),
                 }
                 Err(self.tell_upload_failed(pointer, error))
             }

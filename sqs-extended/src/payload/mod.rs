@@ -34,4 +34,4 @@ pub use source::Payload;
 type Pieces = BoxStream<'static, Result<Bytes, PayloadError>>;
 
 /// The largest payload by default, in bytes: what the libraries for other languages can hold.
-pub const DEFAULT_MAX_LENGTH: u64 = (1 << 31) - 1;
+pub const DEFAULT_MAX_LENGTH: u64 = crate::config::MAX_PAYLOAD_BYTES;

@@ -1,26 +1,13 @@
 //! Hashes of whole payloads.
 
-use std::fmt::Write as _;
-
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use super::{PayloadError, PayloadErrorKind};
-
-/// The metadata of an object that holds the SHA-256 of its payload, 64 lower-case hex digits.
-pub(super) const METADATA: &str = "sha256";
+pub(super) use crate::digest::{SHA256_METADATA as METADATA, hex};
 
 /// Other tasks have their turn after so many bytes.
 const STEP: usize = 256 << 10;
-
-pub(super) fn hex(hash: Sha256) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in hash.finalize() {
-        // Writing into a text cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
 
 pub(super) async fn of(bytes: &Bytes) -> String {
     let mut hash = Sha256::new();

@@ -17,6 +17,10 @@ pub struct PayloadRef {
 }
 
 impl PayloadRef {
+    pub(crate) fn new(pointer: Pointer, length: u64) -> Self {
+        Self { pointer, length }
+    }
+
     /// The object.
     pub fn pointer(&self) -> &Pointer {
         &self.pointer
@@ -85,7 +89,7 @@ fn pointer(
         let text = format!("a receipt handle cannot carry the key {:?}", pointer.key());
         return Err(Error::about(ErrorKind::BadPointer, &pointer, text));
     }
-    Ok(PayloadRef { pointer, length })
+    Ok(PayloadRef::new(pointer, length))
 }
 
 #[cfg(test)]

@@ -23,12 +23,11 @@ pub struct ExtendedMessage {
 
 /// What is known of the payload of a message.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum MessagePayload {
     /// It came with the message.
     Inline,
     /// It came from the store, and is the body of the message now.
-    Loaded(Pointer),
+    Loaded(PayloadRef),
     /// It is in the store, and was not asked for.
     Lazy(PayloadRef),
     /// It cannot be had, at least now; [`Error::is_retryable`] says whether it may be later.

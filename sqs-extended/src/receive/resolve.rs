@@ -7,7 +7,7 @@ use sqs_client::types::Message;
 
 use super::find::{Found, find};
 use super::message::{extend_handle, original_handle, unwrap};
-use super::{ExtendedMessage, MessagePayload, Terms, carries_pointer};
+use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
 use crate::client::ExtendedClient;
 use crate::error::Error;
 use crate::event::Event;
@@ -28,7 +28,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             Found::Pointer(payload) => MessagePayload::Lazy(payload),
             Found::Unusable(error) => MessagePayload::Failed(error),
             Found::Inline => match message.receipt_handle().and_then(ExtendedHandle::parse) {
-                Some(handle) => MessagePayload::Loaded(handle.pointer().clone()),
+                Some(handle) => {
+                    let length = message.body().unwrap_or_default().len() as u64;
+                    MessagePayload::Loaded(PayloadRef::new(handle.pointer().clone(), length))
+                }
                 None => MessagePayload::Inline,
             },
         }
@@ -57,7 +60,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let payload = match self.load(&reference).await {
             Ok(text) => {
                 unwrap(&mut message, text.body, text.md5);
-                MessagePayload::Loaded(reference.pointer().clone())
+                MessagePayload::Loaded(reference)
             }
             Err(error) => {
                 self.tell_failed(&message, &error);

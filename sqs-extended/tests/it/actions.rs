@@ -25,7 +25,7 @@ async fn all_actions_have_their_builders_and_reach_the_service() {
     client.remove_permission().queue_url(url).label("l").send().await.unwrap();
     let tasks =
         client.list_message_move_tasks().source_arn("arn:aws:sqs:us-east-1:000000000000:dead").send().await;
-    assert!(tasks.is_err_and(|error| error.client_error().is_some()));
+    assert!(tasks.is_ok());
     assert!(client.start_message_move_task().source_arn("x").send().await.is_err());
     assert!(client.cancel_message_move_task().task_handle("x").send().await.is_err());
     client.purge_queue().queue_url(url).send().await.unwrap();

@@ -10,10 +10,10 @@ use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message};
-use sqs_extended::{ExtendedHandle, Pointer, StoreCall, StoreErrorKind, StoreFault};
+use sqs_extended::{ExtendedHandle, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, large};
+use crate::rig::Rig;
 use crate::sizes::entry;
 
 /// What is done next.
@@ -102,32 +102,51 @@ async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>) -> Option<
 
 struct Run {
     rig: Rig,
+    /// How many messages were made: no two are alike.
+    made: usize,
     /// The latest handle of each message that was received.
     held: BTreeMap<String, Message>,
     /// How many objects may be there without a message.
     doubts: usize,
 }
 
+/// Above and below the threshold of these tests.
+fn body(number: usize, is_large: bool) -> String {
+    format!("{number:04}{}", "x".repeat(if is_large { 400 } else { 10 }))
+}
+
 impl Run {
+    fn make(&mut self, is_large: bool) -> String {
+        self.made += 1;
+        body(self.made, is_large)
+    }
+
+    fn group(&self) -> Option<String> {
+        self.rig.url.ends_with(".fifo").then(|| (self.made % 3).to_string())
+    }
+
     fn pick(&self, pick: usize) -> Option<Message> {
         let place = pick.checked_rem(self.held.len())?;
         self.held.values().nth(place).cloned()
     }
 
     async fn step(&mut self, step: &Step, polls: Option<u32>) {
-        let (client, url) = (&self.rig.client, self.rig.url.clone());
+        let (client, url) = (self.rig.client.clone(), self.rig.url.clone());
         match step {
             Step::Send { is_large } => {
-                let body = if *is_large { large("") } else { "small".to_owned() };
-                let send = client.send_message().queue_url(url).message_body(body).send();
+                let body = self.make(*is_large);
+                let send = client.send_message().queue_url(url).message_body(body);
+                let send = send.set_message_group_id(self.group()).send();
                 self.doubts += usize::from(within(polls, send).await.is_none());
             }
             Step::SendBatch { large: sizes } => {
-                let body = |is_large: &bool| if *is_large { large("") } else { "small".to_owned() };
-                let entries =
-                    sizes.iter().enumerate().map(|(place, size)| entry(&place.to_string(), body(size)));
-                let send =
-                    client.send_message_batch().queue_url(url).set_entries(Some(entries.collect())).send();
+                let entries = sizes.iter().enumerate().map(|(place, is_large)| {
+                    let mut entry = entry(&place.to_string(), self.make(*is_large));
+                    entry.message_group_id = self.group();
+                    entry
+                });
+                let entries = entries.collect();
+                let send = client.send_message_batch().queue_url(url).set_entries(Some(entries)).send();
                 self.doubts += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
             }
             Step::Receive => {
@@ -182,7 +201,7 @@ impl Run {
     }
 
     async fn check(self) {
-        let Self { rig, held, doubts } = self;
+        let Self { rig, held, doubts, .. } = self;
         rig.store.heal();
         rig.server.faults().clear();
         rig.client.finish_cleanup().await;
@@ -197,18 +216,18 @@ impl Run {
         // What was handed out is what was sent, or the pointer as it came.
         for message in held.values() {
             let body = message.body().unwrap();
-            let is_whole = body == "small" || body == large("");
             let is_pointer = Pointer::from_body(body).is_ok();
+            let number = || body[..4].parse().unwrap();
+            assert!(is_pointer || self::body(number(), body.len() > 100) == body, "wrong bytes: {body}");
             let handle = ExtendedHandle::parse(message.receipt_handle().unwrap());
-            assert!(is_whole || is_pointer, "wrong bytes");
-            assert_eq!(handle.is_some(), body != "small");
+            assert_eq!(handle.is_some(), is_pointer || body.len() > 100);
         }
     }
 }
 
-async fn run(steps: &[(Step, Trouble)], retry: RetryConfig) {
-    let rig = Rig::retrying("q", retry, |builder| builder).await;
-    let mut run = Run { rig, held: BTreeMap::new(), doubts: 0 };
+async fn run(name: &'static str, steps: &[(Step, Trouble)], retry: RetryConfig) {
+    let rig = Rig::retrying(name, retry, |builder| builder.threshold(Threshold::Bytes(100))).await;
+    let mut run = Run { rig, made: 0, held: BTreeMap::new(), doubts: 0 };
     for (step, trouble) in steps {
         run.arm(trouble);
         run.step(step, trouble.polls).await;
@@ -221,11 +240,12 @@ proptest! {
 
     #[test]
     fn live_messages_have_their_objects(
-        steps in prop::collection::vec((step(), trouble()), 1..12),
+        steps in prop::collection::vec((step(), trouble()), 1..16),
         retries in any::<bool>(),
+        name in prop_oneof![Just("q"), Just("q.fifo")],
     ) {
         let retry = if retries { RetryConfig::standard() } else { RetryConfig::disabled() };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        runtime.block_on(run(&steps, retry));
+        runtime.block_on(run(name, &steps, retry));
     }
 }

@@ -173,16 +173,61 @@ async fn only_the_objects_of_refused_entries_are_deleted() {
     assert_eq!((rig.bodies().len(), rig.store.objects()), (2, rig.pointers()));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_sent_again_has_an_object_of_its_own() {
+    let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
+    rig.server.faults().inject(Fault::reset_after().times(2));
+    rig.send(large("a")).await;
+    rig.server.requests().of(Action::SendMessage).expect(3);
+    assert_eq!((rig.pointers().len(), rig.store.objects()), (3, rig.pointers()));
+    rig.server.faults().inject(Fault::reset_after().times(1));
+    let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+    let output = batch.entries(entry("b", "small")).entries(entry("c", large("c"))).send().await.unwrap();
+    assert_eq!(output.successful.len(), 3);
+    assert_eq!((rig.pointers().len(), rig.store.objects()), (7, rig.pointers()));
+    assert_eq!(rig.client.stats().outcomes_unknown, 4);
+    let messages = rig.receive().await;
+    assert_eq!(messages.iter().filter(|message| message.body().unwrap().len() == 262_145).count(), 7);
+    for message in &messages {
+        rig.client.queue(&rig.url).delete(message).send().await.unwrap();
+        assert_eq!(rig.store.objects(), rig.pointers());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_counted_over_all_objects() {
+    let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
+    rig.server.faults().inject(Fault::reset_after());
+    let error =
+        rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await.unwrap_err();
+    assert!(error.is_outcome_unknown());
+    assert_eq!(error.client_error().unwrap().attempts(), 3);
+    rig.server.requests().of(Action::SendMessage).expect(3);
+    assert_eq!((rig.pointers().len(), rig.store.objects()), (3, rig.pointers()));
+    // What cannot be stored again is not sent again, and the error is that of the first request.
+    rig.store.pass_next(StoreCall::Put);
+    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    let error =
+        rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await.unwrap_err();
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (ErrorKind::Client, true));
+    assert_eq!((rig.pointers().len(), rig.store.objects()), (4, rig.pointers()));
+}
+
 /// The first attempt stores all, its answer is lost; the second is told that an entry failed.
 #[tokio::test(start_paused = true)]
 async fn a_failed_entry_of_a_repeated_request_may_be_in_the_queue() {
-    let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
-    rig.server.faults().inject(Fault::reset_after().times(1));
+    let rig = Rig::retrying("q.fifo", RetryConfig::standard(), |builder| builder).await;
+    rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(1));
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(0).skip(1));
     let batch = rig.client.send_message_batch().queue_url(&rig.url);
-    let output = batch.entries(entry("a", large("a"))).entries(entry("b", large("b"))).send().await.unwrap();
+    let grouped = |id: &str| {
+        let mut entry = entry(id, large(id));
+        entry.message_group_id = Some(id.to_owned());
+        entry
+    };
+    let output = batch.entries(grouped("a")).entries(grouped("b")).send().await.unwrap();
     assert_eq!((output.failed[0].id(), output.successful[0].id()), ("a", "b"));
-    assert_eq!(rig.pointers().len(), 3);
+    assert_eq!(rig.pointers().len(), 2);
     for pointer in rig.pointers() {
         assert!(rig.store.bytes(&pointer).is_some(), "a live message without its object");
     }

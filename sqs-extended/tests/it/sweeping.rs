@@ -73,7 +73,7 @@ async fn a_sweep_goes_on_when_a_delete_fails() {
 #[tokio::test(start_paused = true)]
 async fn ages_that_could_cost_live_messages_their_payload_are_refused() {
     let rig = rig().await;
-    let error = rig.client.sweep("", 14 * DAY - Duration::from_secs(1)).run().await.unwrap_err();
+    let error = rig.client.sweep("", Duration::from_secs(14 * 86_400 - 1)).run().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
     assert!(error.to_string().contains("1209600 s is the least"), "{error}");
     // The queue keeps messages for four days, unless told otherwise.

@@ -1,0 +1,120 @@
+//! What messages that need no store cost: each call through the plain client and through the extended one, in turns, with
+//! a service that answers at once. Prints nanoseconds for a call, and their ratio.
+//!
+//! ```console
+//! $ cargo bench -p sqs-extended --bench small
+//! ```
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use sqs_client::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::client::{Execute, Queue};
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_client::types::{Message, MessageAttributeValue};
+use sqs_extended::{ExtendedClient, MemoryStore};
+use tokio::time::Instant;
+
+const ROUNDS: usize = 60;
+const CALLS: u32 = 500;
+const URL: &str = "http://sqs.invalid/000000000000/q";
+
+/// Answers every request with the same text.
+#[derive(Clone, Debug)]
+struct Canned(Bytes);
+
+impl Transport for Canned {
+    fn send(&self, _: http::Request<Bytes>) -> TransportFuture<'_> {
+        let response = http::Response::builder().header("content-type", "application/x-amz-json-1.0");
+        let response = response.body(self.0.clone()).expect("a response");
+        Box::pin(std::future::ready(Ok(response)))
+    }
+}
+
+fn client(answer: String) -> sqs_client::Client {
+    let config = sqs_mock_server::MockSqs::in_process().client_config().transport(Canned(answer.into()));
+    sqs_client::Client::from_conf(config.build())
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Send,
+    Receive,
+    Delete,
+}
+
+impl Call {
+    fn answer(self) -> String {
+        let (body, value) = (body(), value());
+        let attributes = md5_of_attributes([(&"color", &value)]).expect("one");
+        match self {
+            Self::Send => format!(
+                r#"{{"MD5OfMessageBody":"{}","MD5OfMessageAttributes":"{attributes}","MessageId":"m"}}"#,
+                md5_of_body(&body)
+            ),
+            Self::Receive => {
+                let message = format!(
+                    r#"{{"MessageId":"m","ReceiptHandle":"h","Body":"{body}","MD5OfBody":"{}"}}"#,
+                    md5_of_body(&body)
+                );
+                format!(r#"{{"Messages":[{}]}}"#, vec![message; 10].join(","))
+            }
+            Self::Delete => String::new(),
+        }
+    }
+
+    async fn make<H: Execute>(self, queue: &Queue<H>) {
+        match self {
+            Self::Send => {
+                let send = queue.send(body()).message_attributes("color", value()).send().await;
+                assert!(send.is_ok());
+            }
+            Self::Receive => {
+                assert_eq!(queue.receive().send().await.map_or(0, |output| output.messages().len()), 10);
+            }
+            Self::Delete => {
+                let message =
+                    Message::builder().receipt_handle("AQEBuS5H9z6H4zoPH1YjcXGgAgamwFE4Jbbz").build();
+                assert!(queue.delete(&message).send().await.is_ok());
+            }
+        }
+    }
+
+    async fn time<H: Execute>(self, queue: &Queue<H>) -> Duration {
+        let started = Instant::now();
+        for _ in 0..CALLS {
+            self.make(queue).await;
+        }
+        started.elapsed() / CALLS
+    }
+}
+
+fn body() -> String {
+    "x".repeat(1_000)
+}
+
+fn value() -> MessageAttributeValue {
+    MessageAttributeValue::string("red")
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64) * 1e9
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    println!("| call | plain | extended | ratio |\n|---|--:|--:|--:|");
+    for call in [Call::Send, Call::Receive, Call::Delete] {
+        let plain = client(call.answer());
+        let extended = ExtendedClient::new(plain.clone(), MemoryStore::new("own"));
+        let (plain, extended) = (plain.queue(URL), extended.queue(URL));
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            without.push(call.time(&plain).await);
+            with.push(call.time(&extended).await);
+        }
+        let (without, with) = (median(without), median(with));
+        println!("| {call:?} | {without:.0} ns | {with:.0} ns | {:.3} |", with / without);
+    }
+}

@@ -1,0 +1,73 @@
+//! Sends with pointers that have to be sent again.
+//!
+//! A request that may have been acted on is not repeated as it is: where its messages are in the queue already, the second
+//! ones would share their objects, and who deletes one of two would take the payload from the other. Each request has
+//! objects of its own.
+
+use std::any::Any;
+
+use sqs_client::client::Execute;
+use sqs_client::operation::send_message::SendMessageInput;
+use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+use sqs_client::operation::{Input, Operation};
+use tokio::time::sleep;
+
+use super::ExtendedClient;
+use super::execute::Changed;
+use crate::error::Error;
+use crate::store::PayloadStore;
+
+impl Changed {
+    /// Whether repeating the request could put a pointer into the queue twice. FIFO queues do not take a message twice.
+    pub(super) fn must_not_repeat(&self, input: &impl Input) -> bool {
+        let has_pointers = match self {
+            Self::Send(_) => true,
+            Self::Batch(batch) => batch.has_pointers(),
+            _ => false,
+        };
+        has_pointers && !input.queue_url().is_some_and(|url| url.ends_with(".fifo"))
+    }
+}
+
+impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Sends, and repeats what the client below would repeat.
+    pub(super) async fn send<O: Operation>(
+        &self,
+        mut input: O::Input,
+        changed: &mut Changed,
+    ) -> Result<O::Output, Error> {
+        let mut attempts = 0;
+        loop {
+            let result = self.inner.execute_unrepeated::<O>(input.clone(), attempts).await;
+            let error = match result.map_err(Error::below) {
+                Ok(output) => return Ok(output),
+                Err(error) => error,
+            };
+            let Some((client, pause)) =
+                error.client_error().and_then(|client| Some((client, client.repeat_after()?)))
+            else {
+                return Err(error);
+            };
+            attempts = client.attempts();
+            sleep(pause).await;
+            // That it could not be stored again is told as an event; what the caller has to know is what came before.
+            if self.before_again(&mut input, changed).await.is_err() {
+                return Err(error);
+            }
+        }
+    }
+
+    async fn before_again(&self, input: &mut (dyn Any + Send), changed: &mut Changed) -> Result<(), Error> {
+        match changed {
+            Changed::Send(stored) => match input.downcast_mut::<SendMessageInput>() {
+                Some(input) => self.before_send_again(input, stored).await,
+                None => Ok(()),
+            },
+            Changed::Batch(batch) => match input.downcast_mut::<SendMessageBatchInput>() {
+                Some(input) => self.before_batch_again(input, batch).await,
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
