@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use sqs_client::Client;
 use sqs_client::operation::Action;
-use sqs_client::types::MessageAttributeValue;
+use sqs_client::types::{MessageAttributeValue, QueueAttributeName};
 use sqs_extended::{ErrorKind, ExtendedClient, Payload, Pointer, S3Store};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
@@ -98,6 +98,24 @@ async fn a_message_whose_answer_is_lost_keeps_its_object() {
     assert_eq!(both.objects().await, 1);
     let message = both.client.receive(&both.url).send().await.unwrap().remove(0);
     assert_eq!(message.body().unwrap().unwrap().as_bytes(), bytes(10));
+}
+
+#[tokio::test]
+async fn no_client_sends_twice_what_has_one_object_unless_the_queue_knows_it_again() {
+    let both = both().await;
+    let retrying = ExtendedClient::new(both.sqs.client(), both.s3.store());
+    both.sqs.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
+    let error = retrying.send_stream(&both.url, bytes(10)).send().await.unwrap_err();
+    assert!(error.is_outcome_unknown(), "{error}");
+    assert_eq!((both.sqs.queue("q").bodies().len(), both.objects().await), (1, 1));
+
+    let fifo =
+        both.plain.create_queue().queue_name("q.fifo").attributes(QueueAttributeName::FifoQueue, "true");
+    let fifo = fifo.send().await.unwrap().queue_url.unwrap();
+    both.sqs.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
+    let send = retrying.send_stream(&fifo, bytes(10)).message_group_id("g").message_deduplication_id("d");
+    send.send().await.unwrap();
+    assert_eq!((both.sqs.queue("q.fifo").bodies().len(), both.objects().await), (1, 2));
 }
 
 #[tokio::test]
