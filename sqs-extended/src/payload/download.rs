@@ -43,7 +43,7 @@ impl<S: PayloadStore> Download<S> {
         self
     }
 
-    /// How long the ranges are in which it is read, 8 MiB by default.
+    /// How long the ranges are in which it is read, 4 MiB by default.
     pub fn range_size(mut self, bytes: u64) -> Self {
         self.plan.range = bytes.max(1);
         self

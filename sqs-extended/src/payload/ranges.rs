@@ -27,7 +27,7 @@ pub(super) struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { range: 8 << 20, at_once: 4 }
+        Self { range: 4 << 20, at_once: 4 }
     }
 }
 

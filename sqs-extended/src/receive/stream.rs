@@ -74,7 +74,7 @@ impl<S: PayloadStore> BodyStream<S> {
         self.changed(|download| download.max_length(bytes))
     }
 
-    /// How many ranges of 8 MiB are read at once, 4 by default. All but the first are in memory until it is their turn.
+    /// How many ranges of 4 MiB are read at once, 4 by default. All but the first are in memory until it is their turn.
     pub fn ranges_at_once(self, ranges: usize) -> Self {
         self.changed(|download| download.ranges_at_once(ranges))
     }

@@ -46,7 +46,7 @@ async fn streaming_64_mib_each_way_holds_a_few_parts() {
 #[ignore = "takes minutes without optimization; run with --ignored"]
 async fn streaming_2_gib_each_way_takes_less_than_100_mib() {
     let (growth, most) = measured((2 << 30) - 1).await;
-    assert!(growth < MOST_KIB && most < 100 << 10, "{growth} of {most} KiB");
+    assert!(most < 100 << 10, "{growth} of {most} KiB");
 }
 
 /// Peak and current resident memory of this process, in KiB.
