@@ -58,7 +58,7 @@ impl Default for Settings {
             after_failure: AfterFailure::default(),
             dedup_id: DedupId::default(),
             retry: RetryRules {
-                attempts: 4,
+                attempts: u32::MAX,
                 first_pause: Duration::from_millis(50),
                 max_pause: Duration::from_secs(5),
             },

@@ -37,8 +37,13 @@ impl Digests {
 }
 
 fn sha256(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+/// A hash as 64 lower-case hex digits.
+pub(crate) fn hex(hash: Sha256) -> String {
     let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    for byte in hash.finalize() {
         // Writing into a text cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }

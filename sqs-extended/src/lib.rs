@@ -8,6 +8,7 @@ mod error;
 mod event;
 mod handle;
 mod offload;
+mod payload;
 mod pointer;
 mod queue_facts;
 mod random;
@@ -22,11 +23,17 @@ pub use config::{Compat, ExtendedClientBuilder, MissingObject, Threshold};
 pub use error::{Error, ErrorKind};
 pub use event::Event;
 pub use handle::ExtendedHandle;
+pub use offload::{SendStream, StreamSent};
+#[cfg(any(feature = "gzip", feature = "zstd"))]
+pub use payload::Compression;
+pub use payload::{Body, DEFAULT_MAX_LENGTH, Download, Payload, PayloadError, PayloadErrorKind, Progress};
 pub use pointer::{BadPointer, Pointer, PointerClass};
-pub use receive::{ExtendedMessage, MessagePayload, PayloadRef, Receive};
+pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Receive};
 pub use stats::Stats;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
 pub use store::{
     ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody,
 };
+#[cfg(feature = "s3")]
+pub use store::{Encryption, S3Store, S3StoreBuilder};
 pub use sweep::{Sweep, SweepProgress, SweepReport};

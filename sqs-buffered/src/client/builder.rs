@@ -61,7 +61,9 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How many requests an entry may be in, at least 1; 4 by default. The client below repeats none of them
+    /// How many requests a message may be in, at least 1; by default as many as the
+    /// [delivery timeout](Self::delivery_timeout) allows, as in producers of Kafka: what is given up early is lost to the
+    /// program, and in a FIFO group takes others with it. The client below repeats none of them
     /// ([`Execute::execute_once`]).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.retry.attempts = attempts;

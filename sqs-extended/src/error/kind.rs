@@ -1,5 +1,6 @@
 //! What can go wrong, in broad terms.
 
+use crate::payload::{PayloadError, PayloadErrorKind};
 use crate::store::StoreErrorKind;
 
 /// What went wrong, in broad terms.
@@ -52,6 +53,16 @@ impl ErrorKind {
             Self::Damaged => "damaged",
             Self::TooLarge => "too_large",
             Self::NotText => "not_text",
+        }
+    }
+
+    /// What is wrong with a payload itself.
+    pub(crate) fn of_payload(error: &PayloadError) -> Option<Self> {
+        match error.kind() {
+            PayloadErrorKind::TooLarge => Some(Self::TooLarge),
+            PayloadErrorKind::Damaged => Some(Self::Damaged),
+            PayloadErrorKind::NotText | PayloadErrorKind::Encoding => Some(Self::NotText),
+            PayloadErrorKind::Store | PayloadErrorKind::Source | PayloadErrorKind::File => None,
         }
     }
 

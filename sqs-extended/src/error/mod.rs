@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use sqs_client::client::OperationError;
 
+use crate::payload::PayloadError;
 use crate::pointer::{BadPointer, Pointer};
 use crate::store::StoreError;
 
@@ -32,6 +33,7 @@ enum Source {
     Client { error: Box<dyn StdError + Send + Sync>, client: Option<sqs_client::Error>, hints: Hints },
     Store(StoreError),
     Pointer(BadPointer),
+    Payload(PayloadError),
 }
 
 /// What an error of the client below says about trying again.
@@ -76,6 +78,22 @@ impl Error {
         Self::make(kind, message, None, Source::Store(error))
     }
 
+    /// A payload that was streamed into the store.
+    pub(crate) fn streaming_up(pointer: &Pointer, error: PayloadError) -> Self {
+        let kind = ErrorKind::of_payload(&error).unwrap_or(ErrorKind::Upload);
+        let message = format!("streaming the payload to {pointer} failed, the message was not sent");
+        Self::make(kind, message, Some(pointer.clone()), Source::Payload(error))
+    }
+
+    /// A payload that was to be streamed from the store.
+    pub(crate) fn streaming_down(pointer: &Pointer, error: PayloadError) -> Self {
+        let store =
+            error.store_error().map_or(ErrorKind::Download, |error| ErrorKind::of_download(error.kind()));
+        let kind = ErrorKind::of_payload(&error).unwrap_or(store);
+        let message = format!("streaming the payload from {pointer} failed");
+        Self::make(kind, message, Some(pointer.clone()), Source::Payload(error))
+    }
+
     /// What the client below says.
     pub(crate) fn below<E: OperationError>(error: E) -> Self {
         let hints =
@@ -107,6 +125,7 @@ impl Error {
     pub fn store_error(&self) -> Option<&StoreError> {
         match &self.0.source {
             Source::Store(error) => Some(error),
+            Source::Payload(error) => error.store_error(),
             _ => None,
         }
     }
@@ -124,6 +143,7 @@ impl Error {
         match &self.0.source {
             Source::Client { hints, .. } => hints.is_retryable,
             Source::Store(error) => error.is_retryable(),
+            Source::Payload(error) => error.is_retryable(),
             _ => false,
         }
     }
@@ -182,6 +202,7 @@ impl StdError for Error {
             // Its own text is shown already; what is new is why.
             Source::Client { error, .. } => error.source(),
             Source::Store(error) => Some(error),
+            Source::Payload(error) => Some(error),
             // Its own text is shown already.
             Source::None | Source::Pointer(_) => None,
         }

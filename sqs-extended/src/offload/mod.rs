@@ -12,9 +12,11 @@ mod decision;
 mod envelope;
 mod single;
 mod stored;
+mod stream;
 mod threshold;
 
 pub(crate) use batch::SentBatch;
 pub(crate) use decision::{Selection, Sizes, select};
 pub(crate) use envelope::Envelope;
 pub(crate) use stored::Stored;
+pub use stream::{SendStream, StreamSent};

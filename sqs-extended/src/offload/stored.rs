@@ -117,7 +117,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
 }
 
 /// After most errors there is no object. One that was there before is not ours.
-async fn undo<S: PayloadStore>(doomed: Doomed<S>, error: &StoreError) {
+pub(super) async fn undo<S: PayloadStore>(doomed: Doomed<S>, error: &StoreError) {
     if error.is_outcome_unknown() && error.kind() != StoreErrorKind::Exists {
         doomed.delete().await;
     } else {

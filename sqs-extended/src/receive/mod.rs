@@ -15,6 +15,7 @@ mod load;
 mod message;
 mod missing;
 mod resolve;
+mod stream;
 mod typed;
 
 pub(crate) use ask::ask;
@@ -22,4 +23,5 @@ pub use find::PayloadRef;
 pub(crate) use find::carries_pointer;
 pub(crate) use hold::Terms;
 pub use message::{ExtendedMessage, MessagePayload};
+pub use stream::BodyStream;
 pub use typed::Receive;

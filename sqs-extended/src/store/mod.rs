@@ -8,6 +8,10 @@
 mod error;
 pub(crate) mod memory;
 mod object;
+#[cfg(feature = "s3")]
+mod s3;
+
+use std::ops::Range;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -16,6 +20,8 @@ use crate::pointer::Pointer;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
+#[cfg(feature = "s3")]
+pub use s3::{Encryption, S3Store, S3StoreBuilder};
 
 /// Bytes in pieces, in order. After an error nothing comes any more.
 pub type ByteStream = BoxStream<'static, Result<Bytes, StoreError>>;
@@ -51,6 +57,23 @@ pub trait PayloadStore: Clone + Send + Sync + 'static {
         from: u64,
         tag: Option<&str>,
     ) -> impl Future<Output = Result<Object, StoreError>> + Send;
+
+    /// As [`get`](Self::get), but only the bytes of a range, which is not empty and may reach beyond the end.
+    ///
+    /// # Errors
+    /// As of [`get`](Self::get).
+    fn get_range(
+        &self,
+        at: &Pointer,
+        range: Range<u64>,
+        tag: Option<&str>,
+    ) -> impl Future<Output = Result<Object, StoreError>> + Send {
+        async move {
+            let mut object = self.get(at, range.start, tag).await?;
+            object.body = object::cut(object.body, range.end.saturating_sub(range.start));
+            Ok(object)
+        }
+    }
 
     /// Deletes an object. One that does not exist is deleted already.
     ///

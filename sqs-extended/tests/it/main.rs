@@ -1,4 +1,5 @@
-//! The extended client on the embedded server and a store in memory, without a socket, under tokio's paused clock.
+//! The extended client on the embedded server and a store in memory, without a socket, under tokio's paused clock. What
+//! goes through S3 goes over HTTP, under the real one.
 
 mod actions;
 mod buffered;
@@ -6,6 +7,8 @@ mod cleanup;
 mod leases;
 mod receiving;
 mod rig;
+#[cfg(feature = "s3")]
+mod s3;
 mod schedules;
 mod sending;
 mod settling;

@@ -1,0 +1,117 @@
+//! The servers, each a process of its own: this program, started again.
+
+use std::fmt;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+
+use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_s3::{Client, Config};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use tokio::net::TcpListener;
+
+use crate::{Failed, sink};
+
+pub(crate) const BUCKET: &str = "payloads";
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Sink,
+    S3s,
+}
+
+impl FromStr for Kind {
+    type Err = Failed;
+
+    fn from_str(text: &str) -> Result<Self, Failed> {
+        match text {
+            "sink" => Ok(Self::Sink),
+            "s3s" => Ok(Self::S3s),
+            other => Err(format!("{other:?} is no server; sink and s3s are").into()),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sink => "sink",
+            Self::S3s => "s3s",
+        })
+    }
+}
+
+pub(crate) struct Server {
+    process: Child,
+    client: Client,
+}
+
+impl Server {
+    pub(crate) fn start(kind: Kind, bytes: u64) -> Result<Self, Failed> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--serve", &kind.to_string(), &bytes.to_string()]);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut url)?;
+        Ok(Self { process, client: client(url.trim()) })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Drop for Server {
+    /// It ends with its input, and then removes what it has written.
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+fn client(url: &str) -> Client {
+    let config = Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .endpoint_url(url)
+        .region(Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("id", "secret", None, None, "bench"))
+        .force_path_style(true)
+        .http_client(aws_smithy_http_client::Builder::new().build_http());
+    Client::from_conf(config.build())
+}
+
+/// What the other process does.
+pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), Failed> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let directory = tempfile::tempdir()?;
+    let address = runtime.block_on(async {
+        match kind {
+            Kind::Sink => Ok(sink::serve(bytes).await?),
+            Kind::S3s => serve(directory.path()).await,
+        }
+    })?;
+    println!("http://{address}");
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    runtime.shutdown_background();
+    Ok(())
+}
+
+async fn serve(directory: &std::path::Path) -> Result<SocketAddr, Failed> {
+    std::fs::create_dir(directory.join(BUCKET))?;
+    let files = s3s_fs::FileSystem::new(directory).map_err(|error| format!("{error:?}"))?;
+    let mut builder = S3ServiceBuilder::new(files);
+    builder.set_auth(SimpleAuth::from_single("id", "secret"));
+    let service = builder.build();
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service.clone()));
+        }
+    });
+    Ok(address)
+}

@@ -1,0 +1,117 @@
+//! An object in ranges, some of which are read ahead.
+//!
+//! ```text
+//! current (piece by piece) <- ahead: tasks, one range each, at most `at_once` - 1, in order <- ranges
+//! ```
+//! One connection is slower than what lies between it and S3.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::resume::{Reading, Version};
+use super::{PayloadError, Pieces};
+use crate::pointer::Pointer;
+use crate::store::{Object, PayloadStore, StoreError, StoreErrorKind};
+
+/// How an object is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) range: u64,
+    pub(super) at_once: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { range: 4 << 20, at_once: 4 }
+    }
+}
+
+/// Opens an object: the first range of it.
+pub(super) async fn open<S: PayloadStore>(
+    store: &S,
+    at: &Pointer,
+    is_empty: bool,
+    plan: Plan,
+) -> Result<Object, StoreError> {
+    // No range names a byte of what has none.
+    if is_empty || plan.at_once <= 1 {
+        return store.get(at, 0, None).await;
+    }
+    let object = store.get_range(at, 0..plan.range, None).await?;
+    if object.tag.is_none() && object.length > plan.range {
+        // Nothing would say that the other ranges are of the same version.
+        return store.get(at, 0, None).await;
+    }
+    Ok(object)
+}
+
+/// The bytes of an object that [`open`] has opened: all of them and of one version, or an error at the end.
+pub(super) fn pieces<S: PayloadStore>(store: S, at: Pointer, object: Object, plan: Plan) -> Pieces {
+    let Object { length, tag, body, .. } = object;
+    let is_whole = plan.at_once <= 1 || tag.is_none();
+    let first = if is_whole { length } else { length.min(plan.range) };
+    let version = Arc::new(Version { store, at, tag, length });
+    let current = Current::Reading(Reading::new(Arc::clone(&version), 0..first, Some(body)));
+    let ranges = Ranges { version, plan, next: first, current, ahead: VecDeque::new() };
+    stream::try_unfold(ranges, |mut ranges| async { Ok(ranges.next().await?.map(|piece| (piece, ranges))) })
+        .map(|piece: Result<Bytes, StoreError>| piece.map_err(PayloadError::from))
+        .boxed()
+}
+
+struct Ranges<S> {
+    version: Arc<Version<S>>,
+    plan: Plan,
+    /// Where the first range begins that nobody reads yet.
+    next: u64,
+    current: Current<S>,
+    ahead: VecDeque<AbortOnDropHandle<Result<Vec<Bytes>, StoreError>>>,
+}
+
+enum Current<S> {
+    Reading(Reading<S>),
+    Read(std::vec::IntoIter<Bytes>),
+}
+
+impl<S: PayloadStore> Ranges<S> {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        loop {
+            self.read_ahead();
+            let piece = match &mut self.current {
+                Current::Reading(reading) => reading.next().await?,
+                Current::Read(pieces) => pieces.next(),
+            };
+            if piece.is_some() {
+                return Ok(piece);
+            }
+            let Some(task) = self.ahead.front_mut() else { return Ok(None) };
+            let pieces = task.await.map_err(|error| {
+                StoreError::new(
+                    StoreErrorKind::Interrupted,
+                    format!("the task of a download has ended: {error}"),
+                )
+            });
+            self.ahead.pop_front();
+            self.current = Current::Read(pieces??.into_iter());
+        }
+    }
+
+    fn read_ahead(&mut self) {
+        while self.ahead.len() + 1 < self.plan.at_once
+            && let Some(range) = self.take_range()
+        {
+            let reading = Reading::new(Arc::clone(&self.version), range, None);
+            self.ahead.push_back(AbortOnDropHandle::new(tokio::spawn(reading.all())));
+        }
+    }
+
+    fn take_range(&mut self) -> Option<Range<u64>> {
+        let end = self.version.length.min(self.next.saturating_add(self.plan.range));
+        let range = std::mem::replace(&mut self.next, end)..end;
+        (!range.is_empty()).then_some(range)
+    }
+}

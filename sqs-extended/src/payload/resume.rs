@@ -1,0 +1,155 @@
+//! Bytes of one range of an object, begun again where they broke off.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use crate::pointer::Pointer;
+use crate::random;
+use crate::store::{ByteStream, PayloadStore, StoreError, StoreErrorKind};
+
+/// How often in a row it is begun again.
+const ATTEMPTS: u32 = 5;
+/// So many bytes since the last time are a success: the count begins anew.
+const PROGRESS: u64 = 1 << 20;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whether and when to try again. Pure.
+#[derive(Debug, Default)]
+struct Attempts {
+    in_a_row: u32,
+    since: u64,
+}
+
+impl Attempts {
+    /// After an interruption at byte `position`; `random` is from 0 to 1. `None` is to give up.
+    fn pause(&mut self, position: u64, random: f64) -> Option<Duration> {
+        if position.saturating_sub(self.since) >= PROGRESS {
+            self.in_a_row = 0;
+            self.since = position;
+        }
+        self.in_a_row += 1;
+        let longest = FIRST_PAUSE.saturating_mul(1 << (self.in_a_row - 1).min(16)).min(MAX_PAUSE);
+        (self.in_a_row <= ATTEMPTS).then(|| longest.mul_f64(random))
+    }
+}
+
+/// One version of an object.
+pub(super) struct Version<S> {
+    pub(super) store: S,
+    pub(super) at: Pointer,
+    pub(super) tag: Option<String>,
+    pub(super) length: u64,
+}
+
+impl<S> Version<S> {
+    fn wrong(&self, kind: StoreErrorKind, says: &str) -> StoreError {
+        StoreError::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
+    }
+}
+
+/// A range of an object that is being read.
+pub(super) struct Reading<S> {
+    version: Arc<Version<S>>,
+    left: Range<u64>,
+    body: Option<ByteStream>,
+    attempts: Attempts,
+}
+
+impl<S: PayloadStore> Reading<S> {
+    /// `body` is what has been opened of it already.
+    pub(super) fn new(version: Arc<Version<S>>, range: Range<u64>, body: Option<ByteStream>) -> Self {
+        let attempts = Attempts { since: range.start, in_a_row: 0 };
+        Self { version, left: range, body, attempts }
+    }
+
+    /// All that is left of it.
+    pub(super) async fn all(mut self) -> Result<Vec<Bytes>, StoreError> {
+        let mut pieces = Vec::new();
+        while let Some(piece) = self.next().await? {
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        loop {
+            match self.attempt().await {
+                Err(error) if self.may_resume(&error) => {
+                    self.body = None;
+                    let Some(pause) = self.attempts.pause(self.left.start, random::unit()) else {
+                        return Err(error);
+                    };
+                    tokio::time::sleep(pause).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Without a tag the rest could be of another version; after the last byte it is the bytes that are wrong.
+    fn may_resume(&self, error: &StoreError) -> bool {
+        error.is_retryable() && self.version.tag.is_some() && !self.left.is_empty()
+    }
+
+    async fn attempt(&mut self) -> Result<Option<Bytes>, StoreError> {
+        if self.body.is_none() && !self.left.is_empty() {
+            let Version { store, at, tag, length } = &*self.version;
+            let object = store.get_range(at, self.left.clone(), tag.as_deref()).await?;
+            if object.length != *length || object.tag != *tag {
+                let says = "it has been overwritten while it was read";
+                return Err(self.version.wrong(StoreErrorKind::Changed, says));
+            }
+            self.body = Some(object.body);
+        }
+        let Some(body) = &mut self.body else { return Ok(None) };
+        match body.next().await {
+            Some(piece) => self.take(piece?).map(Some),
+            None if self.left.is_empty() => Ok(None),
+            None => {
+                let says = format!("it ended after {} of {} bytes", self.left.start, self.version.length);
+                Err(self.version.wrong(StoreErrorKind::Interrupted, &says))
+            }
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, StoreError> {
+        self.left.start += u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        if self.left.start > self.left.end {
+            let says = format!("it goes on after byte {}", self.left.end);
+            return Err(self.version.wrong(StoreErrorKind::Changed, &says));
+        }
+        Ok(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let mut attempts = Attempts::default();
+        let pauses: Vec<_> =
+            std::iter::from_fn(|| attempts.pause(7, 1.0)).map(|pause| pause.as_millis()).collect();
+        assert_eq!(pauses, [100, 200, 400, 800, 1_600]);
+        assert_eq!(attempts.pause(7, 1.0), None);
+    }
+
+    #[test]
+    fn progress_gives_new_attempts_and_a_trickle_does_not() {
+        let mut attempts = Attempts::default();
+        assert!((1..=5).all(|position| attempts.pause(position, 0.0).is_some()));
+        assert_eq!(attempts.pause(PROGRESS - 1, 0.0), None);
+        assert_eq!(attempts.pause(PROGRESS, 1.0), Some(FIRST_PAUSE));
+    }
+
+    #[test]
+    fn chance_shortens_pauses() {
+        assert_eq!(Attempts::default().pause(0, 0.25), Some(Duration::from_millis(25)));
+    }
+}

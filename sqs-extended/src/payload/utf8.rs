@@ -1,0 +1,99 @@
+//! Whether bytes that come in pieces are UTF-8. Pure.
+
+/// Looks at pieces in order; characters may be cut between them.
+#[derive(Debug, Default)]
+pub(super) struct Utf8 {
+    /// The beginning of a character whose rest has not come.
+    cut: Vec<u8>,
+    /// Where `cut`, or the next piece, begins.
+    at: u64,
+}
+
+impl Utf8 {
+    /// Takes the next piece. The error is the offset of the first byte that is not UTF-8.
+    pub(super) fn push(&mut self, mut piece: &[u8]) -> Result<(), u64> {
+        while !self.cut.is_empty() {
+            let Some((byte, rest)) = piece.split_first() else { return Ok(()) };
+            self.cut.push(*byte);
+            piece = rest;
+            match std::str::from_utf8(&self.cut) {
+                Ok(_) => {
+                    self.at += length(&self.cut);
+                    self.cut.clear();
+                }
+                Err(error) if error.error_len().is_some() => return Err(self.at),
+                Err(_) => {}
+            }
+        }
+        let Err(error) = std::str::from_utf8(piece) else {
+            self.at += length(piece);
+            return Ok(());
+        };
+        let (valid, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or((piece, &[]));
+        self.at += length(valid);
+        if error.error_len().is_some() {
+            return Err(self.at);
+        }
+        self.cut.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// At the end: no character may be cut.
+    pub(super) fn end(&self) -> Result<(), u64> {
+        if self.cut.is_empty() { Ok(()) } else { Err(self.at) }
+    }
+}
+
+fn length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn in_pieces(bytes: &[u8], cuts: &[usize]) -> Result<(), u64> {
+        let mut utf8 = Utf8::default();
+        let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        for pair in cuts.windows(2) {
+            utf8.push(&bytes[pair[0]..pair[1]])?;
+        }
+        utf8.end()
+    }
+
+    #[test]
+    fn the_error_is_where_the_character_begins() {
+        for (bytes, at) in [
+            (&b"ab\xff"[..], 2),
+            (b"\xc3\xa4\xc3", 2),
+            (b"a\xf0\x9f\x98", 1),
+            (b"\xf0\x9f\x98x", 0),
+            (b"\xed\xa0\x80", 0),
+        ] {
+            for cut in 0..=bytes.len() {
+                assert_eq!(in_pieces(bytes, &[cut]), Err(at), "{bytes:?} cut at {cut}");
+            }
+            assert_eq!(in_pieces(bytes, &(0..bytes.len()).collect::<Vec<_>>()), Err(at), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_text_wherever_it_is_cut(text in "\\PC{0,40}", cuts in prop::collection::vec(0_usize..200, 0..20)) {
+            prop_assert_eq!(in_pieces(text.as_bytes(), &cuts), Ok(()));
+        }
+
+        #[test]
+        fn pieces_are_judged_as_the_whole_is(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xc3), Just(0x9f), Just(0xf0)], 0..40),
+            cuts in prop::collection::vec(0_usize..200, 0..20),
+        ) {
+            let whole = std::str::from_utf8(&bytes).map(drop).map_err(|error| error.valid_up_to() as u64);
+            prop_assert_eq!(in_pieces(&bytes, &cuts), whole);
+        }
+    }
+}

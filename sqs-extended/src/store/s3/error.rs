@@ -1,0 +1,135 @@
+//! What S3 and the SDK say, as errors of a store.
+
+use std::error::Error;
+use std::fmt;
+
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::RequestId as _;
+use aws_smithy_runtime_api::http::Response;
+
+use crate::pointer::Pointer;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// What was asked, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) what: What,
+    pub(super) bucket: &'a str,
+    pub(super) key: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum What {
+    Read,
+    Write,
+    Delete,
+    List,
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = match self.what {
+            What::Read => "reading",
+            What::Write => "writing",
+            What::Delete => "deleting",
+            What::List => "listing",
+        };
+        write!(f, "{verb} s3://{}/{}", self.bucket, self.key)
+    }
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn of(what: What, at: &'a Pointer) -> Self {
+        Self { what, bucket: at.bucket(), key: at.key() }
+    }
+
+    /// A failed call. The SDK's error is its source.
+    pub(super) fn failed<E>(self, error: SdkError<E, Response>) -> StoreError
+    where
+        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+    {
+        let status = error.raw_response().map(|response| response.status().as_u16());
+        let kind = match &error {
+            SdkError::ServiceError(_) | SdkError::ResponseError(_) => kind(self.what, status, error.code()),
+            SdkError::ConstructionFailure(_) => StoreErrorKind::Refused,
+            _ => StoreErrorKind::Unavailable,
+        };
+        let says = if let Some(service) = error.as_service_error() {
+            let code = service.code().unwrap_or("an error without a code");
+            let text = service.message().map(|text| format!(": {text}")).unwrap_or_default();
+            let id = error.request_id().map(|id| format!(", request {id}")).unwrap_or_default();
+            format!("S3 answers {code}{text} (status {}{id})", status.unwrap_or_default())
+        } else {
+            causes(&error)
+        };
+        StoreError::new(kind, format!("{self}: {says}")).caused_by(error)
+    }
+
+    /// Another fault.
+    pub(super) fn wrong(self, kind: StoreErrorKind, says: impl fmt::Display) -> StoreError {
+        StoreError::new(kind, format!("{self}: {says}"))
+    }
+}
+
+/// An error of the SDK says little without its causes.
+pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| (*error).source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// Codes of client errors that pass. Those of conflicts say that another request for the key is under way.
+const PASSING: [&str; 6] = [
+    "ConditionalRequestConflict",
+    "OperationAborted",
+    "RequestTimeout",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+];
+
+fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {
+    match (status.unwrap_or_default(), code) {
+        // A bucket that is not there is no missing object: whoever deletes messages without objects must not take it for one.
+        (404, Some("NoSuchKey" | "NotFound") | None) if what == What::Read => StoreErrorKind::NotFound,
+        (403, _) => StoreErrorKind::Forbidden,
+        (412, _) if what == What::Write => StoreErrorKind::Exists,
+        (412 | 416, _) if what == What::Read => StoreErrorKind::Changed,
+        // Servers in trouble, and successes whose body could not be read or says that they are none.
+        (0..300 | 408 | 429 | 500.., _) => StoreErrorKind::Unavailable,
+        (_, Some(code)) if PASSING.contains(&code) => StoreErrorKind::Unavailable,
+        _ => StoreErrorKind::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_missing_key_is_not_found() {
+        use StoreErrorKind::{NotFound, Refused};
+        assert_eq!(kind(What::Read, Some(404), Some("NoSuchKey")), NotFound);
+        assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Refused);
+        assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Refused);
+    }
+
+    #[test]
+    fn a_condition_that_fails_says_another_thing_to_readers_than_to_writers() {
+        assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), StoreErrorKind::Changed);
+        assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), StoreErrorKind::Changed);
+        assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), StoreErrorKind::Exists);
+    }
+
+    #[test]
+    fn what_may_pass_is_unavailable_and_what_will_not_is_refused() {
+        for (status, code) in
+            [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (200, "InternalError")]
+        {
+            assert_eq!(kind(What::Write, Some(status), Some(code)), StoreErrorKind::Unavailable, "{code}");
+        }
+        for (status, code) in [(400, "InvalidRequest"), (301, "PermanentRedirect"), (400, "BadDigest")] {
+            assert_eq!(kind(What::Write, Some(status), Some(code)), StoreErrorKind::Refused, "{code}");
+        }
+        assert_eq!(kind(What::Read, Some(403), Some("AccessDenied")), StoreErrorKind::Forbidden);
+    }
+}

@@ -1,0 +1,127 @@
+//! The body of an upload, as parts.
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream;
+
+use super::part::{Part, Parting};
+use crate::store::{ByteStream, StoreError, StoreErrorKind, UploadBody};
+
+/// The most parts of an object.
+pub(super) const MAX_PARTS: u32 = 10_000;
+
+/// Reads a body and cuts it.
+pub(super) struct Source {
+    body: Option<ByteStream>,
+    parting: Parting,
+    taken: u64,
+    length: Option<u64>,
+}
+
+impl Source {
+    /// A body whose length is known may get larger parts than `part_size`, so that their number suffices.
+    pub(super) fn new(body: UploadBody, length: Option<u64>, part_size: usize) -> Self {
+        let body = match body {
+            UploadBody::Bytes(bytes) => whole(bytes),
+            UploadBody::Stream(body) => body,
+        };
+        let least = length.map_or(0, |length| length.div_ceil(u64::from(MAX_PARTS)));
+        let size = usize::try_from(least).unwrap_or(usize::MAX).max(part_size);
+        Self { body: Some(body), parting: Parting::new(size), taken: 0, length }
+    }
+
+    /// The next part: a full one as long as something follows it. `None` at the end, also after errors.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    pub(super) async fn part(&mut self) -> Result<Option<Part>, StoreError> {
+        loop {
+            if let Some(part) = self.parting.full() {
+                return Ok(Some(part));
+            }
+            let Some(body) = &mut self.body else { return Ok(self.parting.rest()) };
+            match body.next().await {
+                Some(Ok(piece)) => self.take(piece)?,
+                Some(Err(error)) => return Err(error),
+                None => self.end()?,
+            }
+        }
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn is_done(&self) -> bool {
+        self.body.is_none() && self.parting.is_empty()
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), StoreError> {
+        self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        match self.length {
+            Some(length) if self.taken > length => Err(wrong_length(length, "is longer")),
+            _ => {
+                self.parting.push(piece);
+                Ok(())
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), StoreError> {
+        self.body = None;
+        match self.length {
+            Some(length) if self.taken < length => {
+                Err(wrong_length(length, &format!("ends after {}", self.taken)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn whole(bytes: Bytes) -> ByteStream {
+    stream::iter([Ok(bytes)]).boxed()
+}
+
+fn wrong_length(length: u64, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Source, format!("the body that was to have {length} bytes {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(pieces: &'static [&'static [u8]], length: Option<u64>) -> Source {
+        let body = stream::iter(pieces.iter().map(|piece| Ok(Bytes::from_static(piece)))).boxed();
+        Source::new(UploadBody::Stream(body), length, 4)
+    }
+
+    #[tokio::test]
+    async fn a_body_of_exactly_one_part_is_done_after_it() {
+        let mut source = source(&[b"ab", b"cd"], None);
+        assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
+        assert!(source.is_done());
+    }
+
+    #[tokio::test]
+    async fn a_body_of_one_byte_more_is_not() {
+        let mut source = source(&[b"abcde"], None);
+        assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
+        assert!(!source.is_done());
+        assert_eq!(source.part().await.unwrap().unwrap().length(), 1);
+        assert!(source.part().await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_body_of_another_length_than_it_was_said_to_have_is_an_error() {
+        for (length, says) in [(2, "is longer"), (4, "ends after 3")] {
+            let error = source(&[b"abc"], Some(length)).part().await.unwrap_err();
+            assert_eq!(error.kind(), StoreErrorKind::Source);
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn parts_grow_so_that_ten_thousand_suffice() {
+        let mut source = source(&[b"abcdefghijk"], Some(11));
+        assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
+        let length = u64::from(MAX_PARTS) * 5;
+        assert_eq!(Source::new(UploadBody::Bytes(Bytes::new()), Some(length), 4).parting.size(), 5);
+    }
+}

@@ -1,0 +1,83 @@
+//! How much memory streaming takes: in a process of its own, since the server has its share too.
+
+use std::process::Command;
+
+use futures_util::{StreamExt as _, stream};
+use sqs_extended::{Download, Payload, S3Store};
+
+use super::rig::{BUCKET, at, client};
+use super::sink;
+
+const CHILD: &str = "s3::memory::streams_in_a_process_of_its_own";
+const VARIABLE: &str = "SQS_EXTENDED_STREAM";
+
+/// Five parts of 8 MiB, and what else there is: less than 64 MiB, so that whoever holds a payload of these is found out.
+const MOST_KIB: u64 = 60 << 10;
+
+/// Streams so many bytes up and down, and gives the growth and the most of the resident memory, in KiB.
+async fn measured(length: u64) -> (u64, u64) {
+    let address = sink::serve(length).await.unwrap();
+    let output = tokio::task::spawn_blocking(move || {
+        Command::new(std::env::current_exe().unwrap())
+            .args([CHILD, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+            .env(VARIABLE, format!("http://{address} {length}"))
+            .output()
+            .unwrap()
+    });
+    let output = output.await.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().find_map(|line| line.split_once("resident KiB: "));
+    let Some((_, numbers)) = line else { panic!("{text}{}", String::from_utf8_lossy(&output.stderr)) };
+    let (before, most) = numbers.split_once(" then ").unwrap();
+    let (before, most): (u64, u64) = (before.parse().unwrap(), most.trim().parse().unwrap());
+    println!("{} MiB each way: {before} KiB resident before, {most} KiB at most", length >> 20);
+    (most - before, most)
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn streaming_64_mib_each_way_holds_a_few_parts() {
+    let (growth, _) = measured(64 << 20).await;
+    assert!(growth < MOST_KIB, "{growth} KiB");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+#[ignore = "takes minutes without optimization; run with --ignored"]
+async fn streaming_2_gib_each_way_takes_less_than_100_mib() {
+    let (growth, most) = measured((2 << 30) - 1).await;
+    assert!(most < 100 << 10, "{growth} of {most} KiB");
+}
+
+/// Peak and current resident memory of this process, in KiB.
+fn resident(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "the other half of the tests above, which start it"]
+async fn streams_in_a_process_of_its_own() {
+    let Ok(orders) = std::env::var(VARIABLE) else { return };
+    let (url, length) = orders.split_once(' ').unwrap();
+    let length: u64 = length.parse().unwrap();
+    let store = S3Store::new(client(url), BUCKET);
+    let block = sink::block();
+    let before = resident("VmRSS");
+
+    let size = sink::BLOCK as u64;
+    let pieces = stream::iter((0..length.div_ceil(size)).map(move |number| {
+        let end = usize::try_from((length - number * size).min(size)).unwrap();
+        // A copy, as what is read is: clones of one block would take no memory.
+        Ok::<_, std::io::Error>(block.slice(..end).to_vec().into())
+    }));
+    assert_eq!(Payload::from_stream(pieces).put(&store, &at("k")).await.unwrap(), length);
+    let mut body = Download::new(&store, at("k"), length).open().await.unwrap();
+    let mut received = 0;
+    while let Some(piece) = body.next().await {
+        received += piece.unwrap().len() as u64;
+    }
+    assert_eq!(received, length);
+    println!("\nresident KiB: {before} then {}", resident("VmHWM"));
+}

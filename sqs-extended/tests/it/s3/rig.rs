@@ -1,0 +1,137 @@
+//! An S3 with its files in a directory of its own, on a port of its own.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use aws_sdk_s3::config::retry::RetryConfig;
+use aws_sdk_s3::config::timeout::TimeoutConfig;
+use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_s3::{Client, Config};
+use bytes::Bytes;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use sqs_extended::{Pointer, S3Store};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use super::fault::{Effect, Faults};
+
+pub(crate) const BUCKET: &str = "payloads";
+pub(crate) const PART: usize = 5 << 20;
+
+pub(crate) struct Rig {
+    pub(crate) client: Client,
+    pub(crate) faults: Faults,
+    directory: TempDir,
+}
+
+impl Rig {
+    pub(crate) async fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join(BUCKET)).unwrap();
+        let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(directory.path()).unwrap());
+        builder.set_auth(SimpleAuth::from_single("id", "secret"));
+        let (s3, faults) = (builder.build(), Faults::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let layer = faults.clone();
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let (s3, layer) = (s3.clone(), layer.clone());
+                let service = service_fn(move |request| layer.clone().call(request, s3.clone()));
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
+            }
+        });
+        Self { client: client(&url), faults, directory }
+    }
+
+    pub(crate) fn store(&self) -> S3Store {
+        S3Store::builder(self.client.clone(), BUCKET).part_size(PART).build().unwrap()
+    }
+
+    /// Makes the next `times` requests of this name fail.
+    pub(crate) fn fail(&self, name: &'static str, effect: Effect, times: usize) {
+        self.faults.inject(name, effect, 0, times);
+    }
+
+    /// The names of the requests that came.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.faults.seen().iter().map(super::fault::Seen::name).collect()
+    }
+
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.names().iter().filter(|seen| **seen == name).count()
+    }
+
+    /// Waits for so many requests of this name.
+    pub(crate) async fn wait_for(&self, name: &str, count: usize) {
+        let waiting = async {
+            loop {
+                let woken = self.faults.wake.notified();
+                if self.count(name) >= count {
+                    return;
+                }
+                woken.await;
+            }
+        };
+        let most = Duration::from_secs(20);
+        let in_time = tokio::time::timeout(most, waiting).await;
+        in_time.unwrap_or_else(|_| panic!("{count} of {name} did not come: {:?}", self.names()));
+    }
+
+    /// What uploads that are neither completed nor aborted have left, by the names of files: s3s-fs does not list them.
+    pub(crate) fn left_over(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.contains("upload")).collect()
+    }
+
+    /// Waits until nothing is left over: what is aborted in the background is aborted after its request was seen.
+    pub(crate) async fn wait_until_clean(&self) {
+        self.wait_for("Abort", 1).await;
+        for _ in 0..1_000 {
+            if self.left_over().is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("left over: {:?}", self.left_over());
+    }
+
+    /// Where a file of the server lies.
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) async fn object(&self, at: &Pointer) -> Option<Bytes> {
+        let request = self.client.get_object().bucket(at.bucket()).key(at.key());
+        Some(request.send().await.ok()?.body.collect().await.unwrap().into_bytes())
+    }
+}
+
+pub(crate) fn at(key: &str) -> Pointer {
+    Pointer::new(BUCKET, key)
+}
+
+/// Text that differs from place to place.
+pub(crate) fn bytes(length: usize) -> Bytes {
+    static LONGEST: OnceLock<Bytes> = OnceLock::new();
+    let numbers = (0_u32..).flat_map(|number| format!("{number:x} ").into_bytes());
+    LONGEST.get_or_init(|| numbers.take(4 * PART).collect()).slice(..length)
+}
+
+pub(crate) fn client(url: &str) -> Client {
+    let config = Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .endpoint_url(url)
+        .region(Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("id", "secret", None, None, "test"))
+        .force_path_style(true)
+        .retry_config(RetryConfig::standard().with_initial_backoff(Duration::from_millis(1)))
+        .timeout_config(TimeoutConfig::disabled())
+        .http_client(aws_smithy_http_client::Builder::new().build_http());
+    Client::from_conf(config.build())
+}
