@@ -17,11 +17,51 @@ pub async fn connect() -> Result<(Client, Option<MockSqs>), EnvironmentError> {
         return Ok((Client::from_env()?, None));
     }
     let server = MockSqs::start().await;
+    Ok((over_http(&server), Some(server)))
+}
+
+/// Over HTTP, as in real life: `server.client()` takes a shortcut within the process.
+fn over_http(server: &MockSqs) -> Client {
     println!("server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)", server.endpoint_url());
-    // Over HTTP, as in real life; without this line it would be the server's shortcut within the process.
     let mut config = server.client_config();
     config.set_transport(None);
-    Ok((Client::from_conf(config.build()), Some(server)))
+    Client::from_conf(config.build())
+}
+
+/// As [`connect`], with a client of the S3 that `AWS_ENDPOINT_URL_S3` names, and the bucket that `BUCKET` names; or of ones
+/// that run within this process.
+///
+/// # Errors
+/// As of `connect`; the embedded servers cannot be started; `BUCKET` is not set where it is needed.
+pub async fn connect_with_s3()
+-> Result<(Client, aws_sdk_s3::Client, String, Option<MockSqs>), Box<dyn std::error::Error>> {
+    use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
+    use sqs_mock_server::s3::S3;
+
+    let named = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let (endpoint, bucket, server) = match named("AWS_ENDPOINT_URL_S3") {
+        Some(endpoint) => (endpoint, named("BUCKET").ok_or("BUCKET says which bucket to use")?, None),
+        None => {
+            let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
+            (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
+        }
+    };
+    println!("S3         {endpoint}, bucket {bucket}");
+    let (client, server) = match (named("AWS_ENDPOINT_URL_SQS"), server) {
+        (None, Some(server)) => (over_http(&server), Some(server)),
+        (_, server) => (connect().await?.0, server),
+    };
+    let variable = |name, default: &str| named(name).unwrap_or_else(|| default.to_owned());
+    let (key, secret) = (variable("AWS_ACCESS_KEY_ID", "test"), variable("AWS_SECRET_ACCESS_KEY", "test"));
+    // The HTTP client of the AWS SDK with TLS is left out of this build, to save time; use `aws-config` in a program of yours.
+    let config = aws_sdk_s3::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .endpoint_url(endpoint)
+        .region(Region::new(variable("AWS_REGION", "us-east-1")))
+        .credentials_provider(Credentials::new(key, secret, named("AWS_SESSION_TOKEN"), None, "environment"))
+        .force_path_style(true);
+    Ok((client, aws_sdk_s3::Client::from_conf(config.build()), bucket, server))
 }
 
 /// A queue name that no earlier run has used: the service refuses one for a minute after its queue was deleted.

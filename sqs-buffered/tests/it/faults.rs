@@ -60,7 +60,8 @@ async fn lasting_failures_end_with_the_reason() {
     for (fault, kind, attempts, maybe_sent) in table {
         let rig = Rig::standard().await;
         let struck = rig.server.faults().inject(fault.clone());
-        let error = rig.buffered().send(&rig.url, "tea").await.unwrap_err();
+        let buffered = rig.builder().max_attempts(4).build().unwrap();
+        let error = buffered.send(&rig.url, "tea").await.unwrap_err();
         assert_eq!(
             (error.kind(), struck.hits(), error.is_maybe_sent()),
             (kind, attempts, maybe_sent),
@@ -131,7 +132,7 @@ async fn delivery_timeout_ends_what_cannot_be_done() {
 #[tokio::test(start_paused = true)]
 async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
     let rig = Rig::standard().await;
-    let buffered = sqs_buffered::BufferedClient::new(rig.server.client());
+    let buffered = sqs_buffered::BufferedClient::builder(rig.server.client()).max_attempts(4).build().unwrap();
     let lost = rig.server.faults().inject(Fault::reset_after().times(1));
     let receipt = buffered.send(&rig.url, "tea").await.unwrap();
     assert_eq!((receipt.maybe_duplicate, lost.hits(), rig.bodies().len()), (true, 1, 2));
