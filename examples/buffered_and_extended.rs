@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     client.finish_cleanup().await;
     let payloads = client.stats();
     println!("received   {} messages, {} KiB", report.stats.acked, bytes.load(Ordering::Relaxed) >> 10);
-    println!("payloads   {} downloaded, {} deleted with their messages", payloads.downloads, payloads.deletes);
+    println!("payloads   {} downloaded, {} deleted with their messages", payloads.downloads, payloads.objects_deleted);
     client.delete_queue().queue_url(&url).send().await?;
     Ok(())
 }
