@@ -40,7 +40,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     buffered.flush().await;
     let (sends, payloads) = (buffered.stats(), client.stats());
-    println!("sent       {} messages in {} requests, {} through S3", sends.succeeded, sends.batches, payloads.uploads);
+    println!(
+        "sent       {} messages in {} requests, {} through S3",
+        sends.succeeded, sends.batches, payloads.uploads
+    );
 
     let (left, bytes) = (Arc::new(AtomicUsize::new(messages)), Arc::new(AtomicUsize::new(0)));
     let (count, sum) = (Arc::clone(&left), Arc::clone(&bytes));
@@ -62,7 +65,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     client.finish_cleanup().await;
     let payloads = client.stats();
     println!("received   {} messages, {} KiB", report.stats.acked, bytes.load(Ordering::Relaxed) >> 10);
-    println!("payloads   {} downloaded, {} deleted with their messages", payloads.downloads, payloads.objects_deleted);
+    println!(
+        "payloads   {} downloaded, {} deleted with their messages",
+        payloads.downloads, payloads.objects_deleted
+    );
     client.delete_queue().queue_url(&url).send().await?;
     Ok(())
 }

@@ -68,7 +68,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn piece(number: usize) -> Bytes {
     let mut bytes = vec![0; PIECE];
     for (place, chunk) in bytes.chunks_exact_mut(8).enumerate() {
-        let word = u64::try_from(number * PIECE + place).unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let word =
+            u64::try_from(number * PIECE + place).unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         chunk.copy_from_slice(&word.to_le_bytes());
     }
     bytes.into()
@@ -101,12 +102,19 @@ fn bar(what: &'static str, start: Instant) -> impl FnMut(Progress) + Send {
     move |progress| {
         let total = progress.total.unwrap_or(progress.bytes).max(1);
         let took = start.elapsed();
-        if !std::io::stdout().is_terminal() || (took < drawn + Duration::from_millis(100) && progress.bytes < total) {
+        if !std::io::stdout().is_terminal()
+            || (took < drawn + Duration::from_millis(100) && progress.bytes < total)
+        {
             return;
         }
         drawn = took;
         let filled = usize::try_from(progress.bytes * 40 / total).unwrap_or(40);
-        print!("\r{what:<10} [{}{}] {} MiB ", "#".repeat(filled), "-".repeat(40 - filled.min(40)), progress.bytes >> 20);
+        print!(
+            "\r{what:<10} [{}{}] {} MiB ",
+            "#".repeat(filled),
+            "-".repeat(40 - filled.min(40)),
+            progress.bytes >> 20
+        );
         // Whoever closed standard output does not want to see it.
         let _ = std::io::stdout().flush();
     }

@@ -132,7 +132,8 @@ async fn delivery_timeout_ends_what_cannot_be_done() {
 #[tokio::test(start_paused = true)]
 async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
     let rig = Rig::standard().await;
-    let buffered = sqs_buffered::BufferedClient::builder(rig.server.client()).max_attempts(4).build().unwrap();
+    let buffered =
+        sqs_buffered::BufferedClient::builder(rig.server.client()).max_attempts(4).build().unwrap();
     let lost = rig.server.faults().inject(Fault::reset_after().times(1));
     let receipt = buffered.send(&rig.url, "tea").await.unwrap();
     assert_eq!((receipt.maybe_duplicate, lost.hits(), rig.bodies().len()), (true, 1, 2));
