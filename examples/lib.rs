@@ -39,12 +39,11 @@ pub async fn connect_with_s3()
     use sqs_mock_server::s3::S3;
 
     let named = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let (endpoint, bucket, server) = match named("AWS_ENDPOINT_URL_S3") {
-        Some(endpoint) => (endpoint, named("BUCKET").ok_or("BUCKET says which bucket to use")?, None),
-        None => {
-            let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
-            (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
-        }
+    let (endpoint, bucket, server) = if let Some(endpoint) = named("AWS_ENDPOINT_URL_S3") {
+        (endpoint, named("BUCKET").ok_or("BUCKET says which bucket to use")?, None)
+    } else {
+        let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
+        (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
     };
     println!("S3         {endpoint}, bucket {bucket}");
     let (client, server) = match (named("AWS_ENDPOINT_URL_SQS"), server) {
