@@ -93,7 +93,7 @@ fn hash_of_file(path: &std::path::Path) -> std::io::Result<String> {
 }
 
 fn shown(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// Draws a bar, at most ten times a second.
