@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{PayloadError, PayloadErrorKind, Pieces};
 use crate::random;
@@ -48,7 +49,7 @@ fn block(file: &File) -> io::Result<Vec<u8>> {
     Ok(block)
 }
 
-/// Writes a file that has its name only when all of it is there.
+/// Writes a file that has its name only when all of it is there. While one batch is written, the next one comes.
 pub(super) async fn write(path: &Path, mut pieces: Pieces) -> Result<u64, PayloadError> {
     let failed = |error| {
         let says = format!("{} could not be written", path.display());
@@ -56,7 +57,9 @@ pub(super) async fn write(path: &Path, mut pieces: Pieces) -> Result<u64, Payloa
     };
     let partial = Partial::beside(path);
     let target = partial.path.clone();
-    let mut file = blocking(move || File::create_new(target)).await.map_err(failed)?;
+    // It is there before anything can fail, so that whoever removes it finds it.
+    let file = blocking(move || File::create_new(target)).await.map_err(failed)?;
+    let mut writing = append(file, Vec::new());
     let (mut batch, mut held, mut length) = (Vec::new(), 0, 0);
     while let Some(piece) = pieces.next().await {
         let piece = piece?;
@@ -65,16 +68,18 @@ pub(super) async fn write(path: &Path, mut pieces: Pieces) -> Result<u64, Payloa
         batch.push(piece);
         if held >= BLOCK {
             held = 0;
-            file = append(file, std::mem::take(&mut batch)).await.map_err(failed)?;
+            let file = done(writing).await.map_err(failed)?;
+            writing = append(file, std::mem::take(&mut batch));
         }
     }
-    append(file, batch).await.map_err(failed)?;
+    let file = done(writing).await.map_err(failed)?;
+    done(append(file, batch)).await.map_err(failed)?;
     partial.rename(path).await.map_err(failed)?;
     Ok(length)
 }
 
-async fn append(mut file: File, batch: Vec<Bytes>) -> io::Result<File> {
-    blocking(move || batch.iter().try_for_each(|piece| file.write_all(piece)).map(|()| file)).await
+fn append(mut file: File, batch: Vec<Bytes>) -> JoinHandle<io::Result<File>> {
+    spawn_blocking(move || batch.iter().try_for_each(|piece| file.write_all(piece)).map(|()| file))
 }
 
 /// A file that is removed unless it got its name.
@@ -109,5 +114,9 @@ impl Drop for Partial {
 
 /// Files have no asynchronous face: they are used on threads for that.
 async fn blocking<T: Send + 'static>(call: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(call).await.map_err(io::Error::other)?
+    done(spawn_blocking(call)).await
+}
+
+async fn done<T>(call: JoinHandle<io::Result<T>>) -> io::Result<T> {
+    call.await.map_err(io::Error::other)?
 }
