@@ -40,6 +40,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Gives a message its payload: one that came by another way, such as the event of a Lambda function, or whose
     /// payload could not be loaded before. Others come back as they are.
     ///
+    /// One that is [`Failed`](MessagePayload::Failed) has the receipt handle of the service: deleting it leaves its object.
+    ///
     /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
         self.open(message, false).await
@@ -53,16 +55,19 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let MessagePayload::Lazy(reference) = found else {
             return ExtendedMessage { message, payload: found };
         };
-        extend_handle(&mut message, reference.pointer());
         if is_lazy {
+            extend_handle(&mut message, reference.pointer());
             return ExtendedMessage { message, payload: MessagePayload::Lazy(reference) };
         }
         let payload = match self.load(&reference).await {
             Ok(text) => {
+                extend_handle(&mut message, reference.pointer());
                 unwrap(&mut message, text.body, text.md5);
                 MessagePayload::Loaded(reference)
             }
             Err(error) => {
+                // Its pointer may go on to another queue as a body, and whoever deletes it has not seen the payload.
+                message.receipt_handle = original_handle(&message);
                 self.tell_failed(&message, &error);
                 MessagePayload::Failed(error)
             }

@@ -165,6 +165,27 @@ async fn one_bad_object_never_hides_the_others() {
     assert_eq!(rig.store.bytes(&gone), None);
 }
 
+#[tokio::test(start_paused = true)]
+async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object() {
+    for is_lazy_first in [false, true] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        rig.store.fail_when(|call, _| {
+            (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
+        });
+        let message = if is_lazy_first {
+            let lazy = rig.client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
+            rig.client.resolve(lazy.message).await
+        } else {
+            only(&rig).await
+        };
+        assert_eq!(failure(&message).kind(), ErrorKind::Forbidden);
+        assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
+        rig.client.queue(&rig.url).delete(&message.message).send().await.unwrap();
+        assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+    }
+}
+
 /// I18.
 #[tokio::test(start_paused = true)]
 async fn objects_that_were_changed_are_an_error_and_never_a_body() {
