@@ -48,7 +48,8 @@ pub enum Event<'a> {
         /// Why.
         error: &'a Error,
     },
-    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time.
+    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time, and who gets
+    /// them has less than their whole visibility timeout left.
     RenewalFailed {
         /// Why.
         error: &'a Error,

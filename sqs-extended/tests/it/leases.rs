@@ -120,3 +120,22 @@ async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
     assert_eq!(diary.count("RenewalFailed"), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn downloads_go_on_while_a_renewal_hangs() {
+    let rig = Rig::new().await;
+    for number in 0..10 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let diary = Diary::default();
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
+    let client = ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+    let hanging = Fault::latency(Duration::from_secs(3_600));
+    rig.server.faults().inject(hanging.on(Action::ChangeMessageVisibilityBatch));
+    let started = Instant::now();
+    let messages = client.receive(&rig.url).send().await.unwrap();
+    assert!(messages.iter().all(|message| message.body().is_ok()));
+    // Three rounds of 20 seconds, and a while for the last renewal.
+    assert_eq!((messages.len(), started.elapsed().as_secs()), (10, 65));
+    assert!(diary.count("RenewalFailed") >= 2);
+}
