@@ -262,6 +262,19 @@ async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
+    let rig = Rig::new().await;
+    for (key, bytes, kind, gets) in
+        [("fits", "268435456", ErrorKind::Missing, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
+    {
+        let pointer = Pointer::new("own", key).to_body(PointerClass::Modern);
+        rig.forge(pointer, Some(("ExtendedPayloadSize", bytes))).await;
+        let message = only(&rig).await;
+        assert_eq!((failure(&message).kind(), rig.store.calls().gets), (kind, gets));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_forbidden_is_never_taken_for_missing() {
     for policy in [MissingObject::Surface, MissingObject::Release, MissingObject::DeleteMessage] {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
