@@ -54,6 +54,12 @@ pub enum Event<'a> {
         /// Why.
         error: &'a Error,
     },
+    /// Messages whose receive was dropped while their payloads were loaded could not be made visible again. They are when
+    /// their visibility timeout is over.
+    ReleaseFailed {
+        /// Why.
+        error: &'a Error,
+    },
 }
 
 /// Who wants to know.

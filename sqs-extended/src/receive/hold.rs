@@ -87,7 +87,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
 
     /// Whether all are renewed; if they are not, an event says why. No answer within `patience` is a failure too.
     async fn renew(&self, terms: &Terms, handles: &[String], lease: Duration, patience: Duration) -> bool {
-        let change = timeout(patience, self.change(&terms.queue_url, handles, lease)).await;
+        let change = timeout(patience, self.hide(&terms.queue_url, handles, lease)).await;
         let late = |_| Err(Error::new(ErrorKind::Client, format!("no answer came within {patience:?}")));
         let Err(error) = change.unwrap_or_else(late) else { return true };
         self.shared.herald.tell(&Event::RenewalFailed { error: &error });
@@ -95,7 +95,12 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// Hides messages for so long from now on.
-    async fn change(&self, queue_url: &str, handles: &[String], lease: Duration) -> Result<(), Error> {
+    pub(super) async fn hide(
+        &self,
+        queue_url: &str,
+        handles: &[String],
+        lease: Duration,
+    ) -> Result<(), Error> {
         for handles in handles.chunks(MAX_BATCH_ENTRIES) {
             let input = renewal(queue_url, handles, lease);
             let output =

@@ -7,6 +7,7 @@ use sqs_client::types::Message;
 
 use super::find::{Found, find};
 use super::message::{extend_handle, original_handle, unwrap};
+use super::undelivered::Undelivered;
 use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
 use crate::client::ExtendedClient;
 use crate::error::Error;
@@ -81,7 +82,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         self.shared.herald.tell(&Event::PayloadFailed { message_id, error });
     }
 
-    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out.
+    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out. Dropped
+    /// before its end, the messages are made visible again.
     pub(super) async fn open_all(
         &self,
         messages: Vec<Message>,
@@ -92,9 +94,16 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
         let opening = stream::iter(messages).map(|message| self.open(message, is_lazy));
         let opening = opening.buffered(MESSAGES).collect::<Vec<_>>();
-        let opened = if is_loading { self.holding(terms, &handles, opening).await } else { opening.await };
+        let undelivered = Undelivered::new(self, &terms.queue_url, handles);
+        let opened = if is_loading {
+            self.holding(terms, undelivered.handles(), opening).await
+        } else {
+            opening.await
+        };
         let sorted = stream::iter(opened).then(|message| self.sort_out(message, &terms.queue_url));
-        sorted.filter_map(std::future::ready).collect().await
+        let sorted = sorted.filter_map(std::future::ready).collect().await;
+        undelivered.delivered();
+        sorted
     }
 
     /// The answer to a plain receive. Of one with a damaged message, the others get their payloads too.

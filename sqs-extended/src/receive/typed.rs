@@ -69,7 +69,8 @@ impl<S: PayloadStore, H: Execute> Receive<S, H> {
     /// What the client below says.
     ///
     /// # Cancel safety
-    /// Dropped before its end, messages may stay hidden until their visibility timeout.
+    /// Dropped while payloads are loaded, the messages are made visible again in the background. Dropped before that, while
+    /// the answer is on its way, they may stay hidden until their visibility timeout.
     pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
         let Self { client, mut input, is_lazy } = self;
         ask(&mut input);

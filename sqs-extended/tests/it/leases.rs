@@ -7,10 +7,11 @@ use std::time::Duration;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_extended::{
-    ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreError, Upload,
+    ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreCall, StoreError,
+    StoreFault, Upload,
 };
 use sqs_mock_server::faults::Fault;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::rig::{Diary, Rig, large};
 
@@ -138,4 +139,24 @@ async fn downloads_go_on_while_a_renewal_hangs() {
     // Three rounds of 20 seconds, and a while for the last renewal.
     assert_eq!((messages.len(), started.elapsed().as_secs()), (10, 65));
     assert!(diary.count("RenewalFailed") >= 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receive_that_is_dropped_while_it_loads_makes_its_messages_visible_again() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    rig.send("small").await;
+    rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Hang));
+    let typed = rig.client.receive(&rig.url).send();
+    assert!(timeout(Duration::from_secs(5), typed).await.is_err());
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!((rig.bodies().len(), rig.in_flight()), (2, 0));
+    assert!(timeout(Duration::from_secs(5), rig.receive()).await.is_err());
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!((rig.bodies().len(), rig.in_flight()), (2, 0));
+    // What was handed out stays hidden.
+    rig.store.heal();
+    assert_eq!(rig.receive().await.len(), 2);
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(rig.in_flight(), 2);
 }
