@@ -1,6 +1,7 @@
 //! From the messages that came to the messages that were sent.
 
 use futures_util::{StreamExt as _, stream};
+use sqs_client::checksum::ChecksumMismatch;
 use sqs_client::client::Execute;
 use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::Message;
@@ -113,25 +114,47 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         result: &mut Result<ReceiveMessageOutput, Error>,
     ) {
         match result {
-            Ok(output) => self.open_output(output, &[], terms).await,
+            Ok(output) => self.open_output(output, terms).await,
             Err(error) => {
+                let Some((damaged, whole)) = sift(error) else { return };
                 let Some(client) = error.client_error() else { return };
-                let Some(output) = client.output::<ReceiveMessageOutput>() else { return };
-                let damaged: Vec<_> =
-                    client.checksum_mismatches().iter().filter_map(|mismatch| mismatch.id()).collect();
-                let mut output = output.clone();
-                self.open_output(&mut output, &damaged, terms).await;
+                let Some(mut output) = client.output::<ReceiveMessageOutput>().cloned() else { return };
+                output.messages = Some(whole);
+                self.open_output(&mut output, terms).await;
+                output.messages.get_or_insert_default().extend(damaged);
                 *error = Error::from(client.with_output(output));
             }
         }
     }
 
-    async fn open_output(&self, output: &mut ReceiveMessageOutput, damaged: &[&str], terms: &Terms) {
-        let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
+    async fn open_output(&self, output: &mut ReceiveMessageOutput, terms: &Terms) {
         let Some(messages) = output.messages.take() else { return };
-        let (damaged, messages): (Vec<_>, _) = messages.into_iter().partition(is_damaged);
         let opened = self.open_all(messages, false, terms).await;
-        let messages = opened.into_iter().map(|opened| opened.message).chain(damaged);
-        output.messages = Some(messages.collect());
+        output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
     }
+
+    /// The messages of an answer with wrong checksums: those that are damaged come last, as they are.
+    pub(super) async fn after_damage(
+        &self,
+        error: Error,
+        is_lazy: bool,
+        terms: &Terms,
+    ) -> Result<Vec<ExtendedMessage>, Error> {
+        let Some((damaged, whole)) = sift(&error) else { return Err(error) };
+        let mut messages = self.open_all(whole, is_lazy, terms).await;
+        for message in damaged {
+            self.tell_failed(&message, &error);
+            messages.push(ExtendedMessage { message, payload: MessagePayload::Failed(error.clone()) });
+        }
+        Ok(messages)
+    }
+}
+
+/// The messages in an error about checksums: the damaged ones, which nobody looks into, and the others.
+fn sift(error: &Error) -> Option<(Vec<Message>, Vec<Message>)> {
+    let client = error.client_error()?;
+    let output = client.output::<ReceiveMessageOutput>()?;
+    let damaged: Vec<_> = client.checksum_mismatches().iter().map(ChecksumMismatch::id).collect();
+    let is_damaged = |message: &Message| damaged.contains(&message.message_id());
+    Some(output.messages().iter().cloned().partition(is_damaged))
 }
