@@ -49,7 +49,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> T {
         let received = Instant::now();
         let mut work = std::pin::pin!(work);
-        let Some(lease) = self.lease(terms).await else { return work.await };
+        let lease = match self.lease(terms).await {
+            Some(lease) if !lease.is_zero() => lease,
+            Some(_) => return work.await,
+            None => return self.without_renewals(terms, received + SLACK, work).await,
+        };
         // When the renewal was asked for that their time counts from, and when the next one is due.
         let (mut renewed, mut due) = (received, received + lease / 2);
         let done = loop {
@@ -75,14 +79,27 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         done
     }
 
-    /// How long messages stay hidden; `None` when that is not known, or not at all.
+    /// How long messages stay hidden, which may be not at all; `None` when that is not known.
     async fn lease(&self, terms: &Terms) -> Option<Duration> {
         let asked = terms.visibility_timeout.and_then(|seconds| u64::try_from(seconds).ok());
-        let lease = match asked {
+        match asked {
             Some(seconds) => Some(Duration::from_secs(seconds)),
             None => self.shared.almanac.ask(&self.inner, &terms.queue_url).await.visibility_timeout,
-        };
-        lease.filter(|lease| !lease.is_zero())
+        }
+    }
+
+    /// Waits for `work`, and tells that nothing is renewed if it takes so long that this matters.
+    async fn without_renewals<T>(
+        &self,
+        terms: &Terms,
+        until: Instant,
+        mut work: impl Future<Output = T> + Unpin,
+    ) -> T {
+        if let Ok(done) = timeout_at(until, &mut work).await {
+            return done;
+        }
+        self.shared.herald.tell(&Event::LeaseUnknown { queue_url: &terms.queue_url });
+        work.await
     }
 
     /// Whether all are renewed; if they are not, an event says why. No answer within `patience` is a failure too.

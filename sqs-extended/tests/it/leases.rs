@@ -160,3 +160,22 @@ async fn a_receive_that_is_dropped_while_it_loads_makes_its_messages_visible_aga
     sleep(Duration::from_millis(1)).await;
     assert_eq!(rig.in_flight(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn it_is_told_when_nothing_can_be_renewed() {
+    for (seconds, own_timeout, told) in [(20, None, 1), (0, None, 0), (20, Some(30), 0), (20, Some(0), 0)] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        let diary = Diary::default();
+        let slow = Slow::new(rig.store.clone(), Duration::from_secs(seconds));
+        let client =
+            ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+        rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
+        let mut receive = client.receive(&rig.url);
+        if let Some(timeout) = own_timeout {
+            receive = receive.visibility_timeout(Duration::from_secs(timeout));
+        }
+        assert_eq!(receive.send().await.unwrap()[0].body().unwrap(), Some(&*large("")));
+        assert_eq!(diary.count("LeaseUnknown"), told, "{seconds} s, {own_timeout:?}");
+    }
+}

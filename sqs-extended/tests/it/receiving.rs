@@ -133,6 +133,16 @@ async fn a_pointer_without_the_attribute_is_a_body_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_small_message_with_a_reserved_attribute_of_its_own_fails_and_keeps_its_body() {
+    let rig = Rig::new().await;
+    let send = rig.client.send_message().queue_url(&rig.url).message_body("small");
+    send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(5)).send().await.unwrap();
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).kind(), ErrorKind::BadPointer);
+    assert_eq!((message.message.body(), rig.store.calls().total()), (Some("small"), 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_bad_object_never_hides_the_others() {
     let rig = Rig::new().await;
     for number in 0..9 {
