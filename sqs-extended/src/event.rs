@@ -48,8 +48,21 @@ pub enum Event<'a> {
         /// Why.
         error: &'a Error,
     },
-    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time.
+    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time, and who gets
+    /// them has less than their whole visibility timeout left.
     RenewalFailed {
+        /// Why.
+        error: &'a Error,
+    },
+    /// Messages are not kept hidden while their payloads are loaded, since the queue does not tell its visibility timeout:
+    /// mostly for want of the permission `sqs:GetQueueAttributes`. Receives that say a visibility timeout do not need it.
+    LeaseUnknown {
+        /// The queue.
+        queue_url: &'a str,
+    },
+    /// Messages whose receive was dropped while their payloads were loaded could not be made visible again. They are when
+    /// their visibility timeout is over.
+    ReleaseFailed {
         /// Why.
         error: &'a Error,
     },

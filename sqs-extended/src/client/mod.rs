@@ -26,7 +26,8 @@ use crate::store::PayloadStore;
 ///
 /// # Cancel safety
 /// As of the client below. Objects that no message carries are deleted in the background when a call is dropped
-/// before it sent its message; from then on it is not known whether somebody needs them, and they stay.
+/// before it sent its message; from then on it is not known whether somebody needs them, and they stay. Received messages
+/// are made visible again in the background when a receive is dropped while it loads their payloads.
 pub struct ExtendedClient<S: PayloadStore, H = sqs_client::Client> {
     pub(crate) inner: H,
     pub(crate) shared: Arc<Shared<S>>,

@@ -80,8 +80,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClientBuilder<S, H> {
         self
     }
 
-    /// The largest payload that is loaded into memory; 2,147,483,647 bytes, which is also the most, by default. Larger ones
-    /// are [`ErrorKind::TooLarge`]. So many times the [`concurrency`](Self::concurrency) bounds what downloads hold.
+    /// The largest payload that is loaded into memory; 268,435,456 bytes (256 MiB) by default. 1 to 2,147,483,647. Larger ones
+    /// are [`ErrorKind::TooLarge`]; [`body_stream`](ExtendedClient::body_stream) reads them piece by piece, and has a limit of
+    /// its own.
+    ///
+    /// One receive has up to ten messages, and gives them out together: it holds up to ten times as much.
     pub fn max_payload_bytes(mut self, bytes: u64) -> Self {
         self.settings.max_payload_bytes = bytes;
         self

@@ -20,6 +20,9 @@ pub(crate) use prefix::check as check_prefix;
 /// The most that the other libraries can read: a Java array has no more bytes.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = (1 << 31) - 1;
 
+/// The most that is loaded whole, if nobody wants it otherwise.
+const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;
+
 /// All settings, with their defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -50,7 +53,7 @@ impl Settings {
             missing_object: MissingObject::default(),
             clean_up: true,
             concurrency: 4,
-            max_payload_bytes: MAX_PAYLOAD_BYTES,
+            max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
             time_source: SharedTimeSource::new(SystemClock),
             listener: None,
         }

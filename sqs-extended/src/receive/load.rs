@@ -13,8 +13,6 @@ use crate::store::{Object, PayloadStore, StoreError, StoreErrorKind};
 
 /// How often a download that breaks off is begun again from where it broke off.
 const RESUMES: u32 = 3;
-/// What is reserved before the first byte has come: the message alone says how much that will be.
-const RESERVED_BYTES: u64 = 1 << 20;
 
 /// A payload that is text.
 pub(super) struct Text {
@@ -49,8 +47,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let mut object = self.shared.store.get(pointer, 0, None).await.map_err(failed)?;
         check(payload, &object)?;
         let (tag, sha256) = (object.tag.take(), object.metadata.remove(SHA256_METADATA));
-        let reserved = usize::try_from(payload.length().min(RESERVED_BYTES)).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(reserved);
+        let mut bytes = reserved(payload)?;
         let mut resumes = 0;
         loop {
             let error = match drain(object, payload.length(), &mut bytes).await {
@@ -64,6 +61,19 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             resumes += 1;
             let from = bytes.len() as u64;
             object = self.shared.store.get(pointer, from, tag.as_deref()).await.map_err(failed)?;
+        }
+    }
+}
+
+/// Room for exactly the bytes that message and store agree on.
+fn reserved(payload: &PayloadRef) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let length = usize::try_from(payload.length()).unwrap_or(usize::MAX);
+    match bytes.try_reserve_exact(length) {
+        Ok(()) => Ok(bytes),
+        Err(error) => {
+            let text = format!("there is no memory for the {length} bytes of the payload: {error}");
+            Err(Error::about(ErrorKind::TooLarge, payload.pointer(), text))
         }
     }
 }

@@ -15,7 +15,9 @@ use crate::pointer::Pointer;
 pub struct ExtendedMessage {
     /// The message. Its body is the payload if that is [`Inline`](MessagePayload::Inline) or
     /// [`Loaded`](MessagePayload::Loaded), and otherwise what came: mostly a pointer. Its receipt handle is good for
-    /// deleting the message, and its object with it, through the extended client.
+    /// deleting the message through the extended client, and its object with it if that is `Loaded` or
+    /// [`Lazy`](MessagePayload::Lazy). Deleting one that is [`Failed`](MessagePayload::Failed) leaves the object, since its
+    /// pointer may have gone on to another queue, such as one for dead letters; a sweep finds what is left.
     pub message: Message,
     /// What is known of the payload.
     pub payload: MessagePayload,

@@ -17,6 +17,7 @@ mod missing;
 mod resolve;
 mod stream;
 mod typed;
+mod undelivered;
 
 pub(crate) use ask::ask;
 pub use find::PayloadRef;

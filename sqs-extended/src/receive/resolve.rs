@@ -1,12 +1,14 @@
 //! From the messages that came to the messages that were sent.
 
 use futures_util::{StreamExt as _, stream};
+use sqs_client::checksum::ChecksumMismatch;
 use sqs_client::client::Execute;
 use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::Message;
 
 use super::find::{Found, find};
 use super::message::{extend_handle, original_handle, unwrap};
+use super::undelivered::Undelivered;
 use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
 use crate::client::ExtendedClient;
 use crate::error::Error;
@@ -40,6 +42,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Gives a message its payload: one that came by another way, such as the event of a Lambda function, or whose
     /// payload could not be loaded before. Others come back as they are.
     ///
+    /// One that is [`Failed`](MessagePayload::Failed) has the receipt handle of the service: deleting it leaves its object.
+    ///
     /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
         self.open(message, false).await
@@ -53,16 +57,19 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let MessagePayload::Lazy(reference) = found else {
             return ExtendedMessage { message, payload: found };
         };
-        extend_handle(&mut message, reference.pointer());
         if is_lazy {
+            extend_handle(&mut message, reference.pointer());
             return ExtendedMessage { message, payload: MessagePayload::Lazy(reference) };
         }
         let payload = match self.load(&reference).await {
             Ok(text) => {
+                extend_handle(&mut message, reference.pointer());
                 unwrap(&mut message, text.body, text.md5);
                 MessagePayload::Loaded(reference)
             }
             Err(error) => {
+                // Its pointer may go on to another queue as a body, and whoever deletes it has not seen the payload.
+                message.receipt_handle = original_handle(&message);
                 self.tell_failed(&message, &error);
                 MessagePayload::Failed(error)
             }
@@ -76,7 +83,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         self.shared.herald.tell(&Event::PayloadFailed { message_id, error });
     }
 
-    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out.
+    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out. Dropped
+    /// before its end, the messages are made visible again.
     pub(super) async fn open_all(
         &self,
         messages: Vec<Message>,
@@ -87,9 +95,16 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
         let opening = stream::iter(messages).map(|message| self.open(message, is_lazy));
         let opening = opening.buffered(MESSAGES).collect::<Vec<_>>();
-        let opened = if is_loading { self.holding(terms, &handles, opening).await } else { opening.await };
+        let undelivered = Undelivered::new(self, &terms.queue_url, handles);
+        let opened = if is_loading {
+            self.holding(terms, undelivered.handles(), opening).await
+        } else {
+            opening.await
+        };
         let sorted = stream::iter(opened).then(|message| self.sort_out(message, &terms.queue_url));
-        sorted.filter_map(std::future::ready).collect().await
+        let sorted = sorted.filter_map(std::future::ready).collect().await;
+        undelivered.delivered();
+        sorted
     }
 
     /// The answer to a plain receive. Of one with a damaged message, the others get their payloads too.
@@ -99,25 +114,47 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         result: &mut Result<ReceiveMessageOutput, Error>,
     ) {
         match result {
-            Ok(output) => self.open_output(output, &[], terms).await,
+            Ok(output) => self.open_output(output, terms).await,
             Err(error) => {
+                let Some((damaged, whole)) = sift(error) else { return };
                 let Some(client) = error.client_error() else { return };
-                let Some(output) = client.output::<ReceiveMessageOutput>() else { return };
-                let damaged: Vec<_> =
-                    client.checksum_mismatches().iter().filter_map(|mismatch| mismatch.id()).collect();
-                let mut output = output.clone();
-                self.open_output(&mut output, &damaged, terms).await;
+                let Some(mut output) = client.output::<ReceiveMessageOutput>().cloned() else { return };
+                output.messages = Some(whole);
+                self.open_output(&mut output, terms).await;
+                output.messages.get_or_insert_default().extend(damaged);
                 *error = Error::from(client.with_output(output));
             }
         }
     }
 
-    async fn open_output(&self, output: &mut ReceiveMessageOutput, damaged: &[&str], terms: &Terms) {
-        let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
+    async fn open_output(&self, output: &mut ReceiveMessageOutput, terms: &Terms) {
         let Some(messages) = output.messages.take() else { return };
-        let (damaged, messages): (Vec<_>, _) = messages.into_iter().partition(is_damaged);
         let opened = self.open_all(messages, false, terms).await;
-        let messages = opened.into_iter().map(|opened| opened.message).chain(damaged);
-        output.messages = Some(messages.collect());
+        output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
     }
+
+    /// The messages of an answer with wrong checksums: those that are damaged come last, as they are.
+    pub(super) async fn after_damage(
+        &self,
+        error: Error,
+        is_lazy: bool,
+        terms: &Terms,
+    ) -> Result<Vec<ExtendedMessage>, Error> {
+        let Some((damaged, whole)) = sift(&error) else { return Err(error) };
+        let mut messages = self.open_all(whole, is_lazy, terms).await;
+        for message in damaged {
+            self.tell_failed(&message, &error);
+            messages.push(ExtendedMessage { message, payload: MessagePayload::Failed(error.clone()) });
+        }
+        Ok(messages)
+    }
+}
+
+/// The messages in an error about checksums: the damaged ones, which nobody looks into, and the others.
+fn sift(error: &Error) -> Option<(Vec<Message>, Vec<Message>)> {
+    let client = error.client_error()?;
+    let output = client.output::<ReceiveMessageOutput>()?;
+    let damaged: Vec<_> = client.checksum_mismatches().iter().map(ChecksumMismatch::id).collect();
+    let is_damaged = |message: &Message| damaged.contains(&message.message_id());
+    Some(output.messages().iter().cloned().partition(is_damaged))
 }

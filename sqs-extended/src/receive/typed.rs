@@ -63,18 +63,23 @@ impl<S: PayloadStore, H: Execute> Receive<S, H> {
         self
     }
 
-    /// Receives, and loads what is in the store. One payload that cannot be loaded does not hide the others.
+    /// Receives, and loads what is in the store. One payload that cannot be loaded does not hide the others, and
+    /// neither does a message with a wrong checksum: it is [`Failed`](super::MessagePayload::Failed), with the error of the
+    /// client below, and comes last.
     ///
     /// # Errors
-    /// What the client below says.
+    /// What the client below says, unless it is about checksums.
     ///
     /// # Cancel safety
-    /// Dropped before its end, messages may stay hidden until their visibility timeout.
+    /// Dropped while payloads are loaded, the messages are made visible again in the background. Dropped before that, while
+    /// the answer is on its way, they may stay hidden until their visibility timeout.
     pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
         let Self { client, mut input, is_lazy } = self;
         ask(&mut input);
         let terms = Terms::of(&input);
-        let output = client.inner.execute::<ReceiveMessage>(input).await.map_err(Error::below)?;
-        Ok(client.open_all(output.messages.unwrap_or_default(), is_lazy, &terms).await)
+        match client.inner.execute::<ReceiveMessage>(input).await.map_err(Error::below) {
+            Ok(output) => Ok(client.open_all(output.messages.unwrap_or_default(), is_lazy, &terms).await),
+            Err(error) => client.after_damage(error, is_lazy, &terms).await,
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
+use sqs_client::types::QueueAttributeName;
 use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
@@ -103,4 +104,32 @@ async fn bodies_above_the_limit_of_the_service_fit_where_the_layer_makes_them_sm
     buffered.close().await;
     assert_eq!(consume(&rig).await, bodies);
     assert!(rig.store.objects().is_empty());
+}
+
+/// I16: the dead letter carries the pointer on.
+#[tokio::test(start_paused = true)]
+async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
+    let rig = Rig::new().await;
+    let dead = rig.plain.create_queue().queue_name("dead").send().await.unwrap().queue_url.unwrap();
+    let asked = rig.plain.get_queue_attributes().queue_url(&dead);
+    let asked = asked.attribute_names(QueueAttributeName::QueueArn).send().await.unwrap();
+    let arn = &asked.attributes.unwrap()[&QueueAttributeName::QueueArn];
+    let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"100"}}"#);
+    let set = rig.plain.set_queue_attributes().queue_url(&rig.url);
+    set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
+    rig.send(large("")).await;
+    let pointer = rig.bodies().remove(0);
+    rig.store.fail_when(|call, _| {
+        (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
+    });
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
+        .build();
+    let report = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap();
+    assert_eq!(report.stats.dead_lettered, 1);
+    assert_eq!(rig.server.queue("dead").bodies(), [pointer]);
+    assert_eq!(rig.store.objects().len(), 1);
+    rig.store.heal();
+    let messages = rig.client.receive(&dead).send().await.unwrap();
+    assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
 }

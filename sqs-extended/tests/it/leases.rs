@@ -7,10 +7,11 @@ use std::time::Duration;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_extended::{
-    ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreError, Upload,
+    ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreCall, StoreError,
+    StoreFault, Upload,
 };
 use sqs_mock_server::faults::Fault;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::rig::{Diary, Rig, large};
 
@@ -119,4 +120,62 @@ async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
     let messages = client.receive(&rig.url).send().await.unwrap();
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
     assert_eq!(diary.count("RenewalFailed"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads_go_on_while_a_renewal_hangs() {
+    let rig = Rig::new().await;
+    for number in 0..10 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let diary = Diary::default();
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
+    let client = ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+    let hanging = Fault::latency(Duration::from_secs(3_600));
+    rig.server.faults().inject(hanging.on(Action::ChangeMessageVisibilityBatch));
+    let started = Instant::now();
+    let messages = client.receive(&rig.url).send().await.unwrap();
+    assert!(messages.iter().all(|message| message.body().is_ok()));
+    // Three rounds of 20 seconds, and a while for the last renewal.
+    assert_eq!((messages.len(), started.elapsed().as_secs()), (10, 65));
+    assert!(diary.count("RenewalFailed") >= 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receive_that_is_dropped_while_it_loads_makes_its_messages_visible_again() {
+    let rig = Rig::new().await;
+    rig.send(large("")).await;
+    rig.send("small").await;
+    rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Hang));
+    let typed = rig.client.receive(&rig.url).send();
+    assert!(timeout(Duration::from_secs(5), typed).await.is_err());
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!((rig.bodies().len(), rig.in_flight()), (2, 0));
+    assert!(timeout(Duration::from_secs(5), rig.receive()).await.is_err());
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!((rig.bodies().len(), rig.in_flight()), (2, 0));
+    // What was handed out stays hidden.
+    rig.store.heal();
+    assert_eq!(rig.receive().await.len(), 2);
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(rig.in_flight(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_told_when_nothing_can_be_renewed() {
+    for (seconds, own_timeout, told) in [(20, None, 1), (0, None, 0), (20, Some(30), 0), (20, Some(0), 0)] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        let diary = Diary::default();
+        let slow = Slow::new(rig.store.clone(), Duration::from_secs(seconds));
+        let client =
+            ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+        rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
+        let mut receive = client.receive(&rig.url);
+        if let Some(timeout) = own_timeout {
+            receive = receive.visibility_timeout(Duration::from_secs(timeout));
+        }
+        assert_eq!(receive.send().await.unwrap()[0].body().unwrap(), Some(&*large("")));
+        assert_eq!(diary.count("LeaseUnknown"), told, "{seconds} s, {own_timeout:?}");
+    }
 }

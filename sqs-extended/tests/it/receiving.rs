@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use sqs_client::checksum::md5_of_body;
 use sqs_client::operation::Action;
-use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{Message, MessageAttributeValue};
 use sqs_extended::{
@@ -134,6 +133,16 @@ async fn a_pointer_without_the_attribute_is_a_body_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_small_message_with_a_reserved_attribute_of_its_own_fails_and_keeps_its_body() {
+    let rig = Rig::new().await;
+    let send = rig.client.send_message().queue_url(&rig.url).message_body("small");
+    send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(5)).send().await.unwrap();
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).kind(), ErrorKind::BadPointer);
+    assert_eq!((message.message.body(), rig.store.calls().total()), (Some("small"), 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_bad_object_never_hides_the_others() {
     let rig = Rig::new().await;
     for number in 0..9 {
@@ -163,6 +172,27 @@ async fn one_bad_object_never_hides_the_others() {
     assert_eq!(found.body().unwrap().map(str::as_bytes), Some(&*lost));
     rig.client.queue(&rig.url).delete(&found.message).send().await.unwrap();
     assert_eq!(rig.store.bytes(&gone), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object() {
+    for is_lazy_first in [false, true] {
+        let rig = Rig::new().await;
+        rig.send(large("")).await;
+        rig.store.fail_when(|call, _| {
+            (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
+        });
+        let message = if is_lazy_first {
+            let lazy = rig.client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
+            rig.client.resolve(lazy.message).await
+        } else {
+            only(&rig).await
+        };
+        assert_eq!(failure(&message).kind(), ErrorKind::Forbidden);
+        assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
+        rig.client.queue(&rig.url).delete(&message.message).send().await.unwrap();
+        assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+    }
 }
 
 /// I18.
@@ -238,6 +268,19 @@ async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
     let message = only(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
     assert_eq!(rig.store.calls().gets, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
+    let rig = Rig::new().await;
+    for (key, bytes, kind, gets) in
+        [("fits", "268435456", ErrorKind::Missing, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
+    {
+        let pointer = Pointer::new("own", key).to_body(PointerClass::Modern);
+        rig.forge(pointer, Some(("ExtendedPayloadSize", bytes))).await;
+        let message = only(&rig).await;
+        assert_eq!((failure(&message).kind(), rig.store.calls().gets), (kind, gets));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -318,17 +361,4 @@ async fn messages_that_come_by_other_ways_are_resolved() {
         .await
         .unwrap();
     assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn of_a_receive_with_a_damaged_message_the_others_get_their_payloads() {
-    let rig = Rig::new().await;
-    rig.send(large("")).await;
-    rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
-    let receive = rig.client.receive_message().queue_url(&rig.url).send().await;
-    let error = receive.unwrap_err();
-    // The only message is damaged: it is not looked into.
-    let output: &ReceiveMessageOutput = error.client_error().unwrap().output().unwrap();
-    assert_eq!(output.messages()[0].body(), Some(&*rig.bodies()[0]));
-    assert_eq!((error.client_error().unwrap().checksum_mismatches().len(), rig.store.calls().gets), (1, 0));
 }

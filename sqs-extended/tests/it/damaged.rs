@@ -1,0 +1,78 @@
+//! Receives of which one message has a wrong checksum.
+
+use bytes::Bytes;
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::receive_message::ReceiveMessageOutput;
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_extended::{ErrorKind, ExtendedClient, ExtendedHandle, MemoryStore, MessagePayload, Pointer};
+
+use crate::rig::{Rig, large};
+
+/// Changes the first letter of one key in every answer. Keys are hexadecimal, and it becomes a letter that is not.
+#[derive(Debug)]
+struct Garbling {
+    inner: sqs_mock_server::InProcess,
+    key: String,
+}
+
+impl Transport for Garbling {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let response = self.inner.send(request).await?;
+            let garbled = format!("g{}", &self.key[1..]);
+            let change = |body: Bytes| String::from_utf8_lossy(&body).replace(&self.key, &garbled).into();
+            Ok(response.map(change))
+        })
+    }
+}
+
+/// Three large messages, the second of which arrives damaged.
+async fn damaged() -> (Rig, ExtendedClient<MemoryStore>, Pointer) {
+    let rig = Rig::new().await;
+    for mark in ["a", "b", "c"] {
+        rig.send(large(mark)).await;
+    }
+    let pointer = Pointer::from_body(&rig.bodies()[1]).unwrap();
+    let transport = Garbling { inner: rig.server.transport(), key: pointer.key().to_owned() };
+    let config = rig.server.client_config().transport(transport).retry_config(RetryConfig::disabled());
+    let client = ExtendedClient::new(Client::from_conf(config.build()), rig.store.clone());
+    (rig, client, pointer)
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_receive_with_a_damaged_message_the_others_get_their_payloads() {
+    let (rig, client, _) = damaged().await;
+    let receive = client.receive_message().queue_url(&rig.url).max_number_of_messages(10).send().await;
+    let error = receive.unwrap_err();
+    let error = error.client_error().unwrap();
+    let output: &ReceiveMessageOutput = error.output().unwrap();
+    let bodies: Vec<_> = output.messages().iter().map(|message| message.body().unwrap()).collect();
+    assert_eq!(bodies[..2], [large("a"), large("c")]);
+    // The damaged one is not looked into.
+    assert!(Pointer::from_body(bodies[2]).unwrap().key().starts_with('g'));
+    assert_eq!((bodies.len(), error.checksum_mismatches().len(), rig.store.calls().gets), (3, 1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_typed_receive_gives_the_others_and_says_which_one_is_damaged() {
+    for is_lazy in [false, true] {
+        let (rig, client, pointer) = damaged().await;
+        let receive = client.receive(&rig.url);
+        let receive = if is_lazy { receive.lazy() } else { receive };
+        let messages = receive.send().await.unwrap();
+        assert_eq!(messages.len(), 3);
+        for (message, mark) in messages.iter().zip(["a", "c"]) {
+            let expected = (!is_lazy).then(|| large(mark));
+            assert_eq!(message.body().unwrap(), expected.as_deref());
+        }
+        let MessagePayload::Failed(error) = &messages[2].payload else { panic!("{:?}", messages[2]) };
+        assert_eq!(error.kind(), ErrorKind::Client);
+        assert_eq!(error.client_error().unwrap().checksum_mismatches().len(), 1);
+        // Who deletes it deletes no object.
+        assert_eq!(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()), None);
+        client.queue(&rig.url).delete(&messages[2].message).send().await.unwrap();
+        assert!(rig.store.bytes(&pointer).is_some());
+        assert_eq!((rig.bodies().len(), client.stats().payloads_failed), (2, 1));
+    }
+}
