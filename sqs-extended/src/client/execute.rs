@@ -47,8 +47,8 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
         self.run::<O>(input, Attempts::OfClient).await
     }
 
-    /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object; only
-    /// on FIFO queues, which know a message again, the client below may repeat a request with pointers.
+    /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object. Where
+    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep.
     async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
         self.run::<O>(input, Attempts::One).await
     }
@@ -118,9 +118,6 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let mut changed = self.before(&mut input).await?;
         let mut result = match (&changed, attempts) {
             (Changed::Batch(batch), _) if batch.is_empty => Ok(O::Output::default()),
-            (_, Attempts::One) if changed.may_repeat(&input) => {
-                self.below::<O>(input, Attempts::OfClient).await
-            }
             (_, Attempts::OfClient) if changed.must_not_repeat(&input) => {
                 self.send::<O>(input, &mut changed).await
             }

@@ -23,11 +23,6 @@ impl Changed {
         self.has_pointers() && !is_fifo(input)
     }
 
-    /// Whether repeating the request, pointers included, is better than storing payloads again for another one.
-    pub(super) fn may_repeat(&self, input: &impl Input) -> bool {
-        self.has_pointers() && is_fifo(input)
-    }
-
     fn has_pointers(&self) -> bool {
         match self {
             Self::Send(_) => true,

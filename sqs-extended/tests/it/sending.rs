@@ -1,10 +1,13 @@
 //! What becomes of payloads when something goes wrong on the way into the queue.
 
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::client::Execute as _;
+use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
+use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::service_error::ErrorCode;
-use sqs_client::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
+use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_extended::{ErrorKind, StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
@@ -260,4 +263,44 @@ async fn a_queue_that_deduplicates_by_content_does_it_by_the_content_of_the_payl
     assert_eq!(first.message_id(), second.message_id());
     send(large("b")).await.unwrap();
     assert_eq!(rig.bodies().len(), 2);
+}
+
+/// The caller repeats: it has to know of each attempt, which is one request, with an object of its own.
+#[tokio::test(start_paused = true)]
+async fn one_attempt_is_one_request_on_every_queue() {
+    for (name, messages) in [("q", 2), ("q.fifo", 1)] {
+        let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
+        let mut input = SendMessageInput::default();
+        input.queue_url = Some(rig.url.clone());
+        input.message_body = Some(large(""));
+        input.message_group_id = name.ends_with(".fifo").then(|| "g".to_owned());
+        let error = rig.client.execute_once::<SendMessage>(input.clone()).await.unwrap_err();
+        assert!(error.is_outcome_unknown());
+        rig.server.requests().of(Action::SendMessage).expect(1);
+        rig.client.execute_once::<SendMessage>(input).await.unwrap();
+        rig.server.requests().of(Action::SendMessage).expect(2);
+        assert_eq!((rig.pointers().len(), rig.store.objects().len()), (messages, 2), "{name}");
+        assert!(rig.pointers().iter().all(|pointer| rig.store.bytes(pointer).is_some()));
+    }
+}
+
+/// Ids that a client makes up would be others in the next attempt.
+#[tokio::test(start_paused = true)]
+async fn one_attempt_makes_up_no_deduplication_id() {
+    let rig = Rig::new().await;
+    let create =
+        rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    let generating = rig.server.client_config().deduplication_ids(DeduplicationIds::Generate).build();
+    let below = sqs_client::Client::from_conf(generating);
+    let client = sqs_extended::ExtendedClient::builder(below, rig.store.clone()).build().unwrap();
+    let mut input = SendMessageInput::default();
+    input.queue_url = Some(url);
+    input.message_body = Some(large(""));
+    input.message_group_id = Some("g".to_owned());
+    client.execute_once::<SendMessage>(input.clone()).await.unwrap_err();
+    assert!(rig.store.objects().is_empty());
+    client.execute::<SendMessage>(input).await.unwrap();
+    assert_eq!(rig.server.queue("o.fifo").bodies().len(), 1);
 }
