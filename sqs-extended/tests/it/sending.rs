@@ -304,3 +304,42 @@ async fn one_attempt_makes_up_no_deduplication_id() {
     client.execute::<SendMessage>(input).await.unwrap();
     assert_eq!(rig.server.queue("o.fifo").bodies().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_does_not_tell_its_attributes_knows_equal_payloads_again() {
+    for (fault, asked) in
+        [(Fault::error(ErrorCode::AccessDenied), 1), (Fault::throttle(), 3), (Fault::reset_before(), 3)]
+    {
+        let rig = Rig::with("q.fifo", |builder| builder).await;
+        rig.server.faults().inject(fault.clone().on(Action::GetQueueAttributes));
+        for _ in 0..2 {
+            let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
+            send.message_body(large("a")).send().await.unwrap();
+        }
+        assert_eq!(rig.pointers().len(), 1, "{fault:?}");
+        // Only a denial is remembered.
+        rig.server.faults().clear();
+        for mark in ["b", "c"] {
+            let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
+            send.message_body(large(mark)).send().await.unwrap();
+        }
+        rig.server.requests().of(Action::GetQueueAttributes).expect(asked);
+    }
+}
+
+/// Nothing is made up for a queue that says that it takes no ids of the content.
+#[tokio::test(start_paused = true)]
+async fn a_queue_without_deduplication_by_content_keeps_what_it_told() {
+    let rig = Rig::new().await;
+    let create =
+        rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    let send = async || {
+        let send = rig.client.send_message().queue_url(&url).message_group_id("g").message_body(large("a"));
+        send.send().await.unwrap_err()
+    };
+    assert!(send().await.client_error().unwrap().message().unwrap().contains("MessageDeduplicationId"));
+    tokio::time::advance(std::time::Duration::from_mins(6)).await;
+    rig.server.faults().inject(Fault::throttle().on(Action::GetQueueAttributes));
+    assert!(send().await.client_error().unwrap().message().unwrap().contains("MessageDeduplicationId"));
+}
