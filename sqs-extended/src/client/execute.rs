@@ -115,11 +115,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         mut input: O::Input,
         attempts: Attempts,
     ) -> Result<O::Output, Error> {
-        let mut changed = self.before(&mut input).await?;
+        let changed = self.before(&mut input).await?;
         let mut result = match (&changed, attempts) {
             (Changed::Batch(batch), _) if batch.is_empty => Ok(O::Output::default()),
             (_, Attempts::OfClient) if changed.must_not_repeat(&input) => {
-                self.send::<O>(input, &mut changed).await
+                return self.send::<O>(input, changed).await;
             }
             _ => self.below::<O>(input, attempts).await,
         };
@@ -156,7 +156,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         Ok(Changed::Nothing)
     }
 
-    async fn after(&self, changed: Changed, result: AnyResult<'_>) {
+    pub(super) async fn after(&self, changed: Changed, result: AnyResult<'_>) {
         match changed {
             Changed::Nothing => {}
             Changed::Send(stored) => {

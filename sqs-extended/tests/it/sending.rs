@@ -4,8 +4,8 @@ use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::Execute as _;
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
-use sqs_client::operation::Action;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
+use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_extended::{ErrorKind, StoreCall, StoreErrorKind, StoreFault};
@@ -193,6 +193,49 @@ async fn a_message_that_is_sent_again_has_an_object_of_its_own() {
     assert_eq!(messages.iter().filter(|message| message.body().unwrap().len() == 262_145).count(), 7);
     for message in &messages {
         rig.client.queue(&rig.url).delete(message).send().await.unwrap();
+        assert_eq!(rig.store.objects(), rig.pointers());
+    }
+}
+
+/// The first request is in the queue, its answer is lost; the second one is refused.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() {
+    for name in ["q", "q.fifo"] {
+        let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
+        let sends = [Action::SendMessage, Action::SendMessageBatch];
+        let group = name.ends_with(".fifo").then(|| "g".to_owned());
+        for action in sends {
+            rig.server.faults().inject(Fault::reset_after().on(action).times(1));
+            rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(action).times(1));
+        }
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large("a"));
+        let error = send.set_message_group_id(group.clone()).send().await.unwrap_err();
+        assert_eq!(error.client_error().unwrap().code(), Some("AccessDenied"));
+        assert!(error.is_outcome_unknown(), "{name}");
+        let mut b = entry("b", large("b"));
+        b.message_group_id = group;
+        let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(b);
+        assert!(batch.send().await.unwrap_err().is_outcome_unknown(), "{name}");
+        for action in sends {
+            rig.server.requests().of(action).expect(2);
+        }
+        // The objects of the second requests are gone, those of the first ones stay.
+        assert_eq!((rig.pointers().len(), rig.store.objects()), (2, rig.pointers()), "{name}");
+        assert_eq!(rig.client.stats().outcomes_unknown, 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_batch_says_that_an_earlier_request_may_be_in_the_queue() {
+    for (lost, is_maybe) in [(0, false), (1, true)] {
+        let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(lost));
+        let refusal = Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(0);
+        rig.server.faults().inject(refusal.skip(lost));
+        let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+        let output = batch.entries(entry("b", large("b"))).send().await.unwrap();
+        assert_eq!((output.failed.len(), output.is_maybe_repeated()), (1, is_maybe));
+        // The refused entry of the last request has no object; that of the first one has.
         assert_eq!(rig.store.objects(), rig.pointers());
     }
 }
