@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sqs_client::client::Execute;
+use sqs_client::client::{Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ const CAPACITY: usize = 1_000;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct QueueFacts {
     pub(crate) maximum_message_size: Option<usize>,
-    pub(crate) content_based_deduplication: bool,
+    pub(crate) content_based_deduplication: Option<bool>,
     pub(crate) visibility_timeout: Option<Duration>,
     pub(crate) retention: Option<Duration>,
 }
@@ -39,7 +39,8 @@ impl Almanac {
         known.get(queue_url).filter(|(_, until)| Instant::now() < *until).map(|(facts, _)| *facts)
     }
 
-    /// What is known, or else what the queue answers; nothing when it may not be asked.
+    /// What is known, or else what the queue answers; nothing when it may not be asked, and what was known last, if anything,
+    /// when it could not be asked this time.
     pub(crate) async fn ask<H: Execute>(&self, client: &H, queue_url: &str) -> QueueFacts {
         if let Some(facts) = self.known(queue_url) {
             return facts;
@@ -48,6 +49,9 @@ impl Almanac {
             Ok(facts) => (facts, LIFETIME),
             Err(error) => {
                 tracing::debug!(%error, queue_url, "the queue does not tell its attributes");
+                if !is_denial::<H>(&error) {
+                    return self.known.lock().get(queue_url).map(|(facts, _)| *facts).unwrap_or_default();
+                }
                 (QueueFacts::default(), LIFETIME_OF_A_REFUSAL)
             }
         };
@@ -76,8 +80,16 @@ pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<Queue
     let seconds = |name| text(name).and_then(|text| text.parse().ok()).map(Duration::from_secs);
     Ok(QueueFacts {
         maximum_message_size: text(QueueAttributeName::MaximumMessageSize).and_then(|text| text.parse().ok()),
-        content_based_deduplication: text(QueueAttributeName::ContentBasedDeduplication) == Some("true"),
+        content_based_deduplication: Some(
+            text(QueueAttributeName::ContentBasedDeduplication) == Some("true"),
+        ),
         visibility_timeout: seconds(QueueAttributeName::VisibilityTimeout),
         retention: seconds(QueueAttributeName::MessageRetentionPeriod),
     })
+}
+
+/// Whether the service has answered, with a no that asking again does not change.
+fn is_denial<H: Execute>(error: &H::Error) -> bool {
+    let is_refusal = error.client_error().is_some_and(|error| error.service_error().is_some());
+    is_refusal && !error.is_retryable()
 }

@@ -47,8 +47,8 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
         self.run::<O>(input, Attempts::OfClient).await
     }
 
-    /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object; only
-    /// on FIFO queues, which know a message again, the client below may repeat a request with pointers.
+    /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object. Where
+    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep.
     async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
         self.run::<O>(input, Attempts::One).await
     }
@@ -115,14 +115,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         mut input: O::Input,
         attempts: Attempts,
     ) -> Result<O::Output, Error> {
-        let mut changed = self.before(&mut input).await?;
+        let changed = self.before(&mut input).await?;
         let mut result = match (&changed, attempts) {
             (Changed::Batch(batch), _) if batch.is_empty => Ok(O::Output::default()),
-            (_, Attempts::One) if changed.may_repeat(&input) => {
-                self.below::<O>(input, Attempts::OfClient).await
-            }
             (_, Attempts::OfClient) if changed.must_not_repeat(&input) => {
-                self.send::<O>(input, &mut changed).await
+                return self.send::<O>(input, changed).await;
             }
             _ => self.below::<O>(input, attempts).await,
         };
@@ -159,7 +156,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         Ok(Changed::Nothing)
     }
 
-    async fn after(&self, changed: Changed, result: AnyResult<'_>) {
+    pub(super) async fn after(&self, changed: Changed, result: AnyResult<'_>) {
         match changed {
             Changed::Nothing => {}
             Changed::Send(stored) => {

@@ -5,11 +5,12 @@
 //! objects of its own.
 
 use std::any::Any;
+use std::time::Duration;
 
 use sqs_client::client::Execute;
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
-use sqs_client::operation::{Input, Operation};
+use sqs_client::operation::{Input, MaybeRepeated as _, Operation};
 use tokio::time::sleep;
 
 use super::ExtendedClient;
@@ -21,11 +22,6 @@ impl Changed {
     /// Whether repeating the request could put a pointer into the queue twice.
     pub(super) fn must_not_repeat(&self, input: &impl Input) -> bool {
         self.has_pointers() && !is_fifo(input)
-    }
-
-    /// Whether repeating the request, pointers included, is better than storing payloads again for another one.
-    pub(super) fn may_repeat(&self, input: &impl Input) -> bool {
-        self.has_pointers() && is_fifo(input)
     }
 
     fn has_pointers(&self) -> bool {
@@ -43,30 +39,37 @@ fn is_fifo(input: &impl Input) -> bool {
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// Sends, and repeats what the client below would repeat.
+    /// Sends, repeats what the client below would repeat, and sees to the objects. Those of earlier requests, which may have
+    /// been acted on, are kept already: only those of the last one are settled by its answer. What the caller is told is of
+    /// all requests.
     pub(super) async fn send<O: Operation>(
         &self,
         mut input: O::Input,
-        changed: &mut Changed,
+        mut changed: Changed,
     ) -> Result<O::Output, Error> {
-        let mut attempts = 0;
-        loop {
+        let (mut attempts, mut is_in_doubt) = (0, false);
+        let mut result = loop {
             let result = self.inner.execute_unrepeated::<O>(input.clone(), attempts).await;
-            let error = match result.map_err(Error::below) {
-                Ok(output) => return Ok(output),
-                Err(error) => error,
-            };
-            let Some((client, pause)) =
-                error.client_error().and_then(|client| Some((client, client.repeat_after()?)))
-            else {
-                return Err(error);
-            };
-            attempts = client.attempts();
+            let result = result.map_err(Error::below);
+            let Some((sent, pause)) = result.as_ref().err().and_then(repetition) else { break result };
+            attempts = sent;
             sleep(pause).await;
             // That it could not be stored again is told as an event; what the caller has to know is what came before.
-            if self.before_again(&mut input, changed).await.is_err() {
-                return Err(error);
+            if self.before_again(&mut input, &mut changed).await.is_err() {
+                break result;
             }
+            is_in_doubt = true;
+        };
+        self.after(changed, &mut result).await;
+        if !is_in_doubt {
+            return result;
+        }
+        match result {
+            Ok(mut output) => {
+                output.set_maybe_repeated();
+                Ok(output)
+            }
+            Err(error) => Err(error.outcome_unknown()),
         }
     }
 
@@ -83,4 +86,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             _ => Ok(()),
         }
     }
+}
+
+/// How many requests were sent, and how long to wait for the next one, if there is to be one.
+fn repetition(error: &Error) -> Option<(u32, Duration)> {
+    let client = error.client_error()?;
+    Some((client.attempts(), client.repeat_after()?))
 }

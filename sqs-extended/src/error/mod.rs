@@ -30,7 +30,7 @@ struct Inner {
 
 enum Source {
     None,
-    Client { error: Box<dyn StdError + Send + Sync>, client: Option<sqs_client::Error>, hints: Hints },
+    Client { error: Arc<dyn StdError + Send + Sync>, client: Option<sqs_client::Error>, hints: Hints },
     Store(StoreError),
     Pointer(BadPointer),
     Payload(PayloadError),
@@ -99,8 +99,16 @@ impl Error {
         let hints =
             Hints { is_retryable: error.is_retryable(), is_outcome_unknown: error.is_outcome_unknown() };
         let client = error.client_error().cloned();
-        let source = Source::Client { error: Box::new(error), client, hints };
+        let source = Source::Client { error: Arc::new(error), client, hints };
         Self::make(ErrorKind::Client, String::new(), None, source)
+    }
+
+    /// The same error of a call whose earlier requests the service may have acted on.
+    pub(crate) fn outcome_unknown(self) -> Self {
+        let Source::Client { error, client, hints } = &self.0.source else { return self };
+        let hints = Hints { is_outcome_unknown: true, ..*hints };
+        let source = Source::Client { error: Arc::clone(error), client: client.clone(), hints };
+        Self::make(self.kind(), self.0.message.clone(), self.0.pointer.clone(), source)
     }
 
     /// What went wrong, in broad terms.

@@ -73,13 +73,14 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         doomed.spare();
     }
 
-    /// A FIFO queue that makes deduplication ids of the content would make one of the pointer, which never is the same.
+    /// A FIFO queue that makes deduplication ids of the content would make one of the pointer, which never is the same. Any
+    /// queue may do so that does not say that it does not: a message twice is worse than one id that was not needed.
     async fn name_content(&self, queue_url: &str, body: &str, deduplication_id: &mut Option<String>) {
         if deduplication_id.is_some() || !queue_url.ends_with(".fifo") {
             return;
         }
         let facts = self.shared.almanac.ask(&self.inner, queue_url).await;
-        if facts.content_based_deduplication {
+        if facts.content_based_deduplication != Some(false) {
             *deduplication_id = Some(content_deduplication_id(body));
         }
     }

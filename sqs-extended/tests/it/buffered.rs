@@ -1,5 +1,6 @@
 //! Batches and consumers over the extended client.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -132,4 +133,43 @@ async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
     rig.store.heal();
     let messages = rig.client.receive(&dead).send().await.unwrap();
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
+}
+
+/// I8 and I16, through lanes that make every attempt by themselves.
+#[tokio::test(start_paused = true)]
+async fn messages_whose_answer_is_lost_have_objects_of_their_own() {
+    for fault in [Fault::reset_after(), Fault::truncate(), Fault::omit_entries()] {
+        for name in ["q", "q.fifo"] {
+            let rig = Rig::with(name, |builder| builder).await;
+            let lost = rig.server.faults().inject(fault.clone().on(Action::SendMessageBatch).times(2));
+            let buffered = BufferedClient::new(rig.client.clone());
+            let mut tickets = Vec::new();
+            for number in 0..9 {
+                let body = if number % 3 == 0 { number.to_string() } else { large(&number.to_string()) };
+                let mut entry = Entry::new(&rig.url, body);
+                if name.ends_with(".fifo") {
+                    entry = entry.message_group_id(format!("g{}", number % 2));
+                }
+                tickets.push(buffered.enqueue(entry).await.unwrap());
+            }
+            buffered.flush().await;
+            for ticket in tickets {
+                ticket.await.unwrap();
+            }
+            buffered.close().await;
+            assert_eq!(lost.hits(), 2);
+            let (pointers, bodies) = (rig.pointers(), rig.bodies().len());
+            let distinct: HashSet<_> = pointers.iter().map(|pointer| pointer.key().to_owned()).collect();
+            assert_eq!(distinct.len(), pointers.len(), "{name} {fault:?}: two messages share an object");
+            assert!(pointers.iter().all(|pointer| rig.store.bytes(pointer).is_some()), "{name} {fault:?}");
+            if name.ends_with(".fifo") {
+                assert_eq!((bodies, pointers.len()), (9, 6), "{fault:?}");
+            } else {
+                assert!(bodies > 9, "{fault:?}: nothing was sent again");
+            }
+            let consumed: HashSet<_> = consume(&rig).await.into_iter().collect();
+            assert_eq!(consumed.len(), 9, "{name} {fault:?}");
+            assert!(pointers.iter().all(|pointer| rig.store.bytes(pointer).is_none()), "{name} {fault:?}");
+        }
+    }
 }

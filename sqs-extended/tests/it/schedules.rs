@@ -6,10 +6,12 @@ use std::pin::pin;
 use std::task::Poll;
 
 use proptest::prelude::*;
+use sqs_client::client::Execute as _;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
+use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::service_error::ErrorCode;
-use sqs_client::types::{DeleteMessageBatchRequestEntry, Message};
+use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
 use sqs_extended::{ExtendedHandle, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 
@@ -19,12 +21,27 @@ use crate::sizes::entry;
 /// What is done next.
 #[derive(Clone, Debug)]
 enum Step {
-    Send { is_large: bool },
-    SendBatch { large: Vec<bool> },
+    Send {
+        is_large: bool,
+    },
+    /// One attempt after the other, as callers make them that repeat by themselves.
+    SendOnce {
+        large: Vec<bool>,
+        attempts: usize,
+    },
+    SendBatch {
+        large: Vec<bool>,
+    },
     Receive,
-    Delete { pick: usize },
-    DeleteBatch { count: usize },
-    Hide { pick: usize },
+    Delete {
+        pick: usize,
+    },
+    DeleteBatch {
+        count: usize,
+    },
+    Hide {
+        pick: usize,
+    },
 }
 
 /// What goes wrong with it.
@@ -40,6 +57,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => any::<bool>().prop_map(|is_large| Step::Send { is_large }),
         3 => prop::collection::vec(prop::bool::weighted(0.7), 1..=5).prop_map(|large| Step::SendBatch { large }),
+        2 => (prop::collection::vec(prop::bool::weighted(0.7), 1..=5), 1_usize..=3)
+            .prop_map(|(large, attempts)| Step::SendOnce { large, attempts }),
         3 => Just(Step::Receive),
         2 => any::<usize>().prop_map(|pick| Step::Delete { pick }),
         2 => (1_usize..=5).prop_map(|count| Step::DeleteBatch { count }),
@@ -130,6 +149,15 @@ impl Run {
         self.rig.url.ends_with(".fifo").then(|| (self.made % 3).to_string())
     }
 
+    fn entries(&mut self, sizes: &[bool]) -> Vec<SendMessageBatchRequestEntry> {
+        let entries = sizes.iter().enumerate().map(|(place, is_large)| {
+            let mut entry = entry(&place.to_string(), self.make(*is_large));
+            entry.message_group_id = self.group();
+            entry
+        });
+        entries.collect()
+    }
+
     fn pick(&self, pick: usize) -> Option<Message> {
         let place = pick.checked_rem(self.held.len())?;
         self.held.values().nth(place).cloned()
@@ -145,14 +173,25 @@ impl Run {
                 self.doubts += usize::from(within(polls, send).await.is_none());
             }
             Step::SendBatch { large: sizes } => {
-                let entries = sizes.iter().enumerate().map(|(place, is_large)| {
-                    let mut entry = entry(&place.to_string(), self.make(*is_large));
-                    entry.message_group_id = self.group();
-                    entry
-                });
-                let entries = entries.collect();
+                let entries = self.entries(sizes);
                 let send = client.send_message_batch().queue_url(url).set_entries(Some(entries)).send();
                 self.doubts += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
+            }
+            Step::SendOnce { large: sizes, attempts } => {
+                let mut input = SendMessageBatchInput::default();
+                (input.queue_url, input.entries) = (Some(url), Some(self.entries(sizes)));
+                for _ in 0..*attempts {
+                    let send = client.execute_once::<SendMessageBatch>(input.clone());
+                    self.doubts += match within(polls, send).await {
+                        None => sizes.len(),
+                        Some(Ok(_)) => break,
+                        Some(Err(_)) => 0,
+                    };
+                }
+                // A FIFO queue says that it took what it has already: those objects stay.
+                if self.rig.url.ends_with(".fifo") {
+                    self.doubts += sizes.len() * (attempts - 1);
+                }
             }
             Step::Receive => {
                 for message in self.rig.receive().await {

@@ -1,10 +1,13 @@
 //! What becomes of payloads when something goes wrong on the way into the queue.
 
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::client::Execute as _;
+use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
-use sqs_client::operation::Action;
+use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
+use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::service_error::ErrorCode;
-use sqs_client::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
+use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_extended::{ErrorKind, StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
@@ -194,6 +197,49 @@ async fn a_message_that_is_sent_again_has_an_object_of_its_own() {
     }
 }
 
+/// The first request is in the queue, its answer is lost; the second one is refused.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() {
+    for name in ["q", "q.fifo"] {
+        let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
+        let sends = [Action::SendMessage, Action::SendMessageBatch];
+        let group = name.ends_with(".fifo").then(|| "g".to_owned());
+        for action in sends {
+            rig.server.faults().inject(Fault::reset_after().on(action).times(1));
+            rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(action).times(1));
+        }
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large("a"));
+        let error = send.set_message_group_id(group.clone()).send().await.unwrap_err();
+        assert_eq!(error.client_error().unwrap().code(), Some("AccessDenied"));
+        assert!(error.is_outcome_unknown(), "{name}");
+        let mut b = entry("b", large("b"));
+        b.message_group_id = group;
+        let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(b);
+        assert!(batch.send().await.unwrap_err().is_outcome_unknown(), "{name}");
+        for action in sends {
+            rig.server.requests().of(action).expect(2);
+        }
+        // The objects of the second requests are gone, those of the first ones stay.
+        assert_eq!((rig.pointers().len(), rig.store.objects()), (2, rig.pointers()), "{name}");
+        assert_eq!(rig.client.stats().outcomes_unknown, 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_batch_says_that_an_earlier_request_may_be_in_the_queue() {
+    for (lost, is_maybe) in [(0, false), (1, true)] {
+        let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(lost));
+        let refusal = Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(0);
+        rig.server.faults().inject(refusal.skip(lost));
+        let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
+        let output = batch.entries(entry("b", large("b"))).send().await.unwrap();
+        assert_eq!((output.failed.len(), output.is_maybe_repeated()), (1, is_maybe));
+        // The refused entry of the last request has no object; that of the first one has.
+        assert_eq!(rig.store.objects(), rig.pointers());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn attempts_are_counted_over_all_objects() {
     let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
@@ -260,4 +306,83 @@ async fn a_queue_that_deduplicates_by_content_does_it_by_the_content_of_the_payl
     assert_eq!(first.message_id(), second.message_id());
     send(large("b")).await.unwrap();
     assert_eq!(rig.bodies().len(), 2);
+}
+
+/// The caller repeats: it has to know of each attempt, which is one request, with an object of its own.
+#[tokio::test(start_paused = true)]
+async fn one_attempt_is_one_request_on_every_queue() {
+    for (name, messages) in [("q", 2), ("q.fifo", 1)] {
+        let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
+        let mut input = SendMessageInput::default();
+        input.queue_url = Some(rig.url.clone());
+        input.message_body = Some(large(""));
+        input.message_group_id = name.ends_with(".fifo").then(|| "g".to_owned());
+        let error = rig.client.execute_once::<SendMessage>(input.clone()).await.unwrap_err();
+        assert!(error.is_outcome_unknown());
+        rig.server.requests().of(Action::SendMessage).expect(1);
+        rig.client.execute_once::<SendMessage>(input).await.unwrap();
+        rig.server.requests().of(Action::SendMessage).expect(2);
+        assert_eq!((rig.pointers().len(), rig.store.objects().len()), (messages, 2), "{name}");
+        assert!(rig.pointers().iter().all(|pointer| rig.store.bytes(pointer).is_some()));
+    }
+}
+
+/// Ids that a client makes up would be others in the next attempt.
+#[tokio::test(start_paused = true)]
+async fn one_attempt_makes_up_no_deduplication_id() {
+    let rig = Rig::new().await;
+    let create =
+        rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    let generating = rig.server.client_config().deduplication_ids(DeduplicationIds::Generate).build();
+    let below = sqs_client::Client::from_conf(generating);
+    let client = sqs_extended::ExtendedClient::builder(below, rig.store.clone()).build().unwrap();
+    let mut input = SendMessageInput::default();
+    input.queue_url = Some(url);
+    input.message_body = Some(large(""));
+    input.message_group_id = Some("g".to_owned());
+    client.execute_once::<SendMessage>(input.clone()).await.unwrap_err();
+    assert!(rig.store.objects().is_empty());
+    client.execute::<SendMessage>(input).await.unwrap();
+    assert_eq!(rig.server.queue("o.fifo").bodies().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_does_not_tell_its_attributes_knows_equal_payloads_again() {
+    for (fault, asked) in
+        [(Fault::error(ErrorCode::AccessDenied), 1), (Fault::throttle(), 3), (Fault::reset_before(), 3)]
+    {
+        let rig = Rig::with("q.fifo", |builder| builder).await;
+        rig.server.faults().inject(fault.clone().on(Action::GetQueueAttributes));
+        for _ in 0..2 {
+            let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
+            send.message_body(large("a")).send().await.unwrap();
+        }
+        assert_eq!(rig.pointers().len(), 1, "{fault:?}");
+        // Only a denial is remembered.
+        rig.server.faults().clear();
+        for mark in ["b", "c"] {
+            let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
+            send.message_body(large(mark)).send().await.unwrap();
+        }
+        rig.server.requests().of(Action::GetQueueAttributes).expect(asked);
+    }
+}
+
+/// Nothing is made up for a queue that says that it takes no ids of the content.
+#[tokio::test(start_paused = true)]
+async fn a_queue_without_deduplication_by_content_keeps_what_it_told() {
+    let rig = Rig::new().await;
+    let create =
+        rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    let send = async || {
+        let send = rig.client.send_message().queue_url(&url).message_group_id("g").message_body(large("a"));
+        send.send().await.unwrap_err()
+    };
+    assert!(send().await.client_error().unwrap().message().unwrap().contains("MessageDeduplicationId"));
+    tokio::time::advance(std::time::Duration::from_mins(6)).await;
+    rig.server.faults().inject(Fault::throttle().on(Action::GetQueueAttributes));
+    assert!(send().await.client_error().unwrap().message().unwrap().contains("MessageDeduplicationId"));
 }

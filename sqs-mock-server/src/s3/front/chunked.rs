@@ -95,7 +95,8 @@ impl Decoder {
                         self.trailer(&line)?;
                     }
                 }
-                State::End => return Ok(None),
+                State::End if self.buffer.is_empty() => return Ok(None),
+                State::End => return Err(Malformed("it goes on behind its end")),
             }
         }
     }
@@ -223,6 +224,7 @@ mod tests {
             (b"1\r\nhello", "a chunk is longer than its size"),
             (b"F\r\nhello", "it breaks off"),
             (b"5\r\nhello\r\n0\r\n\r\n", "it has another length than it should have"),
+            (b"F\r\n0123456789abcde\r\n0\r\n\r\nmore", "it goes on behind its end"),
             (b"0\r\nnonsense\r\n\r\n", "a trailer is no header"),
             (&[b'1'; 5000], "a line is too long"),
         ] {
