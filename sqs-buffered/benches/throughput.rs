@@ -25,9 +25,10 @@ Compares single sends, the buffered client and batches made by hand.
   --rows TEXT         only rows with this text in their names
   --help              this text
 
-Batches by hand are sent by as many tasks as there are producers: the same concurrency. The buffered client has its
-default of batches in flight, and in the two last rows as many as there are producers. Where answers are awaited later,
-1,000 messages are on their way, in the last row more than the client has room for, so that producers wait for it.
+Batches by hand are sent by as many tasks as there are producers: the same concurrency, and ten times the messages on their
+way that producers have there who await each send; the second row of batches by hand has as many as these. The buffered
+client has its default of batches in flight, and in the two last rows as many as there are producers. Where answers are
+awaited later, 1,000 messages are on their way, in the last row more than the client has room for, so that producers wait.
 
 The table goes to standard output. CPU is that of this process, user and system, a message.";
 
@@ -161,7 +162,8 @@ struct Measured {
 /// A way to send.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    ByHand,
+    /// With so many tasks.
+    ByHand(usize),
     Singly,
     /// How many sends of a producer may be unanswered (1: each is awaited before the next), and how many batches may be
     /// in flight where not the default.
@@ -200,6 +202,7 @@ impl Bench {
         let share = (UNANSWERED / producers.max(1)).max(1);
         let rows = [
             ("single sends", How::Singly),
+            ("by hand, as much on its way as with each send awaited", How::ByHand(producers.div_ceil(10))),
             ("buffered, each send awaited", buffered(1, None)),
             ("buffered, answers awaited later", buffered(share, None)),
             ("the same, in flight as by hand", buffered(share, Some(producers))),
@@ -208,7 +211,7 @@ impl Bench {
         let show = |name: &str, measured: &Measured, ceiling: &Measured| {
             println!("| {latency} ms | {producers} | {name} | {}", measured.cells(ceiling));
         };
-        let ceiling = self.run(How::ByHand, producers).await?;
+        let ceiling = self.run(How::ByHand(producers), producers).await?;
         show("batches of ten by hand", &ceiling, &ceiling);
         for (name, how) in rows.into_iter().filter(|(name, _)| name.contains(only)) {
             show(name, &self.run(how, producers).await?, &ceiling);
@@ -218,7 +221,7 @@ impl Bench {
 
     async fn run(&self, how: How, producers: usize) -> Result<Measured, Failed> {
         match how {
-            How::ByHand => self.by_hand(producers).await,
+            How::ByHand(tasks) => self.by_hand(tasks).await,
             How::Singly => self.singly(producers).await,
             How::Buffered { window, in_flight } => self.buffered(producers, window, in_flight).await,
         }
@@ -306,15 +309,17 @@ impl Bench {
         let work = move |_: Client, url: String| {
             let (body, buffered) = (body.clone(), Arc::clone(&sender));
             async move {
-                let (end, mut times) = (now() + time, Vec::new());
+                let mut clock = now();
+                let (end, mut times) = (clock + time, Vec::new());
                 let mut unanswered = VecDeque::with_capacity(window);
-                while now() < end {
-                    unanswered.push_back((now(), buffered.enqueue(Entry::new(&url, &body)).await?));
+                while clock < end {
+                    unanswered.push_back((clock, buffered.enqueue(Entry::new(&url, &body)).await?));
                     if unanswered.len() >= window
                         && let Some((start, ticket)) = unanswered.pop_front()
                     {
                         ticket.await?;
-                        times.push(start.elapsed());
+                        clock = now();
+                        times.push(clock.duration_since(start));
                     }
                 }
                 for (start, ticket) in unanswered {

@@ -5,6 +5,7 @@
 //!  | Wait: for a change, an answer, or the time
 //! ```
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use sqs_client::client::Execute;
@@ -58,6 +59,8 @@ impl<K: Kind, H: Execute> Worker<K, H> {
     }
 
     pub(crate) async fn run(mut self) {
+        let mut alarm = pin!(sleep_until(Instant::now() + IDLE));
+        let mut was_active = true;
         loop {
             if std::mem::take(&mut self.gives_way) {
                 tokio::task::yield_now().await;
@@ -70,14 +73,24 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             if rest.is_idle && rest.is_closing && self.is_dismissed() {
                 return;
             }
-            let until = rest.until.unwrap_or_else(|| Instant::now() + IDLE);
+            // Setting a timer wakes whoever waits for timers, so one that goes off too early is left as it is.
+            if let Some(until) = rest.until.filter(|until| *until < alarm.deadline()) {
+                alarm.as_mut().reset(until);
+            }
             tokio::select! {
                 biased;
-                Some(done) = self.requests.join_next_with_id() => self.take_in(done),
-                () = self.will.channel.changed.notified() => {}
-                () = sleep_until(until) => if rest.until.is_none() && self.is_dismissed() {
-                    return;
-                },
+                Some(done) = self.requests.join_next_with_id() => {
+                    self.take_in(done);
+                    was_active = true;
+                }
+                () = self.will.channel.changed.notified() => was_active = true,
+                () = &mut alarm => {
+                    if rest.is_idle && !was_active && self.is_dismissed() {
+                        return;
+                    }
+                    was_active = !rest.is_idle;
+                    alarm.as_mut().reset(Instant::now() + IDLE);
+                }
             }
         }
     }
