@@ -13,6 +13,11 @@ use super::{DEFAULT_MAX_LENGTH, PayloadError, PayloadErrorKind, sha256};
 use crate::pointer::Pointer;
 use crate::store::{Object, PayloadStore};
 
+/// What is reserved of a compressed payload before it has come: its message alone says how much that will be.
+const SURE: u64 = 1 << 20;
+/// What is compressed may have so many bytes, and an eighth of its length, more than it had.
+const COMPRESSED_MORE: u64 = 64 << 10;
+
 /// A payload that is to be read.
 pub struct Download<S> {
     store: S,
@@ -78,13 +83,17 @@ impl<S: PayloadStore> Download<S> {
         checks.begin()?;
         let mut object = ranges::open(&store, &at, length == 0, plan).await?;
         let encoding = Encoding::of(object.content_encoding.as_deref())?;
-        if encoding.is_plain() {
+        let sure = if encoding.is_plain() {
             right_length(&at, &object, length)?;
-        }
+            length
+        } else {
+            not_too_long(&at, &object, length)?;
+            SURE.min(length)
+        };
         checks.sha256 =
             object.metadata.remove(sha256::METADATA).map(|expected| (Sha256::default(), expected));
         let pieces = encoding.decode(ranges::pieces(store, at, object, plan));
-        Ok(Body::new(length, checked(pieces, checks, |_| {})))
+        Ok(Body::new(length, sure, checked(pieces, checks, |_| {})))
     }
 }
 
@@ -92,8 +101,20 @@ fn right_length(at: &Pointer, object: &Object, length: u64) -> Result<(), Payloa
     if object.length == length {
         return Ok(());
     }
-    let (bucket, key, is) = (at.bucket(), at.key(), object.length);
-    let says = format!("s3://{bucket}/{key} has {is} bytes, and its message says {length}");
+    let says = format!("{at} has {} bytes, and its message says {length}", object.length);
+    Err(PayloadError::new(PayloadErrorKind::Damaged, says))
+}
+
+/// No compression makes a payload much longer; what is, would only be read to be found out.
+fn not_too_long(at: &Pointer, object: &Object, length: u64) -> Result<(), PayloadError> {
+    let most = length.saturating_add(length / 8).saturating_add(COMPRESSED_MORE);
+    if object.length <= most {
+        return Ok(());
+    }
+    let is = object.length;
+    let says = format!(
+        "{at} has {is} bytes, compressed; a payload of {length} bytes, as its message says, has at most {most}"
+    );
     Err(PayloadError::new(PayloadErrorKind::Damaged, says))
 }
 

@@ -18,6 +18,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod utf8;
+mod whole;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;

@@ -107,7 +107,7 @@ impl<S: PayloadStore> BodyStream<S> {
             From::Message(body) => Ok(body),
             From::Store { payload, download, opened } => {
                 let body = download.open().await;
-                let body = body.map_err(|error| Error::streaming_down(payload.pointer(), error))?;
+                let body = body.map_err(|error| Error::reading(payload.pointer(), error))?;
                 opened.downloads.add(1);
                 Ok(body)
             }
