@@ -82,13 +82,13 @@ impl Body {
     }
 
     /// Writes it into a file, and says how many bytes that are. The file gets its name, in place of one that is there, only
-    /// when it is whole and right; before, it lies beside it as `NAME.<id>.partial`.
+    /// when it is whole, right and on the disk; before, it lies beside it as `NAME.<id>.partial`.
     ///
     /// # Errors
     /// [`PayloadErrorKind::File`] when the file cannot be written, and what the stream says. Nothing is left then.
     ///
     /// # Cancel safety
-    /// Dropped before its end, it leaves nothing.
+    /// Dropped before its end, it leaves nothing, unless the file is about to get its name.
     pub async fn write_to_path(self, path: impl AsRef<Path>) -> Result<u64, PayloadError> {
         file::write(path.as_ref(), self.pieces).await
     }
