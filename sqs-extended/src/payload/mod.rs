@@ -26,6 +26,7 @@ use futures_util::stream::BoxStream;
 pub use body::Body;
 pub use checks::Progress;
 pub use download::Download;
+pub(crate) use download::Options;
 #[cfg(any(feature = "gzip", feature = "zstd"))]
 pub use encoding::Compression;
 pub use error::{PayloadError, PayloadErrorKind};

@@ -120,6 +120,53 @@ async fn a_store_that_is_busy_when_a_download_goes_on_is_asked_again() {
     assert_eq!(rig.store.calls().gets, 3);
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_too_large_for_memory_or_was_not_there_is_streamed_from_its_message() {
+    let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
+    rig.send("x".repeat(300_001)).await;
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
+    let body = message.body_stream().await.unwrap();
+    assert_eq!(body.text(usize::MAX).await.unwrap().len(), 300_001);
+
+    rig.send(large("")).await;
+    rig.store.fail_next(StoreCall::Get, StoreFault::Refuse(StoreErrorKind::NotFound));
+    let message = only(&rig).await;
+    assert_eq!(failure(&message).kind(), ErrorKind::Missing);
+    let error = message.body_stream().max_length(262_144).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert_eq!(message.body_stream().await.unwrap().text(usize::MAX).await.unwrap(), large(""));
+    assert_eq!(rig.client.stats().downloads, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_give_their_payloads_as_streams_wherever_these_are() {
+    let rig = Rig::new().await;
+    for (body, is_lazy, gets) in
+        [("small", true, 0), ("small", false, 0), (&large(""), true, 1), (&large(""), false, 2)]
+    {
+        rig.send(body).await;
+        let receive = rig.client.receive(&rig.url);
+        let receive = if is_lazy { receive.lazy() } else { receive };
+        let message = receive.send().await.unwrap().remove(0);
+        assert_eq!(message.body_stream().await.unwrap().text(usize::MAX).await.unwrap(), body);
+        assert_eq!(rig.store.calls().gets, gets, "of what is there nobody is asked");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pointer_that_may_not_be_followed_is_not_streamed_either() {
+    let rig = Rig::new().await;
+    let foreign = Pointer::new("foreign", "k").to_body(PointerClass::Modern);
+    for (body, kind) in [(&*foreign, ErrorKind::ForeignBucket), ("none", ErrorKind::BadPointer)] {
+        rig.forge(body, Some(("ExtendedPayloadSize", "4"))).await;
+        let message = only(&rig).await;
+        assert_eq!(message.body_stream().await.unwrap_err().kind(), kind);
+        assert_eq!(rig.client.body_stream(&message.message).await.unwrap_err().kind(), kind);
+    }
+    assert_eq!(rig.store.calls().total(), 0);
+}
+
 /// Puts a pointer to an object with this encoding into the queue, and the object into the store.
 async fn plant_encoded(rig: &Rig, encoding: &str, bytes: &[u8], length: usize) {
     let pointer = Pointer::new("own", encoding);
