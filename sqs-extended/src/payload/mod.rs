@@ -17,6 +17,7 @@ mod sha256;
 mod source;
 #[cfg(test)]
 mod tests;
+mod upload;
 mod utf8;
 mod whole;
 

@@ -44,3 +44,26 @@ fn block(file: &File) -> io::Result<Vec<u8>> {
     block.truncate(length);
     Ok(block)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_read_are_full_blocks() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("from");
+        std::fs::write(&path, vec![7; 2 * BLOCK + 1]).unwrap();
+        let (length, blocks) = read(path).await.unwrap();
+        let lengths: Vec<_> = blocks.map(|block| block.unwrap().len()).collect().await;
+        assert_eq!((length, lengths), (Some(2 * BLOCK as u64 + 1), vec![BLOCK, BLOCK, 1]));
+    }
+
+    #[tokio::test]
+    async fn a_directory_is_no_payload() {
+        let directory = tempfile::tempdir().unwrap();
+        let (length, mut blocks) = read(directory.path().to_owned()).await.unwrap();
+        let error = blocks.next().await.unwrap().unwrap_err();
+        assert_eq!((length, error.kind()), (None, PayloadErrorKind::Source));
+    }
+}

@@ -1,7 +1,7 @@
-//! Files, on a runtime with one thread for them, which tests can keep busy.
+//! Files that are written, on a runtime with one thread for them, which tests can keep busy.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use bytes::Bytes;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use super::BLOCK;
 use super::partial::Partial;
 use super::write::{fill, write};
-use super::{BLOCK, read};
 use crate::payload::{PayloadError, PayloadErrorKind, Pieces};
 
 fn runtime() -> Runtime {
@@ -40,12 +40,12 @@ fn pieces(pieces: impl IntoIterator<Item = Result<Bytes, PayloadError>>) -> Piec
     stream::iter(pieces.into_iter().collect::<Vec<_>>()).boxed()
 }
 
-fn block(byte: u8) -> Result<Bytes, PayloadError> {
-    Ok(Bytes::from(vec![byte; BLOCK]))
+fn block(byte: u8) -> Bytes {
+    vec![byte; BLOCK].into()
 }
 
-fn torn() -> Result<Bytes, PayloadError> {
-    Err(PayloadError::new(PayloadErrorKind::Damaged, "torn"))
+fn torn() -> PayloadError {
+    PayloadError::new(PayloadErrorKind::Damaged, "torn")
 }
 
 /// The names in a directory.
@@ -55,7 +55,7 @@ fn names(directory: &TempDir) -> Vec<String> {
 }
 
 /// A directory with a file, the name of which others want.
-fn taken() -> (TempDir, std::path::PathBuf) {
+fn taken() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("to");
     fs::write(&path, "old").unwrap();
@@ -83,32 +83,12 @@ fn all_pieces_are_in_the_file_in_order() {
 }
 
 #[test]
-fn what_is_read_are_full_blocks() {
-    runtime().block_on(async {
-        let (_directory, path) = taken();
-        fs::write(&path, vec![7; 2 * BLOCK + 1]).unwrap();
-        let (length, blocks) = read(path).await.unwrap();
-        let lengths: Vec<_> = blocks.map(|block| block.unwrap().len()).collect().await;
-        assert_eq!((length, lengths), (Some(2 * BLOCK as u64 + 1), vec![BLOCK, BLOCK, 1]));
-    });
-}
-
-#[test]
-fn a_directory_is_no_payload() {
-    runtime().block_on(async {
-        let (directory, _) = taken();
-        let (length, mut blocks) = read(directory.path().to_owned()).await.unwrap();
-        let error = blocks.next().await.unwrap().unwrap_err();
-        assert_eq!((length, error.kind()), (None, PayloadErrorKind::Source));
-    });
-}
-
-#[test]
 fn a_payload_that_breaks_off_leaves_what_was_there() {
     runtime().block_on(async {
-        for before in [vec![], vec![block(1)], vec![block(1), block(2), Ok(Bytes::from_static(b"x"))]] {
+        for before in [vec![], vec![block(1)], vec![block(1), block(2), Bytes::from_static(b"x")]] {
             let (directory, path) = taken();
-            let error = write(&path, pieces(before.into_iter().chain([torn()]))).await.unwrap_err();
+            let error =
+                write(&path, pieces(before.into_iter().map(Ok).chain([Err(torn())]))).await.unwrap_err();
             assert_eq!(error.to_string(), "torn");
             assert!(is_old(&directory, &path), "{:?}", names(&directory));
         }
@@ -121,7 +101,7 @@ fn a_payload_that_breaks_off_while_its_bytes_are_written_leaves_what_was_there()
         let (directory, path) = taken();
         let partial = Partial::create(path.clone()).unwrap();
         let busy = Busy::now();
-        let mut filling = Box::pin(fill(partial, pieces([torn()])));
+        let mut filling = Box::pin(fill(partial, pieces([Err(torn())])));
         assert!(filling.as_mut().now_or_never().is_none(), "something may be left before");
         busy.end().await;
         assert_eq!(filling.await.unwrap_err().to_string(), "torn");
@@ -136,7 +116,7 @@ fn a_file_that_cannot_be_written_says_why_and_leaves_what_was_there() {
             let (directory, path) = taken();
             let mut partial = Partial::create(path.clone()).unwrap();
             partial.file = fs::File::open(&path).unwrap();
-            let error = fill(partial, pieces((0..blocks).map(block))).await.unwrap_err();
+            let error = fill(partial, pieces((0..blocks).map(|byte| Ok(block(byte))))).await.unwrap_err();
             assert_eq!(error.kind(), PayloadErrorKind::File);
             assert_eq!(error.to_string(), format!("{} could not be written", path.display()));
             assert!(std::error::Error::source(&error).is_some());
@@ -151,7 +131,7 @@ fn a_name_that_cannot_be_given_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir_all(directory.path().join("to/full")).unwrap();
         for (name, left) in [("to", 1), ("none/to", 1)] {
-            let error = write(&directory.path().join(name), pieces([block(1)])).await.unwrap_err();
+            let error = write(&directory.path().join(name), pieces([Ok(block(1))])).await.unwrap_err();
             assert_eq!((error.kind(), names(&directory).len()), (PayloadErrorKind::File, left), "{name}");
         }
     });
@@ -162,7 +142,7 @@ fn dropped_while_its_file_is_made_it_leaves_nothing() {
     runtime().block_on(async {
         let (directory, path) = taken();
         let busy = Busy::now();
-        assert!(write(&path, pieces([block(1)])).now_or_never().is_none());
+        assert!(write(&path, pieces([Ok(block(1))])).now_or_never().is_none());
         busy.end().await;
         assert!(is_old(&directory, &path), "{:?}", names(&directory));
     });
@@ -175,7 +155,7 @@ fn dropped_while_its_bytes_are_written_it_leaves_nothing() {
             let (directory, path) = taken();
             let partial = Partial::create(path.clone()).unwrap();
             let busy = Busy::now();
-            let more = stream::iter((0..count).map(block)).chain(stream::pending());
+            let more = stream::iter((0..count).map(|byte| Ok(block(byte)))).chain(stream::pending());
             assert!(fill(partial, more.boxed()).now_or_never().is_none());
             assert_eq!(names(&directory).len(), 2);
             busy.end().await;

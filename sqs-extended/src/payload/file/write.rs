@@ -57,7 +57,7 @@ fn append(partial: Partial, batch: Vec<Bytes>) -> JoinHandle<io::Result<Partial>
 async fn discard(writing: JoinHandle<io::Result<Partial>>) {
     // What could not be written is removed already.
     if let Ok(partial) = done(writing).await {
-        let _ = blocking(move || Ok(drop(partial))).await;
+        let _ = spawn_blocking(move || drop(partial)).await;
     }
 }
 
