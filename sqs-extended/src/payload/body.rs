@@ -25,7 +25,7 @@ pub struct Body {
     pieces: Pieces,
     length: u64,
     /// So many bytes of it are not the word of the message alone.
-    sure: u64,
+    pub(super) sure: u64,
 }
 
 impl Body {

@@ -52,6 +52,21 @@ async fn a_bomb_is_cut_off_at_the_length_of_its_message() {
 }
 
 #[tokio::test]
+async fn room_is_made_for_what_message_and_store_agree_on() {
+    let store = stored(Compression::Zstd).await;
+    for length in [1, 1 << 20, 1 << 40] {
+        let download = Download::new(&store, at(), length).max_length(u64::MAX);
+        assert_eq!(
+            download.open().await.unwrap().sure,
+            length.min(1 << 20),
+            "the message alone says {length}"
+        );
+    }
+    store.edit(|state| state.encoding = None);
+    assert_eq!(store.open(store.length()).await.unwrap().sure, store.length());
+}
+
+#[tokio::test]
 async fn more_compressed_bytes_than_a_payload_can_have_are_not_read() {
     for (encoding, empty) in [("gzip", GZIP_OF_NOTHING), ("zstd", ZSTD_OF_NOTHING)] {
         // Members and frames of nothing, one after the other.
