@@ -22,8 +22,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let shared = &self.shared;
         let failed = |error| Error::reading(payload.pointer(), error);
         let download = Download::new(&shared.store, payload.pointer().clone(), payload.length());
-        // Several at a time are loaded already, and ranges ahead would be memory besides. Of an object that is not the
-        // one that was stored nobody says that it is no text.
+        // Several are loaded at a time already, and ranges ahead would need memory of their own. Whether it is text is asked
+        // at the end, when the bytes are known to be the right ones.
         let download = download.max_length(shared.settings.max_payload_bytes).ranges_at_once(1).binary();
         // It is never closed.
         let permit = shared.downloads.acquire().await.ok();
