@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let messages = client.receive(&url).lazy().max_messages(1).send().await?;
     let received = messages.first().ok_or("no message came")?;
     let start = now();
-    let body = client.body_stream(&received.message).binary().progress(bar("received", start)).await?;
+    let body = received.body_stream().binary().progress(bar("received", start)).await?;
     let length = body.write_to_path(&path).await?;
     done("received", length, start.elapsed());
 

@@ -1,6 +1,7 @@
 //! Hashes of payloads.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -36,14 +37,28 @@ impl Digests {
     }
 }
 
+/// The MD5 of a text, and the text again.
+pub(crate) async fn md5_of(text: String) -> (String, Md5Hex) {
+    if text.len() <= SHORT {
+        let md5 = md5_of_body(&text);
+        return (text, md5);
+    }
+    let text = Arc::new(text);
+    let shared = Arc::clone(&text);
+    let elsewhere = tokio::task::spawn_blocking(move || md5_of_body(&shared)).await;
+    // As above; the task has let go of the text, so that it is not copied.
+    let md5 = elsewhere.unwrap_or_else(|_| md5_of_body(&text));
+    (Arc::unwrap_or_clone(text), md5)
+}
+
 fn sha256(bytes: &[u8]) -> String {
-    hex(Sha256::new_with_prefix(bytes))
+    hex(&Sha256::digest(bytes))
 }
 
 /// A hash as 64 lower-case hex digits.
-pub(crate) fn hex(hash: Sha256) -> String {
+pub(crate) fn hex(hash: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
-    for byte in hash.finalize() {
+    for byte in hash {
         // Writing into a text cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }
@@ -61,6 +76,11 @@ mod tests {
         assert_eq!(short.md5.as_str(), "900150983cd24fb0d6963f7d28e17f72");
         let long = Bytes::from(vec![b'a'; SHORT + 1]);
         let (sums, expected) = (Digests::of(&long).await, Digests::at_once(&long));
-        assert_eq!((sums.sha256, sums.md5), (expected.sha256, expected.md5));
+        assert_eq!((&sums.sha256, &sums.md5), (&expected.sha256, &expected.md5));
+        let text = String::from_utf8(long.to_vec()).unwrap();
+        let at = text.as_ptr();
+        let (text, md5) = md5_of(text).await;
+        assert_eq!((text.as_bytes(), md5), (&*long, expected.md5));
+        assert_eq!(text.as_ptr(), at, "not copied");
     }
 }

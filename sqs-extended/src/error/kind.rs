@@ -30,10 +30,15 @@ pub enum ErrorKind {
     Download,
     /// The object is not the one that was stored: its length or its hash differs.
     Damaged,
-    /// The payload is larger than is loaded into memory, or than any can be.
+    /// The payload is larger than is loaded into memory
+    /// ([`max_payload_bytes`](crate::ExtendedClientBuilder::max_payload_bytes)), or than any can be.
     TooLarge,
-    /// The payload is no text in UTF-8, or in an encoding that is not known, so that it cannot be a body.
+    /// The payload is no text in UTF-8, so that it cannot be a body; [`body_stream`](crate::ExtendedClient::body_stream)
+    /// reads what is [`binary`](crate::BodyStream::binary).
     NotText,
+    /// The object is compressed in a way that this build does not know (the features `gzip` and `zstd`), or what is
+    /// compressed is damaged.
+    Encoding,
 }
 
 impl ErrorKind {
@@ -53,6 +58,7 @@ impl ErrorKind {
             Self::Damaged => "damaged",
             Self::TooLarge => "too_large",
             Self::NotText => "not_text",
+            Self::Encoding => "encoding",
         }
     }
 
@@ -61,7 +67,8 @@ impl ErrorKind {
         match error.kind() {
             PayloadErrorKind::TooLarge => Some(Self::TooLarge),
             PayloadErrorKind::Damaged => Some(Self::Damaged),
-            PayloadErrorKind::NotText | PayloadErrorKind::Encoding => Some(Self::NotText),
+            PayloadErrorKind::NotText => Some(Self::NotText),
+            PayloadErrorKind::Encoding => Some(Self::Encoding),
             PayloadErrorKind::Store | PayloadErrorKind::Source | PayloadErrorKind::File => None,
         }
     }

@@ -66,12 +66,6 @@ impl Error {
         Self::make(ErrorKind::Upload, message, Some(pointer.clone()), Source::Store(error))
     }
 
-    pub(crate) fn download(pointer: &Pointer, error: StoreError) -> Self {
-        let kind = ErrorKind::of_download(error.kind());
-        let message = format!("reading the payload at {pointer} failed");
-        Self::make(kind, message, Some(pointer.clone()), Source::Store(error))
-    }
-
     pub(crate) fn listing(bucket: &str, prefix: &str, error: StoreError) -> Self {
         let kind = ErrorKind::of_download(error.kind());
         let message = format!("listing the objects of {bucket:?} that begin with {prefix:?} failed");
@@ -85,12 +79,12 @@ impl Error {
         Self::make(kind, message, Some(pointer.clone()), Source::Payload(error))
     }
 
-    /// A payload that was to be streamed from the store.
-    pub(crate) fn streaming_down(pointer: &Pointer, error: PayloadError) -> Self {
+    /// A payload that was to be read from the store.
+    pub(crate) fn reading(pointer: &Pointer, error: PayloadError) -> Self {
         let store =
             error.store_error().map_or(ErrorKind::Download, |error| ErrorKind::of_download(error.kind()));
         let kind = ErrorKind::of_payload(&error).unwrap_or(store);
-        let message = format!("streaming the payload from {pointer} failed");
+        let message = format!("reading the payload at {pointer} failed");
         Self::make(kind, message, Some(pointer.clone()), Source::Payload(error))
     }
 
@@ -186,6 +180,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.source {
             Source::Client { error, .. } => fmt::Display::fmt(error, f),
+            Source::Payload(error) => write!(f, "{}: {error}", self.0.message),
             _ => f.write_str(&self.0.message),
         }
     }
@@ -210,7 +205,8 @@ impl StdError for Error {
             // Its own text is shown already; what is new is why.
             Source::Client { error, .. } => error.source(),
             Source::Store(error) => Some(error),
-            Source::Payload(error) => Some(error),
+            // As of the client.
+            Source::Payload(error) => error.source(),
             // Its own text is shown already.
             Source::None | Source::Pointer(_) => None,
         }

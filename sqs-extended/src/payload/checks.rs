@@ -55,13 +55,13 @@ impl Checks {
 
     pub(super) fn take(&mut self, piece: &[u8]) -> Result<(), PayloadError> {
         self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
-        if self.taken > self.limit {
-            let says = format!("the payload has more than {} bytes, the most that are allowed", self.limit);
-            return Err(PayloadError::new(PayloadErrorKind::TooLarge, says));
-        }
         if let Some(length) = self.length.filter(|length| self.taken > *length) {
             let says = format!("the payload has more than the {length} bytes that it should have");
             return Err(PayloadError::new(PayloadErrorKind::Damaged, says));
+        }
+        if self.taken > self.limit {
+            let says = format!("the payload has more than {} bytes, the most that are allowed", self.limit);
+            return Err(PayloadError::new(PayloadErrorKind::TooLarge, says));
         }
         if let Some(utf8) = &mut self.utf8 {
             utf8.push(piece).map_err(not_text)?;
@@ -85,7 +85,7 @@ impl Checks {
             utf8.end().map_err(not_text)?;
         }
         match self.sha256.take() {
-            Some((hash, expected)) => sha256::compare(&sha256::hex(hash), &expected),
+            Some((hash, expected)) => sha256::compare(&sha256::hex(&hash.finalize()), &expected),
             None => Ok(()),
         }
     }
@@ -104,7 +104,7 @@ impl fmt::Debug for Checks {
     }
 }
 
-fn not_text(at: u64) -> PayloadError {
+pub(super) fn not_text(at: u64) -> PayloadError {
     let says = format!("the payload is not UTF-8 at byte {at}; say that it is binary if it should not be");
     PayloadError::new(PayloadErrorKind::NotText, says)
 }

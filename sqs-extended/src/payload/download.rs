@@ -13,52 +13,72 @@ use super::{DEFAULT_MAX_LENGTH, PayloadError, PayloadErrorKind, sha256};
 use crate::pointer::Pointer;
 use crate::store::{Object, PayloadStore};
 
+/// What is reserved of a compressed payload before it has come: its message alone says how much that will be.
+const SURE: u64 = 1 << 20;
+/// What is compressed may have so many bytes, and an eighth of its length, more than it had.
+const COMPRESSED_MORE: u64 = 64 << 10;
+
+/// How a payload is to be read.
+pub(crate) struct Options {
+    pub(crate) is_binary: bool,
+    pub(crate) limit: u64,
+    pub(crate) plan: Plan,
+    pub(crate) listener: Option<Listener>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { is_binary: false, limit: DEFAULT_MAX_LENGTH, plan: Plan::default(), listener: None }
+    }
+}
+
 /// A payload that is to be read.
 pub struct Download<S> {
     store: S,
     at: Pointer,
     length: u64,
-    is_binary: bool,
-    limit: u64,
-    plan: Plan,
-    listener: Option<Listener>,
+    options: Options,
 }
 
 impl<S: PayloadStore> Download<S> {
     /// The payload at `at`, which has to have `length` bytes, before compression.
     pub fn new(store: &S, at: Pointer, length: u64) -> Self {
-        let (store, limit) = (store.clone(), DEFAULT_MAX_LENGTH);
-        Self { store, at, length, is_binary: false, limit, plan: Plan::default(), listener: None }
+        Self { store: store.clone(), at, length, options: Options::default() }
+    }
+
+    pub(crate) fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
     }
 
     /// It may be other than UTF-8.
     pub fn binary(mut self) -> Self {
-        self.is_binary = true;
+        self.options.is_binary = true;
         self
     }
 
     /// The most bytes that are accepted, 2,147,483,647 by default, whatever the message says that there are.
     pub fn max_length(mut self, bytes: u64) -> Self {
-        self.limit = bytes;
+        self.options.limit = bytes;
         self
     }
 
     /// How long the ranges are in which it is read, 4 MiB by default.
     pub fn range_size(mut self, bytes: u64) -> Self {
-        self.plan.range = bytes.max(1);
+        self.options.plan.range = bytes.max(1);
         self
     }
 
     /// How many ranges are read at once, 4 by default. All but the first are in memory until it is their turn. With 1 it is
     /// read in one go.
     pub fn ranges_at_once(mut self, ranges: usize) -> Self {
-        self.plan.at_once = ranges;
+        self.options.plan.at_once = ranges;
         self
     }
 
     /// Is told of every piece that is given out.
     pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.listener = Some(Box::new(listener));
+        self.options.listener = Some(Box::new(listener));
         self
     }
 
@@ -72,19 +92,23 @@ impl<S: PayloadStore> Download<S> {
     /// # Cancel safety
     /// Nothing is lost.
     pub async fn open(self) -> Result<Body, PayloadError> {
-        let Self { store, at, length, is_binary, limit, plan, listener } = self;
+        let Self { store, at, length, options: Options { is_binary, limit, plan, listener } } = self;
         let utf8 = (!is_binary).then(Utf8::default);
         let mut checks = Checks::new(Some(length), limit, utf8, listener);
         checks.begin()?;
         let mut object = ranges::open(&store, &at, length == 0, plan).await?;
         let encoding = Encoding::of(object.content_encoding.as_deref())?;
-        if encoding.is_plain() {
+        let sure = if encoding.is_plain() {
             right_length(&at, &object, length)?;
-        }
+            length
+        } else {
+            not_too_long(&at, &object, length)?;
+            SURE.min(length)
+        };
         checks.sha256 =
             object.metadata.remove(sha256::METADATA).map(|expected| (Sha256::default(), expected));
         let pieces = encoding.decode(ranges::pieces(store, at, object, plan));
-        Ok(Body::new(length, checked(pieces, checks, |_| {})))
+        Ok(Body::new(length, sure, checked(pieces, checks, |_| {})))
     }
 }
 
@@ -92,8 +116,20 @@ fn right_length(at: &Pointer, object: &Object, length: u64) -> Result<(), Payloa
     if object.length == length {
         return Ok(());
     }
-    let (bucket, key, is) = (at.bucket(), at.key(), object.length);
-    let says = format!("s3://{bucket}/{key} has {is} bytes, and its message says {length}");
+    let says = format!("{at} has {} bytes, and its message says {length}", object.length);
+    Err(PayloadError::new(PayloadErrorKind::Damaged, says))
+}
+
+/// No compression makes a payload much longer; what is, would only be read to be found out.
+fn not_too_long(at: &Pointer, object: &Object, length: u64) -> Result<(), PayloadError> {
+    let most = length.saturating_add(length / 8).saturating_add(COMPRESSED_MORE);
+    if object.length <= most {
+        return Ok(());
+    }
+    let is = object.length;
+    let says = format!(
+        "{at} has {is} bytes, compressed; a payload of {length} bytes, as its message says, has at most {most}"
+    );
     Err(PayloadError::new(PayloadErrorKind::Damaged, says))
 }
 

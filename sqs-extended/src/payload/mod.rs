@@ -17,7 +17,9 @@ mod sha256;
 mod source;
 #[cfg(test)]
 mod tests;
+mod upload;
 mod utf8;
+mod whole;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -25,6 +27,7 @@ use futures_util::stream::BoxStream;
 pub use body::Body;
 pub use checks::Progress;
 pub use download::Download;
+pub(crate) use download::Options;
 #[cfg(any(feature = "gzip", feature = "zstd"))]
 pub use encoding::Compression;
 pub use error::{PayloadError, PayloadErrorKind};

@@ -20,9 +20,9 @@ use crate::store::{Object, PayloadStore, StoreError, StoreErrorKind};
 
 /// How an object is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    pub(super) range: u64,
-    pub(super) at_once: usize,
+pub(crate) struct Plan {
+    pub(crate) range: u64,
+    pub(crate) at_once: usize,
 }
 
 impl Default for Plan {

@@ -15,7 +15,7 @@ pub(super) async fn of(bytes: &Bytes) -> String {
         hash.update(step);
         tokio::task::yield_now().await;
     }
-    hex(hash)
+    hex(&hash.finalize())
 }
 
 pub(super) fn compare(is: &str, expected: &str) -> Result<(), PayloadError> {

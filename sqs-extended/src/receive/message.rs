@@ -4,6 +4,7 @@ use sqs_client::checksum::{Md5Hex, md5_of_attributes};
 use sqs_client::types::Message;
 
 use super::PayloadRef;
+use super::opener::Opener;
 use crate::config::RESERVED_ATTRIBUTES;
 use crate::error::Error;
 use crate::handle::ExtendedHandle;
@@ -21,6 +22,7 @@ pub struct ExtendedMessage {
     pub message: Message,
     /// What is known of the payload.
     pub payload: MessagePayload,
+    pub(super) opener: Opener,
 }
 
 /// What is known of the payload of a message.

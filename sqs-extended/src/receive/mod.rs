@@ -14,6 +14,7 @@ mod hold;
 mod load;
 mod message;
 mod missing;
+mod opener;
 mod resolve;
 mod stream;
 mod typed;

@@ -8,6 +8,7 @@ use sqs_client::types::Message;
 
 use super::find::{Found, find};
 use super::message::{extend_handle, original_handle, unwrap};
+use super::opener::Opener;
 use super::undelivered::Undelivered;
 use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
 use crate::client::ExtendedClient;
@@ -50,16 +51,16 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     async fn open(&self, mut message: Message, is_lazy: bool) -> ExtendedMessage {
-        let found = self.payload(&message);
+        let (opener, found) = (Opener::new(&self.shared), self.payload(&message));
         if let MessagePayload::Failed(error) = &found {
             self.tell_failed(&message, error);
         }
         let MessagePayload::Lazy(reference) = found else {
-            return ExtendedMessage { message, payload: found };
+            return ExtendedMessage { message, payload: found, opener };
         };
         if is_lazy {
             extend_handle(&mut message, reference.pointer());
-            return ExtendedMessage { message, payload: MessagePayload::Lazy(reference) };
+            return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), opener };
         }
         let payload = match self.load(&reference).await {
             Ok(text) => {
@@ -74,7 +75,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
                 MessagePayload::Failed(error)
             }
         };
-        ExtendedMessage { message, payload }
+        ExtendedMessage { message, payload, opener }
     }
 
     fn tell_failed(&self, message: &Message, error: &Error) {
@@ -144,7 +145,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let mut messages = self.open_all(whole, is_lazy, terms).await;
         for message in damaged {
             self.tell_failed(&message, &error);
-            messages.push(ExtendedMessage { message, payload: MessagePayload::Failed(error.clone()) });
+            let (payload, opener) = (MessagePayload::Failed(error.clone()), Opener::new(&self.shared));
+            messages.push(ExtendedMessage { message, payload, opener });
         }
         Ok(messages)
     }

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::future::IntoFuture;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
-use super::PayloadRef;
-use super::find::{Found, find};
+use super::find::Found;
+use super::opener::Opener;
+use super::{ExtendedMessage, MessagePayload, PayloadRef};
 use crate::client::ExtendedClient;
-use crate::error::Error;
-use crate::payload::{Body, Download, Progress};
+use crate::error::{Error, ErrorKind};
+use crate::payload::{Body, Options, Progress};
 use crate::store::PayloadStore;
 
 /// The payload of a message that is to be read piece by piece. Awaiting it opens it.
@@ -21,101 +22,120 @@ use crate::store::PayloadStore;
 /// streams among the downloads that a client limits, nor are leases renewed for them. Give messages with large payloads
 /// a long visibility timeout, or let a consumer renew it.
 #[must_use]
-pub struct BodyStream<S: PayloadStore> {
-    from: Result<From<S>, Error>,
+pub struct BodyStream {
+    from: Result<From, Error>,
+    options: Options,
 }
 
-enum From<S: PayloadStore> {
-    Message(Body),
-    Store { payload: PayloadRef, download: Download<S>, opened: Arc<crate::stats::Tally> },
+enum From {
+    Message(Bytes),
+    Store(PayloadRef, Opener),
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// The payload of a message piece by piece, in bounded memory.
     ///
-    /// The message may come from [`receive`](Self::receive) with [`lazy`](super::Receive::lazy), from a plain client, or from
-    /// elsewhere, such as the event of a Lambda function.
+    /// The message may come from a plain client, or from elsewhere, such as the event of a Lambda function. Those of
+    /// [`receive`](Self::receive) give it themselves: [`ExtendedMessage::body_stream`].
+    pub fn body_stream(&self, message: &Message) -> BodyStream {
+        let opener = Opener::new(&self.shared);
+        match opener.find(message) {
+            Found::Inline => BodyStream::in_message(message),
+            Found::Pointer(payload) => BodyStream::in_store(payload, opener),
+            Found::Unusable(error) => BodyStream::failed(error),
+        }
+    }
+}
+
+impl ExtendedMessage {
+    /// The payload piece by piece, in bounded memory: from the store if that was not asked for it yet
+    /// ([`lazy`](super::Receive::lazy)), or if it was and failed, such as for a payload that is too large for memory.
     ///
     /// ```no_run
     /// # async fn read<S: sqs_extended::PayloadStore>(
     /// #     client: sqs_extended::ExtendedClient<S>, url: &str,
     /// # ) -> Result<(), Box<dyn std::error::Error>> {
     /// for received in client.receive(url).lazy().send().await? {
-    ///     let body = client.body_stream(&received.message).binary().await?;
+    ///     let body = received.body_stream().binary().await?;
     ///     body.write_to_path("video.bin").await?;
     ///     client.queue(url).delete(&received.message).send().await?;
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn body_stream(&self, message: &Message) -> BodyStream<S> {
-        let from = match find(message, &self.shared.settings.allowed_buckets) {
-            Found::Inline => {
-                Ok(From::Message(Body::whole(message.body().unwrap_or_default().to_owned().into())))
-            }
-            Found::Pointer(payload) => {
-                let download = Download::new(self.store(), payload.pointer().clone(), payload.length());
-                let opened = Arc::clone(&self.shared.tally);
-                Ok(From::Store { payload, download, opened })
-            }
-            Found::Unusable(error) => Err(error),
-        };
-        BodyStream { from }
+    pub fn body_stream(&self) -> BodyStream {
+        match &self.payload {
+            MessagePayload::Inline | MessagePayload::Loaded(_) => BodyStream::in_message(&self.message),
+            MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), self.opener.clone()),
+            MessagePayload::Failed(error) => match self.opener.find(&self.message) {
+                // A message with a wrong checksum is not looked into.
+                Found::Pointer(payload) if error.kind() != ErrorKind::Client => {
+                    BodyStream::in_store(payload, self.opener.clone())
+                }
+                _ => BodyStream::failed(error.clone()),
+            },
+        }
     }
 }
 
-impl<S: PayloadStore> BodyStream<S> {
+impl BodyStream {
+    fn in_message(message: &Message) -> Self {
+        Self::from(Ok(From::Message(message.body().unwrap_or_default().to_owned().into())))
+    }
+
+    fn in_store(payload: PayloadRef, opener: Opener) -> Self {
+        Self::from(Ok(From::Store(payload, opener)))
+    }
+
+    fn failed(error: Error) -> Self {
+        Self::from(Err(error))
+    }
+
+    fn from(from: Result<From, Error>) -> Self {
+        Self { from, options: Options::default() }
+    }
+
     /// It may be other than UTF-8.
-    pub fn binary(self) -> Self {
-        self.changed(Download::binary)
+    pub fn binary(mut self) -> Self {
+        self.options.is_binary = true;
+        self
     }
 
     /// The most bytes that are accepted, 2,147,483,647 by default.
-    pub fn max_length(self, bytes: u64) -> Self {
-        self.changed(|download| download.max_length(bytes))
+    pub fn max_length(mut self, bytes: u64) -> Self {
+        self.options.limit = bytes;
+        self
     }
 
     /// How many ranges of 4 MiB are read at once, 4 by default. All but the first are in memory until it is their turn.
-    pub fn ranges_at_once(self, ranges: usize) -> Self {
-        self.changed(|download| download.ranges_at_once(ranges))
+    pub fn ranges_at_once(mut self, ranges: usize) -> Self {
+        self.options.plan.at_once = ranges;
+        self
     }
 
     /// Is told of every piece that comes from the store.
-    pub fn progress(self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.changed(|download| download.progress(listener))
-    }
-
-    fn changed(self, change: impl FnOnce(Download<S>) -> Download<S>) -> Self {
-        let from = self.from.map(|from| match from {
-            From::Store { payload, download, opened } => {
-                From::Store { payload, download: change(download), opened }
-            }
-            from @ From::Message(_) => from,
-        });
-        Self { from }
+    pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.options.listener = Some(Box::new(listener));
+        self
     }
 
     /// Opens it.
     ///
     /// # Errors
-    /// That the pointer may not be followed, and what the store says; [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) when
-    /// the object has another length than the message says.
+    /// That the pointer may not be followed, and what the store says; [`ErrorKind::Damaged`] when the object has another
+    /// length than the message says, [`ErrorKind::Encoding`] when it is compressed in a way that is not known,
+    /// [`ErrorKind::TooLarge`]. A message that failed before its pointer could be looked at fails with the same error.
     ///
     /// # Cancel safety
     /// Nothing is lost.
     pub async fn open(self) -> Result<Body, Error> {
         match self.from? {
-            From::Message(body) => Ok(body),
-            From::Store { payload, download, opened } => {
-                let body = download.open().await;
-                let body = body.map_err(|error| Error::streaming_down(payload.pointer(), error))?;
-                opened.downloads.add(1);
-                Ok(body)
-            }
+            From::Message(body) => Ok(Body::whole(body)),
+            From::Store(payload, opener) => opener.open(payload, self.options).await,
         }
     }
 }
 
-impl<S: PayloadStore> IntoFuture for BodyStream<S> {
+impl IntoFuture for BodyStream {
     type Output = Result<Body, Error>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
@@ -124,12 +144,12 @@ impl<S: PayloadStore> IntoFuture for BodyStream<S> {
     }
 }
 
-impl<S: PayloadStore> fmt::Debug for BodyStream<S> {
+impl fmt::Debug for BodyStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("BodyStream");
         match &self.from {
-            Ok(From::Message(body)) => debug.field("message", body),
-            Ok(From::Store { payload, .. }) => debug.field("payload", payload),
+            Ok(From::Message(body)) => debug.field("length", &body.len()),
+            Ok(From::Store(payload, _)) => debug.field("payload", payload),
             Err(error) => debug.field("error", error),
         };
         debug.finish_non_exhaustive()

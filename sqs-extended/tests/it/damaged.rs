@@ -69,6 +69,10 @@ async fn a_typed_receive_gives_the_others_and_says_which_one_is_damaged() {
         let MessagePayload::Failed(error) = &messages[2].payload else { panic!("{:?}", messages[2]) };
         assert_eq!(error.kind(), ErrorKind::Client);
         assert_eq!(error.client_error().unwrap().checksum_mismatches().len(), 1);
+        // Not even piece by piece.
+        let gets = rig.store.calls().gets;
+        assert_eq!(messages[2].body_stream().await.unwrap_err().kind(), ErrorKind::Client);
+        assert_eq!(rig.store.calls().gets, gets);
         // Who deletes it deletes no object.
         assert_eq!(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()), None);
         client.queue(&rig.url).delete(&messages[2].message).send().await.unwrap();

@@ -6,6 +6,7 @@ mod buffered;
 mod cleanup;
 mod damaged;
 mod leases;
+mod loading;
 mod receiving;
 mod rig;
 #[cfg(feature = "s3")]

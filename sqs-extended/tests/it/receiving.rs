@@ -1,8 +1,7 @@
-//! Payloads of received messages, good and bad (I18, I19).
+//! What is received, and what is known of its payload (I19).
 
 use std::collections::HashMap;
 
-use sqs_client::checksum::md5_of_body;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{Message, MessageAttributeValue};
@@ -14,14 +13,14 @@ use sqs_mock_server::faults::Fault;
 
 use crate::rig::{Diary, Rig, large};
 
-fn failure(message: &ExtendedMessage) -> &Error {
+pub(crate) fn failure(message: &ExtendedMessage) -> &Error {
     match &message.payload {
         MessagePayload::Failed(error) => error,
         other => panic!("{other:?}"),
     }
 }
 
-async fn only(rig: &Rig) -> ExtendedMessage {
+pub(crate) async fn only(rig: &Rig) -> ExtendedMessage {
     let mut messages = rig.client.receive(&rig.url).send().await.unwrap();
     assert_eq!(messages.len(), 1);
     messages.remove(0)
@@ -192,94 +191,6 @@ async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object(
         assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
         rig.client.queue(&rig.url).delete(&message.message).send().await.unwrap();
         assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
-    }
-}
-
-/// I18.
-#[tokio::test(start_paused = true)]
-async fn objects_that_were_changed_are_an_error_and_never_a_body() {
-    type Change = fn(&Rig, &Pointer);
-    let changes: [(&str, Change); 6] = [
-        ("shorter", |rig, at| rig.store.overwrite(at, large("")[1..].to_owned())),
-        ("longer", |rig, at| rig.store.overwrite(at, large("") + "x")),
-        ("empty", |rig, at| rig.store.overwrite(at, "")),
-        ("other bytes", |rig, at| rig.store.overwrite(at, large("y"))),
-        ("not text", |rig, at| rig.store.overwrite(at, vec![0xff; 262_145])),
-        ("cut off", |rig, _| {
-            rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Truncate(100)));
-        }),
-    ];
-    for (name, change) in changes {
-        let rig = Rig::new().await;
-        rig.send(large("")).await;
-        let body = rig.bodies().remove(0);
-        change(&rig, &rig.store.objects()[0]);
-        let message = only(&rig).await;
-        let expected = if name == "cut off" { ErrorKind::Download } else { ErrorKind::Damaged };
-        assert_eq!(failure(&message).kind(), expected, "{name}");
-        assert_eq!(message.message.body(), Some(&*body), "{name}");
-        assert_eq!(message.message.md5_of_body(), Some(md5_of_body(&body).as_str()));
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_object_that_is_replaced_while_it_is_read_is_an_error() {
-    let rig = Rig::new().await;
-    rig.send(large("")).await;
-    rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
-    let store = rig.store.clone();
-    let is_first = std::sync::atomic::AtomicBool::new(true);
-    rig.store.fail_when(move |call, at| {
-        // The first answer is on its way; the second is about another version.
-        if call == StoreCall::Get && is_first.swap(false, std::sync::atomic::Ordering::Relaxed) {
-            store.overwrite(at, large("y"));
-        }
-        None
-    });
-    let message = only(&rig).await;
-    assert_eq!(failure(&message).store_error().unwrap().kind(), StoreErrorKind::Changed);
-    assert_eq!(failure(&message).kind(), ErrorKind::Damaged);
-}
-
-#[tokio::test(start_paused = true)]
-async fn downloads_that_break_off_go_on_from_there() {
-    let rig = Rig::new().await;
-    rig.send(large("")).await;
-    for fault in [StoreFault::Interrupt(100_000), StoreFault::Truncate(0), StoreFault::Interrupt(70_000)] {
-        rig.store.fail_next(StoreCall::Get, fault);
-    }
-    assert_eq!(only(&rig).await.body().unwrap(), Some(&*large("")));
-    assert_eq!(rig.store.calls().gets, 4);
-}
-
-#[tokio::test(start_paused = true)]
-async fn objects_without_a_hash_are_checked_by_their_length() {
-    let rig = Rig::new().await;
-    rig.plant("k", "Grüße".as_bytes()).await;
-    assert_eq!(only(&rig).await.body().unwrap(), Some("Grüße"));
-    rig.plant("l", &[0xff, 0xfe]).await;
-    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::NotText);
-}
-
-#[tokio::test(start_paused = true)]
-async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
-    let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
-    rig.send("x".repeat(300_001)).await;
-    let message = only(&rig).await;
-    assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
-    assert_eq!(rig.store.calls().gets, 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
-    let rig = Rig::new().await;
-    for (key, bytes, kind, gets) in
-        [("fits", "268435456", ErrorKind::Missing, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
-    {
-        let pointer = Pointer::new("own", key).to_body(PointerClass::Modern);
-        rig.forge(pointer, Some(("ExtendedPayloadSize", bytes))).await;
-        let message = only(&rig).await;
-        assert_eq!((failure(&message).kind(), rig.store.calls().gets), (kind, gets));
     }
 }
 

@@ -12,6 +12,7 @@ mod error;
 mod multipart;
 mod object;
 mod part;
+mod parting;
 mod put;
 mod read;
 mod settings;

@@ -7,6 +7,7 @@ use base64_simd::STANDARD;
 
 use super::S3Store;
 use super::settings::Encryption;
+use crate::digest::{SHA256_METADATA, hex};
 use crate::random;
 
 /// The name in the metadata by which an upload knows its own object again.
@@ -29,6 +30,13 @@ impl About {
         let token = random::uuid();
         metadata.insert(TOKEN.to_owned(), token.clone());
         Self { content_type, content_encoding, metadata, token }
+    }
+
+    /// Says the SHA-256 of all bytes, unless somebody has. That of an encoded body is not that of its payload.
+    pub(super) fn name_hash(&mut self, sha256: &[u8]) {
+        if self.content_encoding.is_none() {
+            self.metadata.entry(SHA256_METADATA.to_owned()).or_insert_with(|| hex(sha256));
+        }
     }
 
     pub(super) fn metadata(&self) -> HashMap<String, String> {
@@ -106,6 +114,19 @@ mod tests {
         assert_eq!(members.key.as_deref(), Some("alias/k"));
         let json = STANDARD.decode_to_vec(members.context.unwrap()).unwrap();
         assert_eq!(json, br#"{"app":"a\"b"}"#);
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_payload_or_none() {
+        let hash = |encoding: Option<&str>, metadata: &[(&str, &str)]| {
+            let metadata = metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let mut about = About::new(None, encoding.map(str::to_owned), metadata.collect());
+            about.name_hash(&[0xab; 32]);
+            about.metadata().remove("sha256")
+        };
+        assert_eq!(hash(None, &[]), Some("ab".repeat(32)));
+        assert_eq!(hash(None, &[("sha256", "cd")]).as_deref(), Some("cd"), "what was said before");
+        assert_eq!(hash(Some("gzip"), &[]), None);
     }
 
     #[test]

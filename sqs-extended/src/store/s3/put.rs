@@ -1,4 +1,4 @@
-//! Writing: one request for what fits into one part.
+//! Writing: one request for what fits into one part, whose hash is known before it is sent.
 
 use base64_simd::STANDARD;
 
@@ -15,22 +15,30 @@ use crate::store::{StoreError, StoreErrorKind};
 impl S3Store {
     pub(super) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
         let Upload { body, length, content_type, content_encoding, metadata } = upload;
-        let about = About::new(content_type, content_encoding, metadata);
+        let mut about = About::new(content_type, content_encoding, metadata);
         let mut source = Source::new(body, length, self.settings().part_size);
         let first = source.part().await?.unwrap_or_default();
         if source.is_done() {
-            self.put_object(at, &about, &first).await
+            let hash = first.sha256().await;
+            about.name_hash(&hash);
+            self.put_object(at, &about, &first, hash).await
         } else {
             self.put_parts(at, about, first, source).await
         }
     }
 
-    async fn put_object(&self, at: &Pointer, about: &About, part: &Part) -> Result<(), StoreError> {
+    async fn put_object(
+        &self,
+        at: &Pointer,
+        about: &About,
+        part: &Part,
+        sha256: [u8; 32],
+    ) -> Result<(), StoreError> {
         let attempts = Attempts::default();
         let request = describe!(self.client().put_object(), self, at, about)
             .set_if_none_match(self.if_none_match())
             .content_length(length(part))
-            .checksum_sha256(STANDARD.encode_to_string(part.sha256().await))
+            .checksum_sha256(STANDARD.encode_to_string(sha256))
             .body(chain::body(part));
         match request.customize().interceptor(attempts.clone()).send().await {
             Ok(_) => Ok(()),

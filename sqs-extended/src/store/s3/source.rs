@@ -4,7 +4,8 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::part::{Part, Parting};
+use super::part::Part;
+use super::parting::Parting;
 use crate::store::{ByteStream, StoreError, StoreErrorKind, UploadBody};
 
 /// The most parts of an object.

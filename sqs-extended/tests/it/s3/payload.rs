@@ -92,6 +92,39 @@ async fn an_object_with_other_bytes_in_s3_is_an_error() {
     }
 }
 
+/// What the metadata say of its hash.
+async fn named_hash(rig: &Rig, key: &str) -> Option<String> {
+    let head = rig.client.head_object().bucket(BUCKET).key(key).send().await.unwrap();
+    head.metadata.unwrap_or_default().remove("sha256")
+}
+
+#[tokio::test]
+async fn a_stream_that_fits_into_one_part_has_its_hash_in_the_metadata() {
+    let rig = Rig::start().await;
+    for (length, has_hash) in [(3, true), (PART, true), (PART + 1, false)] {
+        let (streamed, whole) = (format!("streamed/{length}"), format!("whole/{length}"));
+        let pieces = stream::iter([Ok::<_, std::io::Error>(bytes(length))]);
+        Payload::from_stream(pieces).put(&rig.store(), &at(&streamed)).await.unwrap();
+        Payload::from(bytes(length)).put(&rig.store(), &at(&whole)).await.unwrap();
+        let expected = named_hash(&rig, &whole).await.unwrap();
+        assert_eq!(named_hash(&rig, &streamed).await, has_hash.then_some(expected), "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_streamed_object_whose_bytes_were_replaced_is_damaged() {
+    let rig = Rig::start().await;
+    let length = 10_000;
+    let pieces = stream::iter([Ok::<_, std::io::Error>(bytes(length))]);
+    let sent = Payload::from_stream(pieces).put(&rig.store(), &at("k")).await.unwrap();
+    let head = rig.client.head_object().bucket(BUCKET).key("k").send().await.unwrap();
+    let put = rig.client.put_object().bucket(BUCKET).key("k").set_metadata(head.metadata);
+    put.body(vec![b'x'; length].into()).send().await.unwrap();
+    let error = open(&rig, "k", sent).await.collect(length).await.unwrap_err();
+    assert_eq!(error.kind(), PayloadErrorKind::Damaged, "{error}");
+    assert!(error.to_string().contains("SHA-256"), "{error}");
+}
+
 #[tokio::test]
 async fn a_file_that_is_not_whole_does_not_get_its_name() {
     let rig = Rig::start().await;

@@ -1,0 +1,20 @@
+//! Payloads through a store that fails as it is told to, under a clock that does not wait.
+
+mod checks;
+#[cfg(all(feature = "gzip", feature = "zstd"))]
+mod compressed;
+mod ranges;
+mod resume;
+mod scripted;
+
+use bytes::Bytes;
+
+use crate::pointer::Pointer;
+
+fn at() -> Pointer {
+    Pointer::new("b", "k")
+}
+
+fn text(length: usize) -> Bytes {
+    (0..length).map(|index| b'a' + u8::try_from(index * 7 % 26).unwrap()).collect()
+}

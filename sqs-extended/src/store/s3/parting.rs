@@ -1,0 +1,156 @@
+//! Where a stream is cut into parts. Pure: bytes in, parts out.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+use super::part::Part;
+
+/// Shorter pieces are copied together: as they are, each would cost more room and time than its bytes.
+const SHORT: usize = 16 << 10;
+/// What short pieces are copied together into.
+const JOINED: usize = 256 << 10;
+
+/// Gathers pieces until they make a part. Holds less than one part after [`full`](Self::full) has been asked.
+#[derive(Debug)]
+pub(super) struct Parting {
+    size: usize,
+    pieces: VecDeque<Bytes>,
+    short: BytesMut,
+    length: usize,
+}
+
+impl Parting {
+    pub(super) fn new(size: usize) -> Self {
+        Self { size: size.max(1), pieces: VecDeque::new(), short: BytesMut::new(), length: 0 }
+    }
+
+    /// Takes a piece of any length.
+    pub(super) fn push(&mut self, piece: Bytes) {
+        self.length += piece.len();
+        if piece.len() < SHORT {
+            self.join(&piece);
+        } else {
+            self.end_short();
+            self.pieces.push_back(piece);
+        }
+    }
+
+    /// The next part, when there are more bytes than one part holds: whether the last one is full is known only when
+    /// something follows or nothing does.
+    pub(super) fn full(&mut self) -> Option<Part> {
+        (self.length > self.size).then(|| self.take(self.size))
+    }
+
+    /// What is left at the end: at most one part, none when it is empty.
+    pub(super) fn rest(&mut self) -> Option<Part> {
+        (self.length > 0).then(|| self.take(self.size))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    fn join(&mut self, piece: &Bytes) {
+        if self.short.len() + piece.len() > JOINED {
+            self.end_short();
+        }
+        if self.short.capacity() == 0 {
+            self.short.reserve(JOINED.min(self.size));
+        }
+        self.short.extend_from_slice(piece);
+    }
+
+    fn end_short(&mut self) {
+        if !self.short.is_empty() {
+            self.pieces.push_back(std::mem::take(&mut self.short).freeze());
+        }
+    }
+
+    fn take(&mut self, size: usize) -> Part {
+        self.end_short();
+        let mut pieces = Vec::with_capacity(self.pieces.len());
+        let mut length = 0;
+        while let Some(mut piece) = self.pieces.pop_front() {
+            if length + piece.len() > size {
+                let head = piece.split_to(size - length);
+                self.pieces.push_front(piece);
+                length = size;
+                pieces.extend((!head.is_empty()).then_some(head));
+                break;
+            }
+            length += piece.len();
+            pieces.push(piece);
+        }
+        self.length -= length;
+        Part::new(pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes(part: &Part) -> Vec<u8> {
+        part.pieces().concat()
+    }
+
+    #[test]
+    fn one_full_part_is_not_given_before_something_follows() {
+        let mut parting = Parting::new(4);
+        parting.push(Bytes::from_static(b"abcd"));
+        assert!(parting.full().is_none());
+        parting.push(Bytes::from_static(b"e"));
+        assert_eq!(bytes(&parting.full().unwrap()), b"abcd");
+        assert_eq!(bytes(&parting.rest().unwrap()), b"e");
+        assert!(parting.rest().is_none());
+    }
+
+    #[test]
+    fn long_pieces_are_not_copied() {
+        let piece = Bytes::from(vec![7; SHORT]);
+        let mut parting = Parting::new(1 << 20);
+        parting.push(piece.clone());
+        assert_eq!(parting.rest().unwrap().pieces()[0].as_ptr(), piece.as_ptr());
+    }
+
+    #[test]
+    fn short_pieces_are_joined() {
+        let mut parting = Parting::new(1 << 20);
+        for _ in 0..1 << 20 {
+            parting.push(Bytes::from_static(b"x"));
+        }
+        assert_eq!(parting.rest().unwrap().pieces().len(), (1 << 20) / JOINED);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_full_but_the_last_and_hold_all_bytes_in_order(
+            lengths in prop::collection::vec(prop_oneof![0_usize..40, 16_000_usize..40_000], 0..12),
+            size in prop_oneof![1_000_usize..2_000, 10_000_usize..70_000],
+        ) {
+            let mut parting = Parting::new(size);
+            let mut expected = Vec::new();
+            let mut parts = Vec::new();
+            for (fill, length) in (1_u8..).zip(lengths) {
+                expected.extend(vec![fill; length]);
+                parting.push(Bytes::from(vec![fill; length]));
+                parts.extend(std::iter::from_fn(|| parting.full()));
+            }
+            let last = parting.rest();
+            prop_assert!(parting.rest().is_none());
+            prop_assert!(parts.iter().all(|part| part.length() == size));
+            prop_assert!(last.as_ref().is_none_or(|part| part.length() <= size && part.length() > 0));
+            parts.extend(last);
+            prop_assert!(parts.iter().all(|part| bytes(part).len() == part.length()));
+            prop_assert_eq!(parts.iter().flat_map(bytes).collect::<Vec<_>>(), expected);
+        }
+    }
+}
