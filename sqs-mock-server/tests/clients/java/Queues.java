@@ -68,8 +68,13 @@ final class Queues {
     }
 
     static void tags(SqsClient sqs, boolean fifo) {
+        var team = Map.of("team", "a & b");
         var queue = Queue.make(sqs, "tags", fifo);
-        sqs.tagQueue(request -> request.queueUrl(queue.url()).tags(Map.of("team", "a & b", "stage", "", "owner", "é")));
+        sqs.createQueue(request -> request.queueName("java-tagged").tags(team));
+        var tagged = sqs.getQueueUrl(request -> request.queueName("java-tagged")).queueUrl();
+        Checks.equal(team, sqs.listQueueTags(request -> request.queueUrl(tagged)).tags());
+        sqs.tagQueue(request -> request.queueUrl(queue.url()).tags(team));
+        sqs.tagQueue(request -> request.queueUrl(queue.url()).tags(Map.of("stage", "", "owner", "é")));
         sqs.untagQueue(request -> request.queueUrl(queue.url()).tagKeys("team"));
         Checks.equal(Map.of("stage", "", "owner", "é"), sqs.listQueueTags(request -> request.queueUrl(queue.url())).tags());
         sqs.addPermission(request -> request.queueUrl(queue.url()).label("reader").awsAccountIds("123456789012")

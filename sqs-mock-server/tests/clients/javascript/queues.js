@@ -60,6 +60,8 @@ export async function attributes({ sqs }, fifo) {
 export async function tags({ sqs }, fifo) {
   const queue = await Queue.make(sqs, "tags", fifo);
   const QueueUrl = queue.url;
+  const tagged = await sqs.createQueue({ QueueName: "javascript-tagged", tags: { team: "a & b" } });
+  equal((await sqs.listQueueTags(tagged)).Tags, { team: "a & b" });
   await sqs.tagQueue({ QueueUrl, Tags: { team: "a & b", stage: "", owner: "é" } });
   await sqs.untagQueue({ QueueUrl, TagKeys: ["team"] });
   equal((await sqs.listQueueTags({ QueueUrl })).Tags, { stage: "", owner: "é" });
