@@ -41,7 +41,7 @@ prepare() {
 build_java() { # SOURCE DIRECTORY
     mvn --quiet --batch-mode --file "$1/pom.xml" \
         org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies "-DoutputDirectory=$2/jars" \
-        >"$2/mvn.log" || { cat "$2/mvn.log"; return 1; }
+        >"$2/mvn.log" 2>&1 || { cat "$2/mvn.log"; return 1; }
     javac -encoding UTF-8 -d "$2/classes" -cp "$2/jars/*" "$1"/*.java
 }
 
