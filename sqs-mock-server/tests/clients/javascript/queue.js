@@ -1,0 +1,82 @@
+// A queue of its own for a step: standard, or FIFO with deduplication by content.
+import { equal, checksum } from "./checks.js";
+
+// Attributes of every type, with labels of one's own.
+export const ATTRIBUTES = {
+  text: { DataType: "String", StringValue: 'Zürich <&> "€"' },
+  note: { DataType: "String.note", StringValue: "𝄞" },
+  number: { DataType: "Number", StringValue: "-1.50e3" },
+  count: { DataType: "Number.int", StringValue: "42" },
+  bytes: { DataType: "Binary", BinaryValue: Uint8Array.of(0, 1, 2, 254, 255) },
+  image: { DataType: "Binary.png", BinaryValue: Uint8Array.of(137, 80, 78, 71) },
+};
+
+export class Queue {
+  static async make(sqs, name, fifo, attributes = {}) {
+    const queue = new Queue();
+    const Attributes = fifo ? { FifoQueue: "true", ContentBasedDeduplication: "true", ...attributes } : attributes;
+    queue.sqs = sqs;
+    queue.fifo = fifo;
+    queue.name = `javascript-${name}${fifo ? ".fifo" : ""}`;
+    queue.url = (await sqs.createQueue({ QueueName: queue.name, Attributes })).QueueUrl;
+    return queue;
+  }
+
+  // The group, where there are groups.
+  get group() {
+    return this.fifo ? { MessageGroupId: "g" } : {};
+  }
+
+  async send(body, more = {}) {
+    const sent = await this.sqs.sendMessage({ QueueUrl: this.url, MessageBody: body, ...this.group, ...more });
+    if (more.MessageAttributes) {
+      equal(sent.MD5OfMessageAttributes, checksum(more.MessageAttributes));
+    }
+    return sent;
+  }
+
+  async receive(more = {}) {
+    const { Messages = [] } = await this.sqs.receiveMessage({ ...this.everything, ...more });
+    for (const message of Messages.filter((message) => message.MessageAttributes)) {
+      equal(message.MD5OfMessageAttributes, checksum(message.MessageAttributes));
+    }
+    return Messages;
+  }
+
+  async bodies(more = {}) {
+    return (await this.receive(more)).map((message) => message.Body);
+  }
+
+  get everything() {
+    return {
+      QueueUrl: this.url,
+      MaxNumberOfMessages: 10,
+      MessageSystemAttributeNames: ["All"],
+      MessageAttributeNames: ["All"],
+    };
+  }
+
+  async delete({ ReceiptHandle }) {
+    await this.sqs.deleteMessage({ QueueUrl: this.url, ReceiptHandle });
+  }
+
+  // Makes a message visible at once.
+  async release({ ReceiptHandle }) {
+    await this.sqs.changeMessageVisibility({ QueueUrl: this.url, ReceiptHandle, VisibilityTimeout: 0 });
+  }
+
+  async attributes(...names) {
+    const request = { QueueUrl: this.url, AttributeNames: names };
+    return (await this.sqs.getQueueAttributes(request)).Attributes;
+  }
+
+  async arn() {
+    return (await this.attributes("QueueArn")).QueueArn;
+  }
+
+  // How many messages are visible, and how many are in flight.
+  async counts() {
+    const all = await this.attributes("All");
+    return [all.ApproximateNumberOfMessages, all.ApproximateNumberOfMessagesNotVisible].map(Number);
+  }
+}
