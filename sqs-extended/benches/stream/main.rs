@@ -26,7 +26,8 @@ Compares streaming a file through sqs-extended with aws-sdk-s3 by hand.
   --rows TEXT         only rows with this text in their names
   --help              this text
 
-The file lies in the directory for temporary files; TMPDIR names another one. The table goes to standard output. `Of the
+The file lies in the directory for temporary files; TMPDIR names another one, and one in memory (/dev/shm) leaves the disk
+out. A download has ended when its bytes are on the disk, whoever writes them. The table goes to standard output. `Of the
 best` is the throughput compared with the best row of aws-sdk-s3 in the same direction against the same server; CPU is
 that of this process, user and system, for the whole file.";
 

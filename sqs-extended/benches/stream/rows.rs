@@ -133,11 +133,12 @@ async fn theirs_down(client: &Client, path: PathBuf) -> Result<(), Failed> {
         file.write_all(&piece).await?;
     }
     file.flush().await?;
-    Ok(())
+    Ok(file.sync_all().await?)
 }
 
 async fn theirs_ranges(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
-    tokio::fs::File::create(&path).await?.set_len(set.bytes).await?;
+    let whole = tokio::fs::File::create(&path).await?;
+    whole.set_len(set.bytes).await?;
     let part = set.part as u64;
     let tasks = stream::iter(0..set.bytes.div_ceil(part)).map(|number| {
         let (from, path) = (number * part, path.clone());
@@ -154,5 +155,6 @@ async fn theirs_ranges(client: &Client, set: Setting, path: PathBuf) -> Result<(
         });
         async { task.await? }
     });
-    tasks.buffered(set.in_flight).try_collect().await
+    tasks.buffered(set.in_flight).try_collect::<()>().await?;
+    Ok(whole.sync_all().await?)
 }
