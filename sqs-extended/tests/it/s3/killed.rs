@@ -128,7 +128,8 @@ async fn sends_in_a_process_of_its_own() {
         "stream" => drop(client.send_stream(url, bytes(PART + 1)).send().await),
         _ => {
             // With one part on its way at a time, the third is made when the first is there; it is whole when more comes.
-            let parts = stream::iter([bytes(PART), bytes(PART), bytes(PART)]).map(Ok::<Bytes, std::io::Error>);
+            let parts =
+                stream::iter([bytes(PART), bytes(PART), bytes(PART)]).map(Ok::<Bytes, std::io::Error>);
             let then = stream::once(async {
                 println!("\n{PARTS_ARE_THERE}");
                 std::future::pending().await
