@@ -90,7 +90,9 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         let is_old = |upload: &Unfinished| judge(&upload.key, upload.initiated, now, self.older_than);
         uploads.retain(|upload| is_old(upload) == Verdict::Orphan);
         if let Some(callback) = &self.on_unfinished {
-            uploads.iter().for_each(|upload| callback(upload));
+            for upload in &uploads {
+                callback(upload);
+            }
         }
         if self.deletes {
             let aborts = stream::iter(&uploads).map(async |upload| {

@@ -11,3 +11,4 @@ mod rig;
 mod schedules;
 mod sink;
 mod stream;
+mod unfinished;

@@ -115,7 +115,8 @@ async fn stream_one(beside: &Beside, client: &ExtendedClient<S3Store>, number: u
         pieces.insert(place.min(pieces.len()), Err(std::io::Error::other("it broke on purpose")));
     }
     let payload = Payload::from_stream(stream::iter(pieces)).binary();
-    let _ = within(send.polls, client.send_stream(&beside.url, payload).send()).await;
+    let call = Box::pin(client.send_stream(&beside.url, payload).send());
+    let _ = within(send.polls, call).await;
 }
 
 /// Waits until S3 has seen that its client is gone: nothing happens any more.
