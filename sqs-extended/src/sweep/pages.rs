@@ -45,14 +45,8 @@ mod tests {
     fn turned(before: usize, circle: usize) -> usize {
         let mut pages = Pages::default();
         let names = (0..before).chain((before..before + circle).cycle());
-        let mut turned = 0;
-        for name in names.take(10_000) {
-            if pages.turn(name.to_string()).is_err() {
-                return turned;
-            }
-            turned += 1;
-        }
-        panic!("a circle of {circle} pages after {before} is not noticed");
+        let noticed = names.take(10_000).position(|name| pages.turn(name.to_string()).is_err());
+        noticed.unwrap_or_else(|| panic!("a circle of {circle} pages after {before} is not noticed"))
     }
 
     #[test]
