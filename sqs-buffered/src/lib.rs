@@ -12,7 +12,6 @@ mod event;
 mod kind;
 mod lane;
 mod lease;
-mod random;
 mod receive;
 mod request;
 mod settings;
@@ -21,6 +20,8 @@ mod stats;
 mod ticket;
 mod time;
 mod worker;
+
+use sqs_client::random;
 
 pub use batch::BatchLimits;
 pub use client::{BufferedClient, BuildError, Builder, EnqueueError};

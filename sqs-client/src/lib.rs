@@ -11,7 +11,8 @@ pub mod limits;
 pub mod observe;
 pub mod operation;
 pub mod protocol;
-mod random;
+#[doc(hidden)]
+pub mod random;
 mod retry;
 pub mod service_error;
 pub mod sign;

@@ -1,18 +1,19 @@
-//! The one place where this crate takes randomness: jitter of pauses, and ids that only have to be different.
+//! The one place where clients take randomness: jitter of pauses, and ids that only have to be different. For the layers
+//! over this crate too, and for nobody else.
 
 #[expect(clippy::disallowed_methods, reason = "this is the seed module")]
 fn next() -> u64 {
     fastrand::u64(..)
 }
 
-/// From 0 to 1.
+/// From 0 up to, but not including, 1.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are kept")]
-pub(crate) fn unit() -> f64 {
+pub fn unit() -> f64 {
     (next() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// A random UUID (version 4) as text.
-pub(crate) fn uuid() -> String {
+pub fn uuid() -> String {
     let bits = (u128::from(next()) << 64) | u128::from(next());
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");

@@ -35,6 +35,12 @@ pub enum Event<'a> {
         /// When it is tried again; `None` when it is given up. A sweep finds it.
         retry_in: Option<Duration>,
     },
+    /// An object that no message needs any more is not deleted, and was not tried: the call that had to do it was dropped, and
+    /// a thousand objects are waiting to be deleted already, or no runtime is there to do it. A sweep finds it.
+    CleanupGivenUp {
+        /// The object.
+        pointer: &'a Pointer,
+    },
     /// It is not known whether the message was sent, so its object was kept. If it was not, a sweep finds it.
     OutcomeUnknown {
         /// The object.

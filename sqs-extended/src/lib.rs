@@ -11,12 +11,13 @@ mod offload;
 mod payload;
 mod pointer;
 mod queue_facts;
-mod random;
 mod receive;
 mod settle;
 mod stats;
 mod store;
 mod sweep;
+
+use sqs_client::random;
 
 pub use client::ExtendedClient;
 pub use config::{Compat, ExtendedClientBuilder, MissingObject, Threshold};
@@ -32,7 +33,8 @@ pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Recei
 pub use stats::Stats;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
 pub use store::{
-    ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody,
+    ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Unfinished,
+    UnfinishedPage, Upload, UploadBody,
 };
 #[cfg(feature = "s3")]
 pub use store::{Encryption, S3Store, S3StoreBuilder};

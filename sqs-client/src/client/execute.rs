@@ -37,7 +37,8 @@ pub trait Execute: Clone + Send + Sync + 'static {
     }
 
     /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
-    /// must not be repeated as they are. `attempts` requests were sent before, for the same purpose.
+    /// must not be repeated as they are. `attempts` requests were sent before, for the same purpose. The input is the caller's,
+    /// who may change it and run it again; it stays as it was, but for a deduplication id that the client generates.
     ///
     /// Implementations that repeat nothing need not provide it.
     ///
@@ -46,11 +47,11 @@ pub trait Execute: Clone + Send + Sync + 'static {
     /// repeated.
     fn execute_unrepeated<O: Operation>(
         &self,
-        input: O::Input,
+        input: &mut O::Input,
         attempts: u32,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
         let _ = attempts;
-        self.execute::<O>(input)
+        self.execute::<O>(input.clone())
     }
 }
 
@@ -84,17 +85,17 @@ impl OperationError for Error {
 impl Execute for Client {
     type Error = Error;
 
-    async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input, Repeats::AsConfigured).await
+    async fn execute<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+        self.shared.call::<O>(&mut input, Repeats::AsConfigured).await
     }
 
-    async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input, Repeats::ByCaller).await
+    async fn execute_once<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
+        self.shared.call::<O>(&mut input, Repeats::ByCaller).await
     }
 
     async fn execute_unrepeated<O: Operation>(
         &self,
-        input: O::Input,
+        input: &mut O::Input,
         attempts: u32,
     ) -> Result<O::Output, Error> {
         self.shared.call::<O>(input, Repeats::InDoubtByCaller { attempts }).await

@@ -33,14 +33,14 @@ const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 impl Shared {
     pub(super) async fn call<O: Operation>(
         &self,
-        mut input: O::Input,
+        input: &mut O::Input,
         repeats: Repeats,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
         let attempts = if let Repeats::InDoubtByCaller { attempts } = repeats { attempts } else { 0 };
         let mut context = Context { action: Some(O::ACTION), attempts, ..Context::default() };
         let span = self.span(O::ACTION, input.queue_url());
-        let exchange = self.exchange::<O>(&mut input, &mut context, started, repeats);
+        let exchange = self.exchange::<O>(input, &mut context, started, repeats);
         let result = exchange.instrument(span.clone()).await;
 
         let error = result.as_ref().err();

@@ -41,6 +41,10 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-mock-server/src/faults", &["crate::ops", "crate::http", "crate::mock", "crate::engine", "tokio"]),
     ("sqs-mock-server/src/journal", &["crate::ops", "crate::http", "crate::mock"]),
     ("sqs-client/src/retry", &["crate::"]),
+    ("sqs-client/src/random.rs", &["crate::"]),
+    // Randomness of the layers is that of the client.
+    ("sqs-buffered/src", &["fastrand"]),
+    ("sqs-extended/src", &["fastrand"]),
     (
         "sqs-mock-server/src/engine",
         &["crate::ops", "crate::http", "crate::mock", "tokio", "SystemTime::now", "sqs_client::protocol"],

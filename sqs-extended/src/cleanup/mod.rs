@@ -55,7 +55,11 @@ impl<S: PayloadStore> Cleaner<S> {
 
     /// Deletes an object in the background, soon.
     fn later(self: &Arc<Self>, pointer: Pointer) {
-        self.wait(Task::new(pointer, Instant::now()));
+        let task = Task::new(pointer, Instant::now());
+        if let Err(task) = self.wait(task) {
+            self.give_up();
+            self.herald.tell(&Event::CleanupGivenUp { pointer: &task.pointer });
+        }
     }
 
     async fn attempt(self: &Arc<Self>, mut task: Task) {
@@ -70,31 +74,27 @@ impl<S: PayloadStore> Cleaner<S> {
         self.tally.cleanup_failed.add(1);
         let retry_in = task.pause(crate::random::unit());
         let (pointer, attempts) = (task.pointer.clone(), task.attempts);
-        let is_waiting = match retry_in {
-            Some(pause) => {
-                task.due = Instant::now() + pause;
-                self.wait(task)
-            }
-            None => self.give_up(),
-        };
-        let retry_in = retry_in.filter(|_| is_waiting);
+        let retry_in = retry_in.filter(|pause| {
+            task.due = Instant::now() + *pause;
+            self.wait(task).is_ok()
+        });
+        if retry_in.is_none() {
+            self.give_up();
+        }
         self.herald.tell(&Event::CleanupFailed { pointer: &pointer, error, attempts, retry_in });
     }
 
-    fn give_up(&self) -> bool {
+    fn give_up(&self) {
         self.tally.cleanup_given_up.add(1);
-        false
     }
 
-    /// Whether there is room, and somebody to do it.
-    fn wait(self: &Arc<Self>, task: Task) -> bool {
-        let Ok(runtime) = Handle::try_current() else { return self.give_up() };
-        if !self.waiting.lock().push(task) {
-            return self.give_up();
-        }
+    /// Gives the task back when there is no room, or nobody to do it.
+    fn wait(self: &Arc<Self>, task: Task) -> Result<(), Task> {
+        let Ok(runtime) = Handle::try_current() else { return Err(task) };
+        self.waiting.lock().push(task)?;
         self.arrived.notify_one();
         self.work(&runtime);
-        true
+        Ok(())
     }
 
     /// Makes sure that the task runs.

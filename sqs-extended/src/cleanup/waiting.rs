@@ -42,13 +42,13 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Whether there was room.
-    pub(super) fn push(&mut self, task: Task) -> bool {
-        let has_room = self.tasks.len() < CAPACITY;
-        if has_room {
-            self.tasks.push(task);
+    /// Gives the task back when there is no room.
+    pub(super) fn push(&mut self, task: Task) -> Result<(), Task> {
+        if self.tasks.len() >= CAPACITY {
+            return Err(task);
         }
-        has_room
+        self.tasks.push(task);
+        Ok(())
     }
 
     /// Whether somebody has to begin to work.
@@ -107,16 +107,16 @@ mod tests {
     fn what_is_due_comes_and_there_is_no_more_than_room_for() {
         let now = Instant::now();
         let mut waiting = Waiting::default();
-        assert!(waiting.push(Task::new(Pointer::new("b", "late"), now + FIRST_PAUSE)));
-        assert!(waiting.push(Task::new(Pointer::new("b", "now"), now)));
+        waiting.push(Task::new(Pointer::new("b", "late"), now + FIRST_PAUSE)).expect("room");
+        waiting.push(Task::new(Pointer::new("b", "now"), now)).expect("room");
         assert_eq!(waiting.next_due(), Some(now));
         assert_eq!(waiting.take(now).expect("is due").pointer.key(), "now");
         assert!(waiting.take(now).is_none());
         assert_eq!(waiting.len(), 2);
         waiting.done();
         for _ in 1..CAPACITY {
-            assert!(waiting.push(Task::new(Pointer::new("b", "k"), now)));
+            waiting.push(Task::new(Pointer::new("b", "k"), now)).expect("room");
         }
-        assert!(!waiting.push(Task::new(Pointer::new("b", "k"), now)));
+        assert!(waiting.push(Task::new(Pointer::new("b", "k"), now)).is_err());
     }
 }

@@ -18,10 +18,10 @@ use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessage
 use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
 use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
 
-use super::ExtendedClient;
+use super::{ExtendedClient, repeat};
 use crate::error::Error;
 use crate::handle::ExtendedHandle;
-use crate::offload::{SentBatch, Stored};
+use crate::offload::{Keep, SentBatch, Stored};
 use crate::pointer::Pointer;
 use crate::receive::{Terms, ask, carries_pointer};
 use crate::settle::{strip, strip_changes, strip_deletes};
@@ -56,7 +56,7 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
 
 /// How often a request may be sent for one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Attempts {
+pub(super) enum Attempts {
     /// As often as the client below sends it.
     OfClient,
     One,
@@ -115,31 +115,30 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         mut input: O::Input,
         attempts: Attempts,
     ) -> Result<O::Output, Error> {
-        let changed = self.before(&mut input).await?;
-        let mut result = match (&changed, attempts) {
-            (Changed::Batch(batch), _) if batch.is_empty => Ok(O::Output::default()),
-            (_, Attempts::OfClient) if changed.must_not_repeat(&input) => {
-                return self.send::<O>(input, changed).await;
-            }
+        let keep = repeat::keep(&input, attempts);
+        let changed = self.before(&mut input, keep).await?;
+        let mut result = match &changed {
+            Changed::Batch(batch) if batch.is_empty => Ok(O::Output::default()),
+            _ if changed.keeps_payloads() => return self.send::<O>(input, changed).await,
             _ => self.below::<O>(input, attempts).await,
         };
         self.after(changed, &mut result).await;
         result
     }
 
-    async fn before(&self, input: &mut (dyn Any + Send)) -> Result<Changed, Error> {
+    async fn before(&self, input: &mut (dyn Any + Send), keep: Keep) -> Result<Changed, Error> {
         if let Some(send) = input.downcast_mut::<SendMessageInput>() {
             let threshold = self.threshold(send.queue_url()).await;
             let is_stored = self.sizes_of_send(send).exceed(threshold);
             return Ok(if is_stored {
-                Changed::Send(self.before_send(send).await?)
+                Changed::Send(self.before_send(send, keep).await?)
             } else {
                 Changed::Nothing
             });
         }
         if let Some(batch) = input.downcast_mut::<SendMessageBatchInput>() {
             let selection = self.select_of_batch(batch, self.threshold(batch.queue_url()).await);
-            return Ok(Changed::Batch(self.before_batch(batch, selection).await));
+            return Ok(Changed::Batch(self.before_batch(batch, selection, keep).await));
         }
         if let Some(delete) = input.downcast_mut::<DeleteMessageInput>() {
             return Ok(Changed::Delete(delete.receipt_handle.as_mut().and_then(strip)));

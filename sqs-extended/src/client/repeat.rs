@@ -8,34 +8,31 @@ use std::any::Any;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use sqs_client::operation::send_message::SendMessageInput;
-use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::{Input, MaybeRepeated as _, Operation};
 use tokio::time::sleep;
 
 use super::ExtendedClient;
-use super::execute::Changed;
+use super::execute::{Attempts, Changed};
 use crate::error::Error;
+use crate::offload::Keep;
 use crate::store::PayloadStore;
 
 impl Changed {
-    /// Whether repeating the request could put a pointer into the queue twice.
-    pub(super) fn must_not_repeat(&self, input: &impl Input) -> bool {
-        self.has_pointers() && !is_fifo(input)
-    }
-
-    fn has_pointers(&self) -> bool {
+    /// Whether there is all that it takes to send the messages again with other objects.
+    pub(super) fn keeps_payloads(&self) -> bool {
         match self {
-            Self::Send(_) => true,
-            Self::Batch(batch) => batch.has_pointers(),
+            Self::Send(stored) => stored.content.is_some(),
+            Self::Batch(batch) => batch.keeps_payloads(),
             _ => false,
         }
     }
 }
 
-/// FIFO queues do not take a message twice.
-fn is_fifo(input: &impl Input) -> bool {
-    input.queue_url().is_some_and(|url| url.ends_with(".fifo"))
+/// Whether a request may be repeated with other objects. FIFO queues do not take a message twice: a request to them is
+/// repeated as it is, by the client below. Nor does anything repeat a request that is to be made once.
+pub(super) fn keep(input: &impl Input, attempts: Attempts) -> Keep {
+    let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
+    if is_fifo || attempts == Attempts::One { Keep::Nothing } else { Keep::ForRepetition }
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
@@ -49,13 +46,13 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> Result<O::Output, Error> {
         let (mut attempts, mut is_in_doubt) = (0, false);
         let mut result = loop {
-            let result = self.inner.execute_unrepeated::<O>(input.clone(), attempts).await;
+            let result = self.inner.execute_unrepeated::<O>(&mut input, attempts).await;
             let result = result.map_err(Error::below);
             let Some((sent, pause)) = result.as_ref().err().and_then(repetition) else { break result };
             attempts = sent;
             sleep(pause).await;
             // That it could not be stored again is told as an event; what the caller has to know is what came before.
-            if self.before_again(&mut input, &mut changed).await.is_err() {
+            if self.before_again(&mut input, &mut changed).await.is_none() {
                 break result;
             }
             is_in_doubt = true;
@@ -73,17 +70,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         }
     }
 
-    async fn before_again(&self, input: &mut (dyn Any + Send), changed: &mut Changed) -> Result<(), Error> {
+    async fn before_again(&self, input: &mut (dyn Any + Send), changed: &mut Changed) -> Option<()> {
         match changed {
-            Changed::Send(stored) => match input.downcast_mut::<SendMessageInput>() {
-                Some(input) => self.before_send_again(input, stored).await,
-                None => Ok(()),
-            },
-            Changed::Batch(batch) => match input.downcast_mut::<SendMessageBatchInput>() {
-                Some(input) => self.before_batch_again(input, batch).await,
-                None => Ok(()),
-            },
-            _ => Ok(()),
+            Changed::Send(stored) => self.before_send_again(input.downcast_mut()?, stored).await,
+            Changed::Batch(batch) => self.before_batch_again(input.downcast_mut()?, batch).await,
+            _ => None,
         }
     }
 }

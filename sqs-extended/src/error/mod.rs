@@ -72,6 +72,15 @@ impl Error {
         Self::make(kind, message, None, Source::Store(error))
     }
 
+    /// Uploads that never ended could not be listed.
+    pub(crate) fn listing_unfinished(bucket: &str, prefix: &str, error: StoreError) -> Self {
+        let kind = ErrorKind::of_download(error.kind());
+        let message = format!(
+            "listing the unfinished uploads to {bucket:?} that begin with {prefix:?} failed (objects_only() does without)"
+        );
+        Self::make(kind, message, None, Source::Store(error))
+    }
+
     /// A payload that was streamed into the store.
     pub(crate) fn streaming_up(pointer: &Pointer, error: PayloadError) -> Self {
         let kind = ErrorKind::of_payload(&error).unwrap_or(ErrorKind::Upload);

@@ -10,7 +10,7 @@ use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
 
 use super::Selection;
-use super::stored::{Parts, Stored, is_refused};
+use super::stored::{Keep, Parts, Stored, is_refused};
 use crate::cleanup::Doomed;
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
@@ -30,9 +30,9 @@ pub(crate) struct SentBatch {
 }
 
 impl SentBatch {
-    /// Whether an entry carries a pointer.
-    pub(crate) fn has_pointers(&self) -> bool {
-        !self.stored.is_empty()
+    /// Whether the payloads are kept, if there are any.
+    pub(crate) fn keeps_payloads(&self) -> bool {
+        self.stored.iter().any(|entry| entry.stored.content.is_some())
     }
 }
 
@@ -53,12 +53,13 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         &self,
         input: &mut SendMessageBatchInput,
         selection: Selection,
+        keep: Keep,
     ) -> SentBatch {
         let queue_url = input.queue_url.clone().unwrap_or_default();
         let entries = input.entries.take().unwrap_or_default();
         let stowing = entries.into_iter().enumerate().map(|(place, entry)| {
-            let is_selected = selection.contains(place);
-            self.before_entry(&queue_url, entry, is_selected)
+            let keep = selection.contains(place).then_some(keep);
+            self.before_entry(&queue_url, entry, keep)
         });
         let results: Vec<_> =
             stream::iter(stowing).buffered(self.shared.settings.concurrency).collect().await;
@@ -82,42 +83,42 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         batch
     }
 
+    /// Stores the payload of an entry that is selected: that is, of which it is said whether its payload is kept.
     async fn before_entry(
         &self,
         queue_url: &str,
         mut entry: SendMessageBatchRequestEntry,
-        is_selected: bool,
+        keep: Option<Keep>,
     ) -> Result<Ready<S>, BatchResultErrorEntry> {
-        if !is_selected {
-            return Ok((entry, None));
-        }
+        let Some(keep) = keep else { return Ok((entry, None)) };
         let parts = Parts {
             body: &mut entry.message_body,
             attributes: &mut entry.message_attributes,
             deduplication_id: &mut entry.message_deduplication_id,
         };
-        match self.stow(queue_url, parts).await {
+        match self.stow(queue_url, parts, keep).await {
             Ok(stored) => Ok((entry, Some(stored))),
             Err(error) => Err(failed(entry.id, &error)),
         }
     }
 
-    /// Gives the entries other objects, before they are sent once more.
+    /// Gives the entries other objects, before they are sent once more; `None` when they cannot all have one.
     pub(crate) async fn before_batch_again(
         &self,
         input: &mut SendMessageBatchInput,
         batch: &mut SentBatch,
-    ) -> Result<(), Error> {
-        let originals: Vec<_> = batch.stored.iter().map(|entry| entry.stored.original.clone()).collect();
-        let uploads = stream::iter(originals).map(async |original| self.upload(&original).await);
-        let objects: Vec<_> = uploads.buffered(self.shared.settings.concurrency).try_collect().await?;
+    ) -> Option<()> {
+        let contents: Option<Vec<_>> =
+            batch.stored.iter().map(|entry| entry.stored.content.clone()).collect();
+        let uploads = stream::iter(contents?).map(|content| self.upload(content));
+        let objects: Vec<_> = uploads.buffered(self.shared.settings.concurrency).try_collect().await.ok()?;
         let entries = input.entries.as_deref_mut().unwrap_or_default();
         for (StoredEntry { place, stored, .. }, object) in batch.stored.iter_mut().zip(objects) {
             if let Some(entry) = entries.get_mut(*place) {
                 self.readdress(stored, &mut entry.message_body, object);
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// Deletes the payloads of entries that were refused, and makes the answer one to what the caller gave.

@@ -18,5 +18,5 @@ mod threshold;
 pub(crate) use batch::SentBatch;
 pub(crate) use decision::{Selection, Sizes, select};
 pub(crate) use envelope::Envelope;
-pub(crate) use stored::Stored;
+pub(crate) use stored::{Keep, Stored};
 pub use stream::{SendStream, StreamSent};

@@ -3,14 +3,18 @@
 use sqs_client::client::Execute;
 use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
 
-use super::stored::{Original, Parts, Stored, is_refused};
+use super::stored::{Keep, Original, Parts, Stored, is_refused};
 use crate::client::ExtendedClient;
 use crate::error::Error;
 use crate::store::PayloadStore;
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Stores the payload of a message.
-    pub(crate) async fn before_send(&self, input: &mut SendMessageInput) -> Result<Stored, Error> {
+    pub(crate) async fn before_send(
+        &self,
+        input: &mut SendMessageInput,
+        keep: Keep,
+    ) -> Result<Stored, Error> {
         let queue_url = input.queue_url.clone().unwrap_or_default();
         let mut body = input.message_body.take().unwrap_or_default();
         let parts = Parts {
@@ -18,22 +22,22 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             attributes: &mut input.message_attributes,
             deduplication_id: &mut input.message_deduplication_id,
         };
-        let (doomed, stored) = self.stow(&queue_url, parts).await?;
+        let (doomed, stored) = self.stow(&queue_url, parts, keep).await?;
         input.message_body = Some(body);
         // From here on somebody may need the object.
         doomed.spare();
         Ok(stored)
     }
 
-    /// Gives the message another object, before it is sent once more.
+    /// Gives the message another object, before it is sent once more; `None` when it cannot have one.
     pub(crate) async fn before_send_again(
         &self,
         input: &mut SendMessageInput,
         stored: &mut Stored,
-    ) -> Result<(), Error> {
-        let object = self.upload(&stored.original).await?;
+    ) -> Option<()> {
+        let object = self.upload(stored.content.clone()?).await.ok()?;
         self.readdress(stored, input.message_body.get_or_insert_default(), object);
-        Ok(())
+        Some(())
     }
 
     /// Deletes the payload of a message that was refused, and shows the checksums of what the caller gave.

@@ -23,20 +23,36 @@ pub(crate) struct Parts<'m> {
     pub(crate) deduplication_id: &'m mut Option<String>,
 }
 
-/// A message as its sender gave it: what has to be known when its answer is there, or when it is sent once more.
-#[derive(Clone, Debug)]
+/// A message as its sender gave it: what has to be known when its answer is there.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Original {
     pub(crate) md5_of_body: Md5Hex,
     pub(crate) md5_of_attributes: Option<Md5Hex>,
+}
+
+/// What goes into an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
     payload: Bytes,
     sha256: String,
 }
 
+/// Whether payloads are kept while their messages are sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Keep {
+    /// They are, to be stored anew when the request has to be made again.
+    ForRepetition,
+    /// There will be no other request.
+    Nothing,
+}
+
 /// A payload in the store, whose message is being sent.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) pointer: Pointer,
     pub(crate) original: Original,
+    /// There if it is kept.
+    pub(crate) content: Option<Content>,
 }
 
 /// Whether it is certain that no attempt of the call has stored a message.
@@ -47,7 +63,12 @@ pub(crate) fn is_refused(error: &Error) -> bool {
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Stores the body of a message and puts a pointer in its place. When that fails, the message is not to be sent.
-    pub(crate) async fn stow(&self, queue_url: &str, parts: Parts<'_>) -> Result<(Doomed<S>, Stored), Error> {
+    pub(crate) async fn stow(
+        &self,
+        queue_url: &str,
+        parts: Parts<'_>,
+        keep: Keep,
+    ) -> Result<(Doomed<S>, Stored), Error> {
         let Parts { body, attributes, deduplication_id } = parts;
         self.shared.envelope.check(body.len() as u64, attributes.as_ref())?;
         self.name_content(queue_url, body, deduplication_id).await;
@@ -56,12 +77,13 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let original = Original {
             md5_of_body: digests.md5,
             md5_of_attributes: md5_of_attributes(attributes.iter().flatten()),
-            payload,
-            sha256: digests.sha256,
         };
-        let (doomed, pointer) = self.upload(&original).await?;
-        *body = self.shared.envelope.seal(&pointer, original.payload.len() as u64, attributes);
-        Ok((doomed, Stored { pointer, original }))
+        let length = payload.len() as u64;
+        let content = Content { payload, sha256: digests.sha256 };
+        let kept = (keep == Keep::ForRepetition).then(|| content.clone());
+        let (doomed, pointer) = self.upload(content).await?;
+        *body = self.shared.envelope.seal(&pointer, length, attributes);
+        Ok((doomed, Stored { pointer, original, content: kept }))
     }
 
     /// Gives a message another object, before it is sent once more. Nobody knows whether the message that has the first one is
@@ -86,13 +108,13 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// Puts a payload into a new object.
-    pub(crate) async fn upload(&self, original: &Original) -> Result<(Doomed<S>, Pointer), Error> {
+    pub(crate) async fn upload(&self, content: Content) -> Result<(Doomed<S>, Pointer), Error> {
         let shared = &self.shared;
-        let Original { payload, sha256, .. } = original;
+        let Content { payload, sha256 } = content;
         let (bytes, pointer) = (payload.len(), shared.envelope.address(&crate::random::uuid()));
-        let mut upload = Upload::new(UploadBody::Bytes(payload.clone()));
+        let mut upload = Upload::new(UploadBody::Bytes(payload));
         upload.content_type = Some("text/plain; charset=utf-8".to_owned());
-        upload.metadata.insert(SHA256_METADATA.to_owned(), sha256.clone());
+        upload.metadata.insert(SHA256_METADATA.to_owned(), sha256);
         let doomed = Doomed::new(&shared.cleaner, pointer.clone());
         match shared.store.put(&pointer, upload).await {
             Ok(()) => {

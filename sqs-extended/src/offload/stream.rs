@@ -143,11 +143,11 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Of two messages with one object, the first that is deleted would take it from the other; and a stream cannot be
     /// stored twice. Queues drop the second one when they know it again.
-    async fn send_once(&self, input: SendMessageInput) -> Result<SendMessageOutput, Error> {
+    async fn send_once(&self, mut input: SendMessageInput) -> Result<SendMessageOutput, Error> {
         let result = if input.message_deduplication_id.is_some() {
             self.inner.execute::<SendMessage>(input).await
         } else {
-            self.inner.execute_unrepeated::<SendMessage>(input, 0).await
+            self.inner.execute_unrepeated::<SendMessage>(&mut input, 0).await
         };
         result.map_err(Error::below)
     }

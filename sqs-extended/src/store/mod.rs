@@ -10,6 +10,7 @@ pub(crate) mod memory;
 mod object;
 #[cfg(feature = "s3")]
 mod s3;
+mod unfinished;
 
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
 #[cfg(feature = "s3")]
 pub use s3::{Encryption, S3Store, S3StoreBuilder};
+pub use unfinished::{Unfinished, UnfinishedPage};
 
 /// Bytes in pieces, in order. After an error nothing comes any more.
 pub type ByteStream = BoxStream<'static, Result<Bytes, StoreError>>;
@@ -92,4 +94,32 @@ pub trait PayloadStore: Clone + Send + Sync + 'static {
         prefix: &str,
         page: Option<&str>,
     ) -> impl Future<Output = Result<ObjectPage, StoreError>> + Send;
+
+    /// The uploads to a bucket that were begun and never ended, whose keys begin with `prefix`; in pages, as of
+    /// [`list`](Self::list). Stores that write an object at once or not at all have none, and need not implement it.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn list_unfinished(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        page: Option<&str>,
+    ) -> impl Future<Output = Result<UnfinishedPage, StoreError>> + Send {
+        let _ = (bucket, prefix, page);
+        std::future::ready(Ok(UnfinishedPage::default()))
+    }
+
+    /// Ends an upload that was never ended, and removes what it has stored. One that does not exist is ended already.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn abort_unfinished(
+        &self,
+        at: &Pointer,
+        id: &str,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (at, id);
+        std::future::ready(Ok(()))
+    }
 }

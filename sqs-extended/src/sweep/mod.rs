@@ -1,27 +1,28 @@
-//! Finds and deletes objects that no message needs any more.
+//! Finds and deletes objects that no message needs any more, and uploads that never became objects.
 
 mod orphan;
+mod pages;
 mod report;
+mod run;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream};
 use sqs_client::client::Execute;
 use sqs_client::limits::RETENTION_SECONDS;
 
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
-use crate::pointer::Pointer;
 use crate::queue_facts;
-use crate::store::{Listed, PayloadStore};
+use crate::store::{Listed, PayloadStore, Unfinished};
 
 use orphan::{Verdict, judge};
 pub use report::{SweepProgress, SweepReport};
 
 type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-/// A search for objects of the own bucket that no message needs any more, page by page.
+/// A search for objects of the own bucket that no message needs any more, page by page; and for uploads in parts that a
+/// process has begun and never ended, whose parts take room and are in no listing of objects.
 ///
 /// The store does not know which messages there are, so age decides: a queue keeps no message for longer than its retention
 /// period, and its objects are as old as its messages. `older_than` must therefore not be less than the longest retention
@@ -29,7 +30,7 @@ type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 /// named, which are asked. Where FIFO queues have dead-letter queues, or messages are moved back from those, a
 /// message begins a new period: add the periods up.
 ///
-/// Only objects whose keys end in a UUID are looked at, as those of all the libraries do. Nothing is deleted unless
+/// Only objects and uploads whose keys end in a UUID are looked at, as those of all the libraries do. Nothing is deleted unless
 /// [`delete`](Self::delete) is said: look first.
 #[must_use]
 pub struct Sweep<S: PayloadStore, H> {
@@ -38,7 +39,9 @@ pub struct Sweep<S: PayloadStore, H> {
     older_than: Duration,
     queues: Vec<String>,
     deletes: bool,
+    objects_only: bool,
     on_orphan: Option<Callback<Listed>>,
+    on_unfinished: Option<Callback<Unfinished>>,
     on_progress: Option<Callback<SweepProgress>>,
 }
 
@@ -51,7 +54,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             older_than,
             queues: Vec::new(),
             deletes: false,
+            objects_only: false,
             on_orphan: None,
+            on_unfinished: None,
             on_progress: None,
         }
     }
@@ -65,7 +70,7 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         self
     }
 
-    /// Deletes what is found.
+    /// Deletes the objects that are found, and ends the uploads.
     pub fn delete(mut self) -> Self {
         self.deletes = true;
         self
@@ -77,65 +82,23 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         self
     }
 
-    /// Is told after each page.
-    pub fn on_progress(mut self, callback: impl Fn(&SweepProgress) + Send + Sync + 'static) -> Self {
-        self.on_progress = Some(Arc::new(callback));
+    /// Leaves uploads alone that never ended: for credentials without `s3:ListBucketMultipartUploads`, and for services that do
+    /// not list them.
+    pub fn objects_only(mut self) -> Self {
+        self.objects_only = true;
         self
     }
 
-    /// Looks at all pages.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Config`] when `older_than` is too small; what a queue says when it is asked; and
-    /// [`ErrorKind::Download`] or [`ErrorKind::Forbidden`] when the bucket cannot be listed. Deletes that
-    /// fail are counted.
-    ///
-    /// # Cancel safety
-    /// It can be dropped between any two objects, and begun again.
-    pub async fn run(self) -> Result<SweepReport, Error> {
-        self.check().await?;
-        let shared = &self.client.shared;
-        let bucket = shared.store.bucket();
-        let mut report = SweepReport::default();
-        let mut page = None;
-        loop {
-            let listed = shared.store.list(bucket, &self.prefix, page.as_deref()).await;
-            let listed = listed.map_err(|error| Error::listing(bucket, &self.prefix, error))?;
-            self.sweep_page(listed.objects, &mut report).await;
-            if let Some(callback) = &self.on_progress {
-                callback(&report.progress);
-            }
-            if listed.next.is_none() || listed.next == page {
-                return Ok(report);
-            }
-            page = listed.next;
-        }
+    /// Is told about each upload that never ended, before it is.
+    pub fn on_unfinished(mut self, callback: impl Fn(&Unfinished) + Send + Sync + 'static) -> Self {
+        self.on_unfinished = Some(Arc::new(callback));
+        self
     }
 
-    async fn sweep_page(&self, objects: Vec<Listed>, report: &mut SweepReport) {
-        let now = self.client.shared.settings.time_source.now();
-        let mut orphans = Vec::new();
-        for object in objects {
-            let verdict = judge(&object, now, self.older_than);
-            report.saw(&object, verdict);
-            if verdict == Verdict::Orphan {
-                if let Some(callback) = &self.on_orphan {
-                    callback(&object);
-                }
-                orphans.push(object);
-            }
-        }
-        if self.deletes {
-            let store = &self.client.shared.store;
-            let deleting = stream::iter(&orphans)
-                .map(async |orphan| store.delete(&Pointer::new(store.bucket(), &orphan.key)).await);
-            let mut results =
-                std::pin::pin!(deleting.buffer_unordered(self.client.shared.settings.concurrency));
-            while let Some(result) = results.next().await {
-                report.deleted(result);
-            }
-        }
-        report.keep(orphans);
+    /// Is told after each page of objects, and of uploads.
+    pub fn on_progress(mut self, callback: impl Fn(&SweepProgress) + Send + Sync + 'static) -> Self {
+        self.on_progress = Some(Arc::new(callback));
+        self
     }
 
     async fn check(&self) -> Result<(), Error> {

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::store::Listed;
-
-/// What an object in a listing is.
+/// What an object in a listing is, or an upload that never ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Verdict {
     /// Its name is none that this crate or one of the other libraries gives.
@@ -16,12 +14,12 @@ pub(super) enum Verdict {
 }
 
 /// An object that is exactly as old as `older_than` is still young.
-pub(super) fn judge(object: &Listed, now: SystemTime, older_than: Duration) -> Verdict {
-    if !ends_with_uuid(&object.key) {
+pub(super) fn judge(key: &str, written: SystemTime, now: SystemTime, older_than: Duration) -> Verdict {
+    if !ends_with_uuid(key) {
         return Verdict::Foreign;
     }
     // One from the future has no age.
-    let age = now.duration_since(object.modified).unwrap_or_default();
+    let age = now.duration_since(written).unwrap_or_default();
     if age > older_than { Verdict::Orphan } else { Verdict::Young }
 }
 
@@ -42,8 +40,7 @@ mod tests {
 
     fn verdict(key: &str, age: u64) -> Verdict {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
-        let object = Listed::new(key, 1, now - Duration::from_secs(age));
-        judge(&object, now, Duration::from_secs(100))
+        judge(key, now - Duration::from_secs(age), now, Duration::from_secs(100))
     }
 
     #[test]
@@ -55,7 +52,7 @@ mod tests {
         assert_eq!(verdict(&UUID[1..], 101), Verdict::Foreign);
         assert_eq!(verdict(&format!("{UUID}x"), 101), Verdict::Foreign);
         assert_eq!(verdict(&"ü".repeat(36), 101), Verdict::Foreign);
-        let soon = Listed::new(UUID, 1, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
-        assert_eq!(judge(&soon, SystemTime::UNIX_EPOCH, Duration::ZERO), Verdict::Young);
+        let soon = SystemTime::UNIX_EPOCH + Duration::from_secs(9);
+        assert_eq!(judge(UUID, soon, SystemTime::UNIX_EPOCH, Duration::ZERO), Verdict::Young);
     }
 }

@@ -1,9 +1,9 @@
 //! What a sweep has found.
 
 use super::Verdict;
-use crate::store::{Listed, StoreError};
+use crate::store::{Listed, StoreError, Unfinished};
 
-/// Orphans that a report names.
+/// Orphans that a report names, and uploads.
 const NAMED: usize = 1_000;
 
 /// How far a sweep is.
@@ -22,6 +22,12 @@ pub struct SweepProgress {
     pub deleted: u64,
     /// Orphans that could not be deleted.
     pub delete_failed: u64,
+    /// Uploads that were begun and never ended, of the age of orphans.
+    pub unfinished: u64,
+    /// Of these, those that were ended and whose parts are gone.
+    pub aborted: u64,
+    /// Those that could not be ended.
+    pub abort_failed: u64,
 }
 
 /// What a sweep has found.
@@ -32,7 +38,9 @@ pub struct SweepReport {
     pub progress: SweepProgress,
     /// The first thousand orphans, by key; [`on_orphan`](super::Sweep::on_orphan) tells all.
     pub orphans: Vec<Listed>,
-    /// Why the first delete failed, if one did.
+    /// The first thousand uploads that never ended, by key; [`on_unfinished`](super::Sweep::on_unfinished) tells all.
+    pub unfinished: Vec<Unfinished>,
+    /// Why the first delete of an object or end of an upload failed, if one did.
     pub first_error: Option<StoreError>,
 }
 
@@ -60,8 +68,24 @@ impl SweepReport {
         }
     }
 
+    pub(super) fn aborted(&mut self, result: Result<(), StoreError>) {
+        match result {
+            Ok(()) => self.progress.aborted += 1,
+            Err(error) => {
+                self.progress.abort_failed += 1;
+                self.first_error.get_or_insert(error);
+            }
+        }
+    }
+
     pub(super) fn keep(&mut self, orphans: Vec<Listed>) {
         let room = NAMED.saturating_sub(self.orphans.len());
         self.orphans.extend(orphans.into_iter().take(room));
+    }
+
+    pub(super) fn keep_unfinished(&mut self, uploads: Vec<Unfinished>) {
+        self.progress.unfinished += uploads.len() as u64;
+        let room = NAMED.saturating_sub(self.unfinished.len());
+        self.unfinished.extend(uploads.into_iter().take(room));
     }
 }

@@ -61,18 +61,62 @@ async fn a_delete_that_is_dropped_after_its_message_is_gone_deletes_the_object_i
     assert!(rig.store.objects().is_empty());
 }
 
+async fn fill(rig: &Rig, count: usize) {
+    for number in 0..count {
+        rig.send(number.to_string()).await;
+        let message = rig.receive().await.remove(0);
+        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_waiting_is_bounded() {
     let rig = Rig::with("q", |builder| builder.always_through_s3(true)).await;
     rig.store.fail_when(|call, _| {
         (call == StoreCall::Delete).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
     });
-    for number in 0..1_010 {
-        rig.send(number.to_string()).await;
-        let message = rig.receive().await.remove(0);
-        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
-    }
+    fill(&rig, 1_010).await;
     let stats = rig.client.stats();
     assert!(stats.cleanup_pending <= 1_000, "{stats:?}");
     assert!(stats.cleanup_given_up >= 10, "{stats:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_finds_no_room_to_wait_is_told() {
+    let diary = Diary::default();
+    let rig = Rig::with("q", |builder| builder.always_through_s3(true).on_event(diary.listener())).await;
+    rig.store.fail_when(|call, _| {
+        (call == StoreCall::Delete).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
+    });
+    fill(&rig, 1_000).await;
+    assert_eq!((rig.client.stats().cleanup_pending, diary.count("CleanupGivenUp")), (1_000, 0));
+    rig.send("one more").await;
+    let message = rig.receive().await.remove(0);
+    rig.store.fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Hang));
+    let queue = rig.client.queue(&rig.url);
+    let delete = queue.delete(&message).send();
+    assert!(tokio::time::timeout(Duration::from_millis(1), delete).await.is_err());
+    assert_eq!((rig.client.stats().cleanup_given_up, diary.count("CleanupGivenUp")), (1, 1));
+    assert_eq!(diary.count("CleanupFailed"), 1_000);
+}
+
+#[test]
+fn an_object_that_nobody_is_there_to_delete_is_told() {
+    let diary = Diary::default();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let first = runtime().unwrap();
+    let rig = first.block_on(Rig::with("q", |builder| builder.on_event(diary.listener())));
+    let message = first.block_on(async {
+        rig.send(large("")).await;
+        rig.receive().await.remove(0)
+    });
+    rig.store.fail_next(StoreCall::Delete, StoreFault::Hang);
+    let queue = rig.client.queue(&rig.url);
+    let mut delete = Box::pin(queue.delete(&message).send());
+    first.block_on(async {
+        assert!(tokio::time::timeout(Duration::from_secs(1), &mut delete).await.is_err());
+    });
+    drop(delete);
+    assert_eq!((rig.client.stats().cleanup_given_up, diary.count("CleanupGivenUp")), (1, 1));
+    assert_eq!((rig.client.stats().cleanup_pending, rig.store.objects().len()), (0, 1));
 }

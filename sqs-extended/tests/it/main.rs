@@ -4,6 +4,7 @@
 mod actions;
 mod buffered;
 mod cleanup;
+mod copies;
 mod damaged;
 mod leases;
 mod loading;

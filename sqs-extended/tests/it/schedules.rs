@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::task::Poll;
 
+use bytes::Bytes;
+use futures_util::stream;
 use proptest::prelude::*;
 use sqs_client::client::Execute as _;
 use sqs_client::config::retry::RetryConfig;
@@ -12,7 +14,7 @@ use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
-use sqs_extended::{ExtendedHandle, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
+use sqs_extended::{ExtendedHandle, Payload, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 
 use crate::rig::Rig;
@@ -31,6 +33,10 @@ enum Step {
     },
     SendBatch {
         large: Vec<bool>,
+    },
+    /// A payload piece by piece; after so many pieces the source gives an error.
+    SendStream {
+        breaks_after: Option<usize>,
     },
     Receive,
     Delete {
@@ -59,6 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => prop::collection::vec(prop::bool::weighted(0.7), 1..=5).prop_map(|large| Step::SendBatch { large }),
         2 => (prop::collection::vec(prop::bool::weighted(0.7), 1..=5), 1_usize..=3)
             .prop_map(|(large, attempts)| Step::SendOnce { large, attempts }),
+        2 => prop::option::weighted(0.2, 0_usize..5).prop_map(|breaks_after| Step::SendStream { breaks_after }),
         3 => Just(Step::Receive),
         2 => any::<usize>().prop_map(|pick| Step::Delete { pick }),
         2 => (1_usize..=5).prop_map(|count| Step::DeleteBatch { count }),
@@ -104,7 +111,7 @@ fn trouble() -> impl Strategy<Value = Trouble> {
 }
 
 /// Waits for a call, or drops it after so many polls.
-async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>) -> Option<T> {
     let mut call = pin!(call);
     let mut left = polls;
     std::future::poll_fn(|context| {
@@ -192,6 +199,20 @@ impl Run {
                 if self.rig.url.ends_with(".fifo") {
                     self.doubts += sizes.len() * (attempts - 1);
                 }
+            }
+            Step::SendStream { breaks_after } => {
+                let body = Bytes::from(self.make(true));
+                let pieces =
+                    (0..body.len()).step_by(100).map(|at| Ok(body.slice(at..body.len().min(at + 100))));
+                let mut pieces: Vec<std::io::Result<Bytes>> = pieces.collect();
+                if let Some(place) = breaks_after {
+                    pieces.insert(*place, Err(std::io::Error::other("it broke on purpose")));
+                }
+                let mut send = client.send_stream(&url, Payload::from_stream(stream::iter(pieces)));
+                if let Some(group) = self.group() {
+                    send = send.message_group_id(group).message_deduplication_id(self.made.to_string());
+                }
+                self.doubts += usize::from(within(polls, send.send()).await.is_none());
             }
             Step::Receive => {
                 for message in self.rig.receive().await {

@@ -1,14 +1,18 @@
 //! Orphans are found, and nothing else is deleted.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
-use sqs_extended::{ErrorKind, Pointer, StoreCall, StoreErrorKind, StoreFault};
+use sqs_extended::{
+    ErrorKind, ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreCall, StoreError,
+    StoreErrorKind, StoreFault, Unfinished, UnfinishedPage, Upload,
+};
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, large};
+use crate::rig::{Rig, ServerClock, large};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -97,4 +101,118 @@ async fn an_object_whose_message_may_not_have_been_sent_is_found() {
     let report = rig.client.sweep("", 14 * DAY).delete().run().await.unwrap();
     assert_eq!(report.progress.deleted, 1);
     assert!(rig.store.objects().is_empty());
+}
+
+/// A store in memory with what none of its kind has: pages in a circle, and uploads that never ended.
+#[derive(Clone)]
+struct Odd {
+    inside: MemoryStore,
+    /// The pages that listings of objects name, over and over again.
+    pages: Vec<&'static str>,
+    uploads: Vec<Unfinished>,
+    /// The ids of uploads that were ended.
+    ended: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl PayloadStore for Odd {
+    fn bucket(&self) -> &str {
+        self.inside.bucket()
+    }
+
+    async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
+        self.inside.put(at, upload).await
+    }
+
+    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
+        self.inside.get(at, from, tag).await
+    }
+
+    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
+        self.inside.delete(at).await
+    }
+
+    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
+        let place = self.pages.iter().position(|name| Some(*name) == page).map_or(0, |place| place + 1);
+        let mut listed = self.inside.list(bucket, prefix, None).await?;
+        listed.next = self.pages.get(place % self.pages.len().max(1)).map(ToString::to_string);
+        Ok(listed)
+    }
+
+    async fn list_unfinished(
+        &self,
+        _: &str,
+        prefix: &str,
+        page: Option<&str>,
+    ) -> Result<UnfinishedPage, StoreError> {
+        let start = page.map_or(0, |page| page.parse().unwrap());
+        let matching: Vec<_> = self.uploads.iter().filter(|upload| upload.key.starts_with(prefix)).collect();
+        let page = matching.iter().skip(start).take(2).map(|upload| (*upload).clone()).collect();
+        let next = (start + 2 < matching.len()).then(|| (start + 2).to_string());
+        Ok(UnfinishedPage::new(page, next))
+    }
+
+    async fn abort_unfinished(&self, at: &Pointer, id: &str) -> Result<(), StoreError> {
+        if id == "stuck" {
+            return Err(StoreError::new(StoreErrorKind::Forbidden, "it is stuck"));
+        }
+        assert!(
+            self.uploads.iter().any(|upload| (upload.key.as_str(), upload.id.as_str()) == (at.key(), id))
+        );
+        self.ended.lock().unwrap().insert(id.to_owned());
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listing_that_goes_in_a_circle_is_an_error_and_no_report() {
+    let rig = rig().await;
+    for pages in [vec!["a"], vec!["a", "b"], vec!["a", "b", "c", "d", "e"]] {
+        let store = Odd { inside: rig.store.clone(), pages, uploads: Vec::new(), ended: Arc::default() };
+        let client = ExtendedClient::new(rig.plain.clone(), store);
+        let error = client.sweep("orders/", 14 * DAY).run().await.unwrap_err();
+        assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Download, false));
+        let says = error.store_error().unwrap().to_string();
+        assert!(says.contains("a second time"), "{says}");
+    }
+    assert_eq!(rig.store.calls().deletes, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn uploads_that_never_ended_are_found_by_their_age_and_ended_when_told_to() {
+    let server_time = |rig: &Rig| {
+        std::time::SystemTime::UNIX_EPOCH + Duration::from_millis(rig.server.clock().now().as_millis())
+    };
+    let rig = Rig::new().await;
+    let upload = |number, id| Unfinished::new(uuid(number), id, server_time(&rig));
+    let mut uploads = vec![upload(0, "a"), upload(1, "b"), upload(1, "stuck"), upload(2, "c")];
+    uploads.push(Unfinished::new("orders/readme.txt", "not ours", server_time(&rig)));
+    rig.server.clock().advance(14 * DAY + Duration::from_secs(60));
+    uploads.push(Unfinished::new(uuid(3), "young", server_time(&rig)));
+    let store = Odd { inside: rig.store.clone(), pages: vec![], uploads, ended: Arc::default() };
+    let builder = ExtendedClient::builder(rig.plain.clone(), store.clone());
+    let client = builder.time_source(ServerClock(rig.server.clock().clone())).build().unwrap();
+
+    let (told, pages) = <(Arc<Mutex<Vec<_>>>, Arc<Mutex<Vec<_>>>)>::default();
+    let (names, seen) = (Arc::clone(&told), Arc::clone(&pages));
+    let sweep = client.sweep("orders/", 14 * DAY);
+    let sweep = sweep.on_unfinished(move |upload| names.lock().unwrap().push(upload.id.clone()));
+    let sweep = sweep.on_progress(move |progress| seen.lock().unwrap().push(progress.unfinished));
+    let report = sweep.run().await.unwrap();
+    assert_eq!(*told.lock().unwrap(), ["a", "b", "stuck", "c"]);
+    assert_eq!(*pages.lock().unwrap(), [0, 2, 4, 4], "the first page is one of objects");
+    assert_eq!(
+        report.unfinished.iter().map(|upload| upload.id.as_str()).collect::<Vec<_>>(),
+        *told.lock().unwrap()
+    );
+    assert_eq!((report.progress.unfinished, report.progress.aborted, report.progress.orphans), (4, 0, 0));
+    assert!(store.ended.lock().unwrap().is_empty());
+
+    let report = client.sweep("orders/", 14 * DAY).delete().objects_only().run().await.unwrap();
+    assert_eq!((report.progress.unfinished, store.ended.lock().unwrap().len()), (0, 0));
+
+    let report = client.sweep("orders/", 14 * DAY).delete().run().await.unwrap();
+    let first_error = report.first_error.unwrap();
+    assert_eq!(first_error.kind(), StoreErrorKind::Forbidden);
+    assert_eq!(report.progress.abort_failed, 1);
+    assert_eq!(store.ended.lock().unwrap().iter().collect::<Vec<_>>(), ["a", "b", "c"]);
 }

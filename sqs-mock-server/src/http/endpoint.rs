@@ -155,7 +155,13 @@ impl Endpoint {
     /// # Cancel safety
     /// Nothing is changed.
     pub(crate) async fn metrics(&self) -> Response<Bytes> {
-        metrics::render(&self.metrics, &self.service).await
+        #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "there is no S3 to add to it"))]
+        let mut text = metrics::render(&self.metrics, &self.service).await;
+        #[cfg(feature = "s3")]
+        if let Some(s3) = self.s3() {
+            metrics::write_s3(&mut text, &s3);
+        }
+        text.into_response()
     }
 
     /// Counts a connection as open until the answer is dropped.
@@ -182,9 +188,15 @@ impl Endpoint {
         self.service.reset();
         self.journal.reset();
         #[cfg(feature = "s3")]
-        if let Some(s3) = self.s3.get().and_then(std::sync::Weak::upgrade) {
+        if let Some(s3) = self.s3() {
             s3.reset();
         }
+    }
+
+    /// What is in the S3 beside it, while there is one.
+    #[cfg(feature = "s3")]
+    pub(super) fn s3(&self) -> Option<Arc<crate::s3::Content>> {
+        self.s3.get().and_then(std::sync::Weak::upgrade)
     }
 
     /// What it was asked.

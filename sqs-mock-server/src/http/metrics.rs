@@ -10,6 +10,8 @@ mod exposition;
 mod histogram;
 mod record;
 mod render;
+#[cfg(feature = "s3")]
+mod s3;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -21,7 +23,9 @@ use crate::stopwatch::Stopwatch;
 use histogram::Histogram;
 
 pub(super) use record::Record;
-pub(crate) use render::render;
+pub(super) use render::render;
+#[cfg(feature = "s3")]
+pub(super) use s3::write as write_s3;
 
 /// Label of requests whose action is unknown.
 const UNKNOWN: &str = "unknown";
@@ -102,6 +106,12 @@ fn action_index(action: Option<Action>) -> usize {
 
 fn action_label(index: usize) -> &'static str {
     Action::ALL.get(index).map_or(UNKNOWN, |action| action.as_str())
+}
+
+/// Label of requests whose caller got no answer.
+#[cfg(feature = "s3")]
+fn aborted() -> &'static str {
+    code_label(ABORTED)
 }
 
 /// The search is for refused requests only.

@@ -1,17 +1,20 @@
 //! What S3 was asked.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
 use parking_lot::Mutex;
 
+use super::action::S3Action;
 use super::front::Slot;
 
 /// A request to S3 that was answered, or whose caller got no answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct S3Request {
+    /// Its number, from 1, in the order of the answers. Nothing but a new server begins anew.
+    pub number: u64,
     /// The operation by its name at AWS, such as `GetObject`; empty when it was refused before that was known.
     pub operation: String,
     /// The bucket, where it names one.
@@ -22,26 +25,66 @@ pub struct S3Request {
     pub status: Option<u16>,
 }
 
-/// The latest requests.
+/// How many requests there were for an operation with a status.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct S3Count {
+    /// `None` for operations that the server does not have, and for what was refused before that was known.
+    pub(crate) action: Option<S3Action>,
+    /// `None` as in [`S3Request::status`].
+    pub(crate) status: Option<u16>,
+    pub(crate) requests: u64,
+}
+
+/// The latest requests, and how many there were.
 #[derive(Debug)]
 pub(super) struct Journal {
     capacity: usize,
-    latest: Mutex<VecDeque<S3Request>>,
+    /// Locked for as long as it takes to copy one request in or all out; never while anything else is locked.
+    state: Mutex<State>,
     connections: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    latest: VecDeque<S3Request>,
+    seen: u64,
+    /// By operation, as S3 has them in order, and status: as many as there are of both, at most.
+    counts: BTreeMap<(Option<usize>, Option<u16>), u64>,
+}
+
+impl State {
+    fn count(&mut self, operation: &str, status: Option<u16>) {
+        let action = S3Action::ALL.iter().position(|action| action.name() == operation);
+        *self.counts.entry((action, status)).or_default() += 1;
+        self.seen += 1;
+    }
 }
 
 impl Journal {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, latest: Mutex::default(), connections: AtomicUsize::new(0) }
+        Self { capacity, state: Mutex::default(), connections: AtomicUsize::new(0) }
     }
 
     /// All that are kept, from the oldest on.
     pub(super) fn all(&self) -> Vec<S3Request> {
-        self.latest.lock().iter().cloned().collect()
+        self.state.lock().latest.iter().cloned().collect()
     }
 
-    pub(super) fn clear(&self) {
-        self.latest.lock().clear();
+    /// Forgets them, and says how many that were. What was counted stays counted.
+    pub(super) fn clear(&self) -> usize {
+        let mut state = self.state.lock();
+        std::mem::take(&mut state.latest).len()
+    }
+
+    /// How many requests there were since the start.
+    pub(super) fn counts(&self) -> Vec<S3Count> {
+        let state = self.state.lock();
+        let counts = state.counts.iter().map(|((action, status), requests)| S3Count {
+            action: action.and_then(|at| S3Action::ALL.get(at).copied()),
+            status: *status,
+            requests: *requests,
+        });
+        counts.collect()
     }
 
     /// How many connections are open.
@@ -88,14 +131,17 @@ impl Drop for Witness<'_> {
         let asked = self.slot.asked().cloned().unwrap_or_default();
         let status = self.status.map(|status| status.as_u16());
         tracing::debug!(operation = asked.operation, bucket = asked.bucket, key = asked.key, status, "S3");
-        let mut latest = self.journal.latest.lock();
+        let mut state = self.journal.state.lock();
+        state.count(&asked.operation, status);
         if self.journal.capacity == 0 {
             return;
         }
-        if latest.len() >= self.journal.capacity {
-            latest.pop_front();
+        if state.latest.len() >= self.journal.capacity {
+            state.latest.pop_front();
         }
-        latest.push_back(S3Request {
+        let number = state.seen;
+        state.latest.push_back(S3Request {
+            number,
             operation: asked.operation,
             bucket: asked.bucket,
             key: asked.key,

@@ -25,15 +25,18 @@
 mod action;
 mod front;
 mod journal;
+mod look;
 mod ops;
 mod server;
 mod setup;
+mod shown;
 mod store;
 
 pub use action::S3Action;
 pub use journal::S3Request;
+pub use server::MockS3;
 pub(crate) use server::{Content, Host};
-pub use server::{MockS3, S3Object, S3Upload};
 pub use setup::S3;
 #[cfg(feature = "config-file")]
 pub(crate) use setup::no_bucket_name;
+pub use shown::{S3Object, S3Upload};

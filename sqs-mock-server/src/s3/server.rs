@@ -1,21 +1,16 @@
-//! The S3 beside SQS in the hand of a test: its address, what is in it, what it was asked.
+//! The S3 beside SQS in the hand of a test: its address, and what it was asked.
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Weak};
-use std::{fmt, io};
 
-use bytes::Bytes;
-use futures_util::{FutureExt as _, stream};
-use http::{HeaderMap, Method, Uri};
-use s3s::dto::{PutObjectInput, StreamingBlob};
 use tokio::net::TcpListener;
 
 use super::front::{Front, Parts};
-use super::journal::{Journal, S3Request};
-use super::ops::Operations;
+use super::journal::{Journal, S3Count, S3Request};
 use super::setup::S3;
-use super::store::{Bucket, Object, Pieces, Store};
-use crate::clock::{Clock, Timestamp};
+use super::store::Store;
+use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::http::{Keys, Limits, Server};
 use crate::seed::Seed;
@@ -26,7 +21,7 @@ use crate::seed::Seed;
 #[derive(Debug)]
 pub struct MockS3 {
     url: String,
-    content: Arc<Content>,
+    pub(super) content: Arc<Content>,
     server: Option<Server>,
 }
 
@@ -34,8 +29,8 @@ pub struct MockS3 {
 #[derive(Debug)]
 pub(crate) struct Content {
     settings: S3,
-    store: Arc<Store>,
-    clock: Clock,
+    pub(super) store: Arc<Store>,
+    pub(super) clock: Clock,
     journal: Arc<Journal>,
 }
 
@@ -48,40 +43,6 @@ pub(crate) struct Host {
     pub(crate) keys: Option<Keys>,
     pub(crate) account: String,
     pub(crate) journal: usize,
-}
-
-/// An object, but for its bytes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct S3Object {
-    /// Its key.
-    pub key: String,
-    /// In bytes.
-    pub size: u64,
-    /// Without quotes.
-    pub etag: String,
-    /// When it was put there, by the server's clock.
-    pub last_modified: Timestamp,
-    /// Metadata by name, without `x-amz-meta-`.
-    pub metadata: std::collections::BTreeMap<String, String>,
-    /// As the caller said it.
-    pub content_type: Option<String>,
-    /// As the caller said it, without `aws-chunked`.
-    pub content_encoding: Option<String>,
-}
-
-/// An upload in parts that was neither completed nor aborted.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct S3Upload {
-    /// The key of the object that it is to become.
-    pub key: String,
-    /// Its id.
-    pub id: String,
-    /// How many parts are there.
-    pub parts: usize,
-    /// When it began, by the server's clock.
-    pub initiated: Timestamp,
 }
 
 impl MockS3 {
@@ -121,10 +82,6 @@ impl MockS3 {
             server.stop().await;
         }
     }
-
-    fn found(&self, bucket: &str) -> Option<Arc<Bucket>> {
-        self.content.store.bucket(bucket)
-    }
 }
 
 impl Content {
@@ -139,6 +96,26 @@ impl Content {
         if let Err(error) = self.store.clear_temporary().and_then(|()| self.furnish()) {
             tracing::error!(%error, "the buckets of the start cannot be made again");
         }
+    }
+
+    /// The latest requests, from the oldest on.
+    pub(crate) fn requests(&self) -> Vec<S3Request> {
+        self.journal.all()
+    }
+
+    /// Forgets requests, and says how many that were.
+    pub(crate) fn forget(&self) -> usize {
+        self.journal.clear()
+    }
+
+    /// How many requests there were, by operation and status.
+    pub(crate) fn counts(&self) -> Vec<S3Count> {
+        self.journal.counts()
+    }
+
+    /// How many connections are open.
+    pub(crate) fn connections(&self) -> usize {
+        self.journal.connections()
     }
 }
 
@@ -161,135 +138,11 @@ impl MockS3 {
 
     /// The latest requests, from the oldest on: as many as [`journal`](crate::MockSqsBuilder::journal) says.
     pub fn requests(&self) -> Vec<S3Request> {
-        self.content.journal.all()
+        self.content.requests()
     }
 
     /// How many connections are open.
     pub fn connections(&self) -> usize {
-        self.content.journal.connections()
-    }
-}
-
-/// What is in it. There is nothing in a bucket that there is not.
-impl MockS3 {
-    /// Names of all buckets, in order.
-    pub fn buckets(&self) -> Vec<String> {
-        self.content.store.buckets().iter().map(|bucket| bucket.name().to_owned()).collect()
-    }
-
-    /// All objects of a bucket, by key.
-    pub fn objects(&self, bucket: &str) -> Vec<S3Object> {
-        let found = self.found(bucket);
-        found.map(|bucket| bucket.objects(|all| all.values().map(shown).collect())).unwrap_or_default()
-    }
-
-    /// How many objects a bucket has.
-    pub fn count(&self, bucket: &str) -> usize {
-        self.found(bucket).map_or(0, |bucket| bucket.objects(std::collections::BTreeMap::len))
-    }
-
-    /// One object; `None` when there is none.
-    pub fn object(&self, bucket: &str, key: &str) -> Option<S3Object> {
-        self.found(bucket)?.object(key).as_ref().map(shown)
-    }
-
-    /// The uploads in parts that are under way, by id.
-    pub fn uploads(&self, bucket: &str) -> Vec<S3Upload> {
-        let all = self.found(bucket).map(|bucket| bucket.uploads()).unwrap_or_default();
-        let shown = |upload: super::store::Upload| S3Upload {
-            key: upload.head.key.clone(),
-            id: upload.head.id.clone(),
-            parts: upload.parts.len(),
-            initiated: Timestamp::from_millis(upload.head.initiated),
-        };
-        all.into_iter().map(shown).collect()
-    }
-
-    /// The bytes of an object, all of them in memory.
-    ///
-    /// # Errors
-    /// There is none, or its file cannot be read.
-    ///
-    /// # Cancel safety
-    /// Nothing is changed.
-    pub async fn bytes(&self, bucket: &str, key: &str) -> io::Result<Vec<u8>> {
-        let object =
-            self.found(bucket).and_then(|bucket| bucket.object(key)).ok_or_else(|| absent(bucket, key))?;
-        let mut pieces = Pieces::of(&object, 0, object.record.size());
-        let mut bytes = Vec::new();
-        while let Some(chunk) = pieces.next().await? {
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
-    }
-
-    /// Puts an object there, as `PutObject` does, without attributes.
-    ///
-    /// # Errors
-    /// There is no such bucket, or a file cannot be written.
-    ///
-    /// # Cancel safety
-    /// Dropped before its end, nothing is changed.
-    pub async fn put(&self, bucket: &str, key: &str, bytes: impl Into<Bytes>) -> io::Result<()> {
-        let bytes = bytes.into();
-        let body = stream::once(std::future::ready(Ok::<_, io::Error>(bytes)));
-        let input = PutObjectInput {
-            bucket: bucket.to_owned(),
-            key: key.to_owned(),
-            body: Some(StreamingBlob::wrap(body)),
-            ..PutObjectInput::default()
-        };
-        let request = s3s::S3Request {
-            input,
-            method: Method::PUT,
-            uri: Uri::default(),
-            headers: HeaderMap::new(),
-            extensions: http::Extensions::new(),
-            credentials: None,
-            region: None,
-            service: None,
-            trailing_headers: None,
-        };
-        let operations = Operations::new(Arc::clone(&self.content.store), self.content.clock.clone());
-        let put = s3s::S3::put_object(&operations, request).map(|put| put.map(drop).map_err(other));
-        put.await
-    }
-
-    /// Deletes an object; `false` when there was none.
-    ///
-    /// # Errors
-    /// Its file cannot be removed.
-    pub fn delete(&self, bucket: &str, key: &str) -> io::Result<bool> {
-        self.found(bucket).map_or(Ok(false), |bucket| bucket.delete(key, |_| Ok::<_, io::Error>(())))
-    }
-
-    /// Creates a bucket; `false` when there was one of this name.
-    ///
-    /// # Errors
-    /// No bucket can have this name, or its directory cannot be made.
-    pub fn create_bucket(&self, name: &str) -> io::Result<bool> {
-        S3::temporary().bucket(name).check()?;
-        self.content.store.create(name, self.content.clock.now().as_millis())
-    }
-}
-
-fn absent(bucket: &str, key: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("there is no object {key:?} in a bucket {bucket:?}"))
-}
-
-fn other(error: impl fmt::Display) -> io::Error {
-    io::Error::other(error.to_string())
-}
-
-fn shown(object: &Arc<Object>) -> S3Object {
-    let record = &object.record;
-    S3Object {
-        key: record.key.clone(),
-        size: record.size(),
-        etag: record.etag.clone(),
-        last_modified: Timestamp::from_millis(record.modified),
-        metadata: record.attributes.metadata.clone(),
-        content_type: record.attributes.content_type.clone(),
-        content_encoding: record.attributes.content_encoding.clone(),
+        self.content.connections()
     }
 }

@@ -67,8 +67,8 @@ fn end_of_value(text: &str) -> Option<usize> {
 }
 
 fn is_name(text: &str) -> bool {
-    let legal = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    !text.is_empty() && text.bytes().all(legal)
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    text.bytes().next().is_some_and(|first| !first.is_ascii_digit()) && text.bytes().all(legal)
 }
 
 /// Buckets of a histogram never get smaller, and the last has all.

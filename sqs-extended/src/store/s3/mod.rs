@@ -17,13 +17,14 @@ mod put;
 mod read;
 mod settings;
 mod source;
+mod unfinished;
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::object::cut;
-use super::{Object, ObjectPage, PayloadStore, StoreError, Upload};
+use super::{Object, ObjectPage, PayloadStore, StoreError, UnfinishedPage, Upload};
 use crate::pointer::Pointer;
 use error::{Asked, What};
 use settings::Settings;
@@ -34,8 +35,9 @@ pub use settings::{Encryption, S3StoreBuilder};
 ///
 /// Objects are written once: S3 is asked to refuse keys that are taken. Every request with bytes carries their SHA-256,
 /// which S3 compares and keeps. Objects over 8 MiB go up in parts, four at once; an upload that fails or is dropped is aborted
-/// in the background. A process that is killed in the middle leaves parts that no listing shows and that cost money:
-/// a lifecycle rule with `AbortIncompleteMultipartUpload` removes them.
+/// in the background. A process that is killed in the middle leaves parts that no listing of objects shows and that cost
+/// money: a [sweep](crate::ExtendedClient::sweep) finds them, and a lifecycle rule with `AbortIncompleteMultipartUpload`
+/// removes them too.
 ///
 /// How often the SDK tries again and how long it waits is set at its client. Clones share the client.
 ///
@@ -126,6 +128,19 @@ impl PayloadStore for S3Store {
 
     async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
         self.page(bucket, prefix, page).await
+    }
+
+    async fn list_unfinished(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        page: Option<&str>,
+    ) -> Result<UnfinishedPage, StoreError> {
+        self.uploads(bucket, prefix, page).await
+    }
+
+    async fn abort_unfinished(&self, at: &Pointer, id: &str) -> Result<(), StoreError> {
+        self.end_upload(at, id).await
     }
 }
 

@@ -48,7 +48,7 @@ impl S3Store {
 }
 
 /// What has no time was written just now: nobody may take it for old.
-fn time(modified: Option<&DateTime>) -> SystemTime {
+pub(super) fn time(modified: Option<&DateTime>) -> SystemTime {
     let far = || SystemTime::UNIX_EPOCH + Duration::from_secs(u32::MAX.into());
     modified.and_then(|time| SystemTime::try_from(*time).ok()).unwrap_or_else(far)
 }

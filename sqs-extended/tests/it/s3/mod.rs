@@ -1,10 +1,14 @@
 //! Against a real S3, in this process and over HTTP.
 
+mod beside;
 mod fault;
 mod get;
+mod killed;
 mod memory;
 mod payload;
 mod put;
 mod rig;
+mod schedules;
 mod sink;
 mod stream;
+mod unfinished;

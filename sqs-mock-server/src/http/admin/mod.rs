@@ -19,6 +19,8 @@ mod queues;
 mod requests;
 mod reset;
 mod routes;
+#[cfg(feature = "s3")]
+mod s3;
 mod wait;
 
 use bytes::Bytes;

@@ -4,6 +4,8 @@ use http::Method;
 
 use super::answer::Answered;
 use super::ask::Ask;
+#[cfg(feature = "s3")]
+use super::s3;
 use super::{about, backdoor, clock, faults, messages, queues, requests, reset};
 
 /// Something that can be asked.
@@ -74,6 +76,14 @@ pub(super) const ROUTES: &[Route] = &[
     },
     get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &skip= &limit="),
     delete("/_mock/requests", requests::clear, "forgets them"),
+    #[cfg(feature = "s3")]
+    get(
+        "/_mock/s3/requests",
+        s3::list,
+        "the latest requests to S3 ?operation= &bucket= &status= (none: no answer) &skip= &limit=",
+    ),
+    #[cfg(feature = "s3")]
+    delete("/_mock/s3/requests", s3::clear, "forgets them"),
     post(
         "/_mock/reset",
         reset::reset,

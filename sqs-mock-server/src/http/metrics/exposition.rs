@@ -14,7 +14,7 @@ pub(super) type Labels<'a> = [(&'a str, &'a str)];
 
 /// A text that grows by families of samples.
 #[derive(Debug, Default)]
-pub(super) struct Exposition(String);
+pub(in crate::http) struct Exposition(String);
 
 /// What kind of numbers a family has.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use super::exposition::{CONTENT_TYPE, Exposition, Kind};
 use super::{Metrics, action_label, code_label};
 use crate::ops::{QueueUsage, Service};
 
-/// The answer to `GET /metrics`. Queues are looked at one by one, and other requests run in between.
+/// All metrics of queues. They are looked at one by one, and other requests run in between.
 ///
 /// # Cancel safety
 /// Nothing is changed.
-pub(crate) async fn render(metrics: &Metrics, service: &Service) -> Response<Bytes> {
+pub(in crate::http) async fn render(metrics: &Metrics, service: &Service) -> Exposition {
     let mut text = Exposition::default();
     metrics.requests(&mut text);
     metrics.server(&mut text, service);
@@ -23,9 +23,16 @@ pub(crate) async fn render(metrics: &Metrics, service: &Service) -> Response<Byt
         family.write(&mut text, &queues);
         tokio::task::yield_now().await;
     }
-    let mut response = Response::new(Bytes::from(text.into_text()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
-    response
+    text
+}
+
+impl Exposition {
+    /// The answer to `GET /metrics`.
+    pub(in crate::http) fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from(self.into_text()));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+        response
+    }
 }
 
 impl Metrics {

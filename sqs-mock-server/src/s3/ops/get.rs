@@ -73,6 +73,22 @@ fn unread(why: Unread) -> S3Error {
     }
 }
 
+/// The object that either asks for, if its conditions hold, and which bytes of it.
+macro_rules! find {
+    ($operations:expr, $input:ident) => {{
+        let object = $operations.object(&$input.bucket, &$input.key)?;
+        let conditions = ReadConditions {
+            matches: $input.if_match,
+            none_match: $input.if_none_match,
+            modified_since: $input.if_modified_since,
+            unmodified_since: $input.if_unmodified_since,
+        };
+        conditions.check(&object.record).map_err(unread)?;
+        let part = Part::of(&object.record, $input.range, $input.part_number)?;
+        (object, part)
+    }};
+}
+
 /// Sets what the answers to both have.
 macro_rules! set_object {
     ($output:ident, $object:expr, $part:expr, $mode:expr) => {
@@ -94,15 +110,7 @@ macro_rules! set_object {
 impl Operations {
     pub(super) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
         let input = request.input;
-        let object = self.object(&input.bucket, &input.key)?;
-        let conditions = ReadConditions {
-            matches: input.if_match,
-            none_match: input.if_none_match,
-            modified_since: input.if_modified_since,
-            unmodified_since: input.if_unmodified_since,
-        };
-        conditions.check(&object.record).map_err(unread)?;
-        let part = Part::of(&object.record, input.range, input.part_number)?;
+        let (object, part) = find!(self, input);
         let pieces = Pieces::of(&object, part.span.start, part.span.end);
         let mut output = GetObjectOutput {
             body: Some(StreamingBlob::wrap(pieces.stream())),
@@ -115,15 +123,7 @@ impl Operations {
 
     pub(super) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
         let input = request.input;
-        let object = self.object(&input.bucket, &input.key)?;
-        let conditions = ReadConditions {
-            matches: input.if_match,
-            none_match: input.if_none_match,
-            modified_since: input.if_modified_since,
-            unmodified_since: input.if_unmodified_since,
-        };
-        conditions.check(&object.record).map_err(unread)?;
-        let part = Part::of(&object.record, input.range, input.part_number)?;
+        let (object, part) = find!(self, input);
         let mut output = HeadObjectOutput::default();
         set_object!(output, object, part, input.checksum_mode);
         Ok(output)

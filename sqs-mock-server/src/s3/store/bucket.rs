@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::data::Draft;
 use super::disk;
-use super::{DataFile, Hashes, Object, Part, Record, Segment, Sum, Upload, UploadHead, Written, new_id};
+use super::{DataFile, Incoming, Object, Record, Segment, Upload, new_id};
 
 /// A bucket.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub(in crate::s3) struct Bucket {
     root: PathBuf,
     /// In milliseconds since the epoch.
     created: u64,
-    ids: Arc<Mutex<Rng>>,
+    pub(super) ids: Arc<Mutex<Rng>>,
     /// Held while small files are written, but not while bytes are.
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Bucket {
     /// A file for bytes that are to come.
     pub(in crate::s3) async fn draft(&self) -> io::Result<Incoming> {
         let draft = Draft::create(&self.root.join("data"), || new_id(&self.ids)).await?;
-        Ok(Incoming(draft))
+        Ok(Incoming::new(draft))
     }
 
     /// The same bytes under a name of this bucket's own; no byte is copied where the file system can link files.
@@ -146,82 +146,5 @@ impl Bucket {
 
     fn object_path(&self, key: &str) -> PathBuf {
         self.root.join("objects").join(disk::name_of_key(key))
-    }
-}
-
-/// Uploads in parts.
-impl Bucket {
-    /// Begins an upload; `head` gets its id.
-    pub(in crate::s3) fn begin<E: From<Gone> + From<io::Error>>(
-        &self,
-        mut head: UploadHead,
-    ) -> Result<String, E> {
-        let mut state = self.state.lock();
-        if state.closed {
-            return Err(Gone.into());
-        }
-        head.id = new_id(&self.ids);
-        while state.uploads.contains_key(&head.id) {
-            head.id = new_id(&self.ids);
-        }
-        let id = head.id.clone();
-        fs::create_dir_all(self.upload_path(&id))?;
-        disk::write(&self.upload_path(&id).join("upload.json"), &head)?;
-        state.uploads.insert(id.clone(), Upload { head: Arc::new(head), parts: BTreeMap::new() });
-        Ok(id)
-    }
-
-    /// The upload of this id, as it is now.
-    pub(in crate::s3) fn upload(&self, id: &str) -> Option<Upload> {
-        self.state.lock().uploads.get(id).cloned()
-    }
-
-    /// All of them, as they are now.
-    pub(in crate::s3) fn uploads(&self) -> Vec<Upload> {
-        self.state.lock().uploads.values().cloned().collect()
-    }
-
-    /// Adds a part, in place of another of its number; `false` when there is no such upload any more.
-    pub(in crate::s3) fn add_part(&self, id: &str, part: Part, file: &Arc<DataFile>) -> io::Result<bool> {
-        let mut state = self.state.lock();
-        let Some(upload) = state.uploads.get_mut(id) else { return Ok(false) };
-        disk::write(&self.upload_path(id).join(format!("{}.json", part.number)), &part)?;
-        file.keep();
-        if let Some((_, before)) = upload.parts.insert(part.number, (Arc::new(part), Arc::clone(file))) {
-            before.doom();
-        }
-        Ok(true)
-    }
-
-    /// Ends an upload; its bytes go unless an object has them. `false` when there is no such upload.
-    pub(in crate::s3) fn end(&self, id: &str, object: Option<&Object>) -> io::Result<bool> {
-        let mut state = self.state.lock();
-        let Some(upload) = state.uploads.remove(id) else { return Ok(false) };
-        fs::remove_dir_all(self.upload_path(id))?;
-        let is_needed = |file: &Arc<DataFile>| {
-            object.is_some_and(|object| object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
-        };
-        let files = upload.parts.values().map(|(_, file)| file);
-        files.filter(|file| !is_needed(file)).for_each(|file| file.doom());
-        Ok(true)
-    }
-
-    fn upload_path(&self, id: &str) -> PathBuf {
-        self.root.join("uploads").join(id)
-    }
-}
-
-/// Bytes on their way into a file of this bucket.
-pub(in crate::s3) struct Incoming(Draft);
-
-impl Incoming {
-    pub(in crate::s3) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write(bytes).await
-    }
-
-    pub(in crate::s3) async fn finish(self, hashes: Hashes) -> io::Result<Written> {
-        let (file, segment): (Arc<DataFile>, Segment) = self.0.finish().await?;
-        let (md5, sum): ([u8; 16], Option<Sum>) = hashes.finish();
-        Ok(Written { file, segment, md5, sum })
     }
 }

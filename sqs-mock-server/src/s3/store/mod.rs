@@ -12,9 +12,11 @@
 mod bucket;
 mod data;
 mod disk;
+mod incoming;
 mod load;
 mod record;
 mod sum;
+mod uploads;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ use s3s::path::check_bucket_name;
 
 pub(super) use bucket::{Bucket, Gone};
 pub(super) use data::{DataFile, Pieces, Written};
+pub(super) use incoming::Incoming;
 pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
 pub(super) use sum::{Algorithm, Hashes, Sum};
 

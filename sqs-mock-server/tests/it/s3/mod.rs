@@ -7,6 +7,7 @@ mod lists;
 mod multipart;
 mod objects;
 mod signatures;
+mod watching;
 mod wire;
 
 use std::fmt::Debug;

@@ -1,0 +1,69 @@
+//! An embedded server with S3 beside it: what is in the queue, in the bucket, and on its way there.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_extended::{ExtendedClient, Pointer, S3Store, Sweep, SweepReport};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::{MockS3, S3};
+
+use super::rig::{BUCKET, PART, client};
+use crate::rig::ServerClock;
+
+/// As long as a queue can keep a message.
+pub(crate) const FORTNIGHT: Duration = Duration::from_secs(14 * 86_400);
+
+pub(crate) struct Beside {
+    pub(crate) server: MockSqs,
+    pub(crate) url: String,
+}
+
+impl Beside {
+    /// With a queue that keeps messages as long as one can.
+    pub(crate) async fn start() -> Self {
+        let server = MockSqs::builder().seed(7).s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
+        let create = server.client().create_queue().queue_name("q");
+        let url = create.send().await.unwrap().queue_url.unwrap();
+        Self { server, url }
+    }
+
+    /// A client without a socket to SQS, and with some to S3.
+    pub(crate) fn client(&self, retry: RetryConfig) -> ExtendedClient<S3Store> {
+        let plain = Client::from_conf(self.server.client_config().retry_config(retry).build());
+        let store = S3Store::builder(client(self.s3().endpoint_url()), BUCKET);
+        let store = store.part_size(PART).parts_in_flight(2).build().unwrap();
+        let clock = ServerClock(self.server.clock().clone());
+        ExtendedClient::builder(plain, store).time_source(clock).build().unwrap()
+    }
+
+    pub(crate) fn s3(&self) -> &MockS3 {
+        self.server.s3()
+    }
+
+    /// The keys that the messages in the queue point to.
+    pub(crate) fn live(&self) -> BTreeSet<String> {
+        let bodies = self.server.queue("q").bodies();
+        bodies.iter().map(|body| Pointer::from_body(body).unwrap().key().to_owned()).collect()
+    }
+
+    pub(crate) fn objects(&self) -> BTreeSet<String> {
+        self.s3().objects(BUCKET).into_iter().map(|object| object.key).collect()
+    }
+
+    /// The ids of uploads that are neither completed nor aborted.
+    pub(crate) fn uploads(&self) -> BTreeSet<String> {
+        self.s3().uploads(BUCKET).into_iter().map(|upload| upload.id).collect()
+    }
+
+    pub(crate) fn sweep(client: &ExtendedClient<S3Store>) -> Sweep<S3Store, Client> {
+        client.sweep("", FORTNIGHT)
+    }
+}
+
+/// The keys and the ids in a report.
+pub(crate) fn found(report: &SweepReport) -> (BTreeSet<String>, BTreeSet<String>) {
+    let orphans = report.orphans.iter().map(|orphan| orphan.key.clone()).collect();
+    (orphans, report.unfinished.iter().map(|upload| upload.id.clone()).collect())
+}

@@ -1,0 +1,140 @@
+//! Processes that are killed while they send: no message loses its object, and a sweep finds what they left.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_extended::{ExtendedClient, Payload, S3Store};
+use sqs_mock_server::faults::Fault;
+use tokio::sync::Notify;
+
+use super::beside::{Beside, FORTNIGHT, found};
+use super::rig::{BUCKET, PART, bytes, client};
+use crate::rig::large;
+
+const CHILD: &str = "s3::killed::sends_in_a_process_of_its_own";
+const VARIABLE: &str = "SQS_EXTENDED_KILLED";
+const PARTS_ARE_THERE: &str = "parts are there";
+
+/// It is killed at the latest when the test ends.
+struct Victim(Child);
+
+impl Victim {
+    fn start(beside: &Beside, what: &str) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([CHILD, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+        command.envs(beside.server.environment()).env(VARIABLE, format!("{what} {}", beside.url));
+        Self(command.stdout(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// Waits until it says so.
+    async fn wait_for(&mut self, text: &'static str) {
+        let output = self.0.stdout.take().unwrap();
+        let lines = move || BufReader::new(output).lines().any(|line| line.unwrap().contains(text));
+        assert!(tokio::task::spawn_blocking(lines).await.unwrap(), "it has ended before {text:?}");
+    }
+
+    /// With SIGKILL: nothing in it runs any more.
+    fn kill(mut self) {
+        assert!(self.0.try_wait().unwrap().is_none(), "it has ended by itself");
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Makes sends wait for ever, and says when the first one has come: its object is there then.
+fn hold_sends(beside: &Beside) -> Arc<Notify> {
+    let came = Arc::new(Notify::new());
+    let notify = Arc::clone(&came);
+    let hold = Fault::latency(Duration::from_secs(86_400)).on(Action::SendMessage);
+    beside.server.faults().inject(hold.when(move |_| {
+        notify.notify_one();
+        true
+    }));
+    came
+}
+
+/// A fortnight after a process was killed: what it left, and that of a message that is sent now, which nobody may touch.
+async fn sweeps_up(beside: &Beside, orphans: usize, uploads: usize) {
+    assert_eq!(beside.server.queue("q").bodies(), [""; 0], "nothing was sent");
+    let (left, unfinished) = (beside.objects(), beside.uploads());
+    assert_eq!((left.len(), unfinished.len()), (orphans, uploads));
+    beside.server.faults().clear();
+    beside.server.clock().advance(FORTNIGHT + Duration::from_secs(1));
+    let client = beside.client(RetryConfig::disabled());
+    client.send_message().queue_url(&beside.url).message_body(large("alive")).send().await.unwrap();
+    client.send_stream(&beside.url, bytes(PART + 9)).send().await.unwrap();
+
+    let report = Beside::sweep(&client).delete().run().await.unwrap();
+    assert_eq!(found(&report), (left, unfinished));
+    assert_eq!((report.progress.delete_failed, report.progress.abort_failed), (0, 0));
+    assert_eq!((beside.objects(), beside.uploads().len()), (beside.live(), 0));
+    assert_eq!(beside.live().len(), 2);
+    let received = client.receive_message().queue_url(&beside.url).max_number_of_messages(10);
+    let received = received.send().await.unwrap().messages.unwrap();
+    let mut bodies: Vec<_> = received.iter().map(|message| message.body().unwrap().as_bytes()).collect();
+    bodies.sort_by_key(|body| body.len());
+    assert!(bodies == [large("alive").as_bytes(), &bytes(PART + 9)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_process_that_is_killed_between_its_object_and_its_message_leaves_an_orphan_that_a_sweep_finds() {
+    for what in ["message", "stream"] {
+        let beside = Beside::start().await;
+        let came = hold_sends(&beside);
+        let mut victim = Victim::start(&beside, what);
+        tokio::select! {
+            () = came.notified() => {}
+            () = victim.wait_for("nothing of the kind") => {}
+        }
+        victim.kill();
+        sweeps_up(&beside, 1, 0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_process_that_is_killed_during_an_upload_leaves_parts_that_a_sweep_finds() {
+    let beside = Beside::start().await;
+    let mut victim = Victim::start(&beside, "parts");
+    victim.wait_for(PARTS_ARE_THERE).await;
+    victim.kill();
+    assert!(beside.s3().uploads(BUCKET).iter().all(|upload| upload.parts > 0));
+    sweeps_up(&beside, 0, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+#[ignore = "the other half of the tests above, which start it and kill it"]
+async fn sends_in_a_process_of_its_own() {
+    let Ok(orders) = std::env::var(VARIABLE) else { return };
+    let (what, url) = orders.split_once(' ').unwrap();
+    let s3 = client(&std::env::var("AWS_ENDPOINT_URL_S3").unwrap());
+    let store = S3Store::builder(s3, BUCKET).part_size(PART).parts_in_flight(1).build().unwrap();
+    let client = ExtendedClient::new(Client::from_env().unwrap(), store);
+    match what {
+        "message" => drop(client.send_message().queue_url(url).message_body(large("")).send().await),
+        "stream" => drop(client.send_stream(url, bytes(PART + 1)).send().await),
+        _ => {
+            // With one part on its way at a time, the third is made when the first is there; it is whole when more comes.
+            let parts =
+                stream::iter([bytes(PART), bytes(PART), bytes(PART)]).map(Ok::<Bytes, std::io::Error>);
+            let then = stream::once(async {
+                println!("\n{PARTS_ARE_THERE}");
+                std::future::pending().await
+            });
+            drop(client.send_stream(url, Payload::from_stream(parts.chain(then))).send().await);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! I16 for payloads that are streamed: whatever fails, and wherever their process ends, a message that is in the queue has
+//! its object; and a sweep finds each object without a message, and each upload that never ended.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use proptest::prelude::*;
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
+use sqs_client::service_error::ErrorCode;
+use sqs_extended::{ExtendedClient, Payload, S3Store};
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::S3Action;
+use tokio::runtime::Runtime;
+
+use super::beside::{Beside, FORTNIGHT, found};
+use super::rig::{BUCKET, PART, bytes};
+use crate::schedules::within;
+
+/// A payload that is streamed, and what goes wrong with it.
+#[derive(Clone, Debug)]
+struct Send {
+    /// Of more than one part, or of one.
+    is_large: bool,
+    /// After so many pieces the source gives an error.
+    breaks_after: Option<usize>,
+    /// After so many polls the call is dropped.
+    polls: Option<u32>,
+    store: Vec<Fault>,
+    service: Option<Fault>,
+}
+
+const PIECE: usize = 512 << 10;
+
+impl Send {
+    fn length(&self) -> usize {
+        if self.is_large { PART + 4_321 } else { 1_234 }
+    }
+
+    fn is_calm(&self) -> bool {
+        let Self { breaks_after, polls, store, service, .. } = self;
+        breaks_after.is_none() && polls.is_none() && store.is_empty() && service.is_none()
+    }
+}
+
+/// No two payloads are alike: this one begins with its number.
+fn payload(number: usize, length: usize) -> Bytes {
+    Bytes::from([format!("{number:04}").as_bytes(), &bytes(length)[4..]].concat())
+}
+
+fn store_fault() -> impl Strategy<Value = Fault> {
+    let action = prop_oneof![
+        Just(S3Action::PutObject),
+        Just(S3Action::CreateMultipartUpload),
+        Just(S3Action::UploadPart),
+        Just(S3Action::CompleteMultipartUpload),
+        Just(S3Action::AbortMultipartUpload),
+        Just(S3Action::HeadObject),
+        Just(S3Action::DeleteObject),
+    ];
+    let fault = prop_oneof![
+        Just(Fault::s3_error("AccessDenied")),
+        Just(Fault::s3_error("InternalError")),
+        Just(Fault::status(503, "busy")),
+        Just(Fault::reset_before()),
+        Just(Fault::reset_after()),
+        Just(Fault::truncate()),
+    ];
+    // The SDK makes three attempts: one failure is hidden, four are not.
+    let times = prop_oneof![Just(1_u64), Just(4), Just(9)];
+    (action, fault, times, 0_u64..2)
+        .prop_map(|(action, fault, times, skip)| fault.on_s3(action).times(times).skip(skip))
+}
+
+fn service_fault() -> impl Strategy<Value = Fault> {
+    let fault = prop_oneof![
+        Just(Fault::throttle()),
+        Just(Fault::error(ErrorCode::AccessDenied)),
+        Just(Fault::error(ErrorCode::InternalFailure)),
+        Just(Fault::reset_before()),
+        Just(Fault::reset_after()),
+        Just(Fault::truncate()),
+        Just(Fault::corrupt()),
+    ];
+    (fault, 1_u64..4).prop_map(|(fault, times)| fault.on(Action::SendMessage).times(times))
+}
+
+fn send() -> impl Strategy<Value = Send> {
+    let store = prop::collection::vec(store_fault(), 0..4);
+    let service = prop::option::weighted(0.3, service_fault());
+    let breaks_after = prop::option::weighted(0.15, 0_usize..11);
+    let polls = prop::option::weighted(0.3, 1_u32..40);
+    (prop::bool::weighted(0.6), breaks_after, polls, store, service).prop_map(
+        |(is_large, breaks_after, polls, store, service)| Send {
+            is_large,
+            breaks_after,
+            polls,
+            store,
+            service,
+        },
+    )
+}
+
+async fn stream_one(beside: &Beside, client: &ExtendedClient<S3Store>, number: usize, send: &Send) {
+    beside.server.faults().clear();
+    for fault in send.store.iter().chain(&send.service) {
+        beside.server.faults().inject(fault.clone());
+    }
+    let body = payload(number, send.length());
+    let pieces = (0..body.len()).step_by(PIECE).map(|at| body.slice(at..body.len().min(at + PIECE)));
+    let mut pieces: Vec<std::io::Result<Bytes>> = pieces.map(Ok).collect();
+    if let Some(place) = send.breaks_after {
+        pieces.insert(place.min(pieces.len()), Err(std::io::Error::other("it broke on purpose")));
+    }
+    let payload = Payload::from_stream(stream::iter(pieces)).binary();
+    let call = Box::pin(client.send_stream(&beside.url, payload).send());
+    let _ = within(send.polls, call).await;
+}
+
+/// Waits until S3 has seen that its client is gone: nothing happens any more.
+async fn wait_until_quiet(beside: &Beside) {
+    for _ in 0..4_000 {
+        if beside.s3().connections() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("connections are open: {:?}", beside.s3().requests());
+}
+
+async fn check(beside: &Beside, lengths: &BTreeMap<usize, usize>, is_calm: bool) {
+    beside.server.faults().clear();
+    let (live, objects, uploads) = (beside.live(), beside.objects(), beside.uploads());
+    for key in &live {
+        let stored = beside.s3().bytes(BUCKET, key).await;
+        let stored = stored.unwrap_or_else(|error| panic!("a message without its object {key}: {error}"));
+        let number = std::str::from_utf8(&stored[..4]).unwrap().parse().unwrap();
+        assert!(payload(number, lengths[&number]) == stored, "wrong bytes in {key}");
+    }
+    if is_calm {
+        assert_eq!((&live, live.len(), uploads.len()), (&objects, lengths.len(), 0));
+    }
+    // What no message needs now, none will: a fortnight later a sweep has to find all of it.
+    beside.server.clock().advance(FORTNIGHT + Duration::from_secs(1));
+    let client = beside.client(RetryConfig::disabled());
+    let report = Beside::sweep(&client).delete().run().await.unwrap();
+    let (orphans, unfinished) = found(&report);
+    assert!(orphans.is_superset(&objects.difference(&live).cloned().collect()), "not found: {report:?}");
+    assert_eq!(unfinished, uploads);
+    assert_eq!((beside.objects().len(), beside.uploads().len()), (0, 0), "{report:?}");
+}
+
+fn run(sends: &[Send], retries: bool) {
+    let server = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let beside = server.block_on(Beside::start());
+    let sender: Runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let pause = Duration::from_millis(1);
+    let retry = RetryConfig::standard().with_initial_backoff(pause).with_max_backoff(pause);
+    let retry = if retries { retry } else { RetryConfig::disabled() };
+    sender.block_on(async {
+        let client = beside.client(retry);
+        for (number, send) in sends.iter().enumerate() {
+            stream_one(&beside, &client, number, send).await;
+        }
+    });
+    // Whatever was to be done in the background ends here, as with a process.
+    drop(sender);
+    let lengths = sends.iter().map(Send::length).enumerate().collect();
+    server.block_on(async {
+        wait_until_quiet(&beside).await;
+        check(&beside, &lengths, sends.iter().all(Send::is_calm)).await;
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn messages_with_streamed_payloads_have_their_objects_and_sweeps_find_the_rest(
+        sends in prop::collection::vec(send(), 1..6),
+        retries in any::<bool>(),
+    ) {
+        run(&sends, retries);
+    }
+}

@@ -1,0 +1,113 @@
+//! What S3 was asked, as Prometheus and those who ask over HTTP see it.
+
+#![expect(clippy::float_cmp, reason = "these are counts, which are exact")]
+
+use serde_json::json;
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::{S3, S3Action};
+
+use super::{BUCKET, client, get, put, server};
+use crate::exposition::{Samples, parse};
+use crate::wire::Wire;
+
+/// A put, two gets, one of something that is not there, and one that gets no answer.
+async fn ask(server: &MockSqs) {
+    let client = client(server);
+    put(&client, "a", b"tea").await;
+    get(&client, "a").await;
+    get(&client, "a").await;
+    assert!(client.get_object().bucket(BUCKET).key("none").send().await.is_err());
+    server.faults().inject(Fault::reset_before().on_s3(S3Action::DeleteObject).times(1));
+    assert!(client.delete_object().bucket(BUCKET).key("a").send().await.is_err());
+    assert!(client.get_bucket_acl().bucket(BUCKET).send().await.is_err());
+}
+
+async fn scrape(server: &MockSqs) -> Samples {
+    parse(Wire::connect(server).await.get("/metrics").await.text())
+}
+
+fn requests(samples: &Samples, operation: &str, status: &str) -> f64 {
+    let series = format!("sqs_mock_s3_requests_total{{operation=\"{operation}\",status=\"{status}\"}}");
+    samples.get(&series).copied().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_operation_and_status() {
+    // Nothing of it hangs on what the journal keeps.
+    for journal in [0, 1, 1_000] {
+        let server = MockSqs::builder().journal(journal).s3(S3::temporary()).start().await.unwrap();
+        assert!(!scrape(&server).await.keys().any(|series| series.starts_with("sqs_mock_s3_requests_total")));
+        ask(&server).await;
+        let samples = scrape(&server).await;
+        for (operation, status, expected) in [
+            ("PutObject", "200", 1.0),
+            ("GetObject", "200", 2.0),
+            ("GetObject", "404", 1.0),
+            ("DeleteObject", "aborted", 1.0),
+            ("unknown", "501", 1.0),
+        ] {
+            assert_eq!(requests(&samples, operation, status), expected, "{operation} {status}: {samples:?}");
+        }
+        assert!(samples.contains_key("sqs_mock_s3_open_connections"));
+        server.reset();
+        assert_eq!(requests(&scrape(&server).await, "GetObject", "200"), 2.0, "counters never go back");
+        assert_eq!(server.s3().requests(), []);
+    }
+}
+
+#[tokio::test]
+async fn requests_are_listed_over_http_by_operation_bucket_and_status() {
+    let server = server().await;
+    ask(&server).await;
+    let mut wire = Wire::connect(&server).await;
+    let mut list = async |query: &str| {
+        let answer = wire.get(&format!("/_mock/s3/requests{query}")).await.content(200);
+        let numbers = answer["requests"].as_array().unwrap().iter();
+        let numbers: Vec<_> = numbers.map(|request| request["number"].as_u64().unwrap()).collect();
+        (numbers, answer["total"].clone(), answer["next"].clone())
+    };
+    let none = serde_json::Value::Null;
+    assert_eq!(list("").await, (vec![1, 2, 3, 4, 5, 6], json!(6), none.clone()));
+    assert_eq!(list("?operation=GetObject").await.0, [2, 3, 4]);
+    assert_eq!(list("?operation=GetObject&status=200").await.0, [2, 3]);
+    assert_eq!(list("?status=none").await.0, [5]);
+    assert_eq!(list("?bucket=other").await, (vec![], json!(0), none));
+    assert_eq!(list("?bucket=payloads&limit=2").await, (vec![5, 6], json!(6), json!(2)));
+    assert_eq!(list("?limit=2&skip=2").await, (vec![3, 4], json!(6), json!(4)));
+
+    let shown = wire.get("/_mock/s3/requests?status=404").await.content(200);
+    let expected =
+        json!({ "number": 4, "operation": "GetObject", "bucket": BUCKET, "key": "none", "status": 404 });
+    assert_eq!(shown["requests"], json!([expected]));
+    let error = wire.get("/_mock/s3/requests?operation=SendMessage").await.error(400);
+    assert!(
+        error.starts_with("unknown operation \"SendMessage\"; there are AbortMultipartUpload, "),
+        "{error}"
+    );
+    let error = wire.get("/_mock/s3/requests?status=fine").await.error(400);
+    assert_eq!(error, "status must be a number from 100 to 999, or none, not \"fine\"");
+
+    let forgotten = wire.exchange("DELETE /_mock/s3/requests", "", b"").await.content(200);
+    assert_eq!(forgotten, json!({ "forgotten": 6 }));
+    get(&client(&server), "a").await;
+    let left = wire.get("/_mock/s3/requests").await.content(200);
+    assert_eq!((&left["total"], &left["requests"][0]["number"]), (&json!(1), &json!(7)));
+}
+
+#[tokio::test]
+async fn as_many_requests_are_listed_as_the_journal_keeps() {
+    let server = MockSqs::builder().journal(2).s3(S3::temporary()).start().await.unwrap();
+    ask(&server).await;
+    let listed = Wire::connect(&server).await.get("/_mock/s3/requests").await.content(200);
+    assert_eq!(listed["total"], 2);
+    assert_eq!((&listed["requests"][0]["number"], &listed["requests"][1]["number"]), (&json!(5), &json!(6)));
+}
+
+#[tokio::test]
+async fn a_server_without_s3_says_so() {
+    let server = MockSqs::start().await;
+    let error = Wire::connect(&server).await.get("/_mock/s3/requests").await.error(404);
+    assert_eq!(error, "there is no S3 beside this server: --with-s3 DIR starts one");
+    assert!(!scrape(&server).await.contains_key("sqs_mock_s3_open_connections"));
+}
