@@ -97,7 +97,7 @@ struct Server {
 
 impl Server {
     fn start(latency_ms: u64) -> Result<Self, Failed> {
-        let binary = option_env!("SQS_MOCK_SERVER").map_or_else(Self::built, |path| Ok(path.into()))?;
+        let binary = std::env::var_os("SQS_MOCK_SERVER").map_or_else(Self::built, |path| Ok(path.into()))?;
         let fault = format!(
             r#"{{"effect":"latency","latency_ms":{latency_ms},"actions":["SendMessage","SendMessageBatch"]}}"#
         );
