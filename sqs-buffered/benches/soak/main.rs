@@ -2,9 +2,10 @@
 //!
 //! Producers and consumers on a standard and a FIFO queue, over sockets, while one request in twenty goes wrong in each of
 //! ten ways. Says at the end whether anything was lost, came twice out of a FIFO queue's deduplication, or came out of
-//! order, and how much memory the process had on its way.
+//! order, and how much memory clients and server had on their way. The server is a process of its own.
 
 mod ledger;
+mod server;
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -14,12 +15,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome};
-use sqs_client::service_error::ErrorCode;
+use sqs_client::Client;
 use sqs_client::types::QueueAttributeName;
-use sqs_mock_server::MockSqs;
-use sqs_mock_server::faults::Fault;
 
 use ledger::Run;
+use server::Server;
 
 const HELP: &str = "\
 Sends and receives while requests go wrong, and counts what is lost.
@@ -43,10 +43,12 @@ struct Options {
     rate: u32,
     faults: f64,
     seed: Option<u64>,
+    /// Only this program asks itself for it.
+    serves: bool,
 }
 
 fn main() -> Result<(), Failed> {
-    let mut options = Options { seconds: 60, rate: 1000, faults: 0.05, seed: None };
+    let mut options = Options { seconds: 60, rate: 1000, faults: 0.05, seed: None, serves: false };
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
@@ -55,6 +57,7 @@ fn main() -> Result<(), Failed> {
             "--rate" => options.rate = value()?.parse::<u32>()?.max(1),
             "--faults" => options.faults = value()?.parse()?,
             "--seed" => options.seed = Some(value()?.parse()?),
+            "--serve" => options.serves = true,
             "--help" => {
                 println!("{HELP}");
                 return Ok(());
@@ -62,26 +65,23 @@ fn main() -> Result<(), Failed> {
             other => return Err(format!("unknown option {other}; --help says which there are").into()),
         }
     }
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(soak(options))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if options.serves {
+        return runtime.block_on(server::serve(options.faults, options.seed));
+    }
+    runtime.block_on(soak(options))
 }
 
 async fn soak(options: Options) -> Result<(), Failed> {
-    let mut builder = MockSqs::builder();
-    if let Some(seed) = options.seed {
-        builder = builder.seed(seed);
-    }
-    let server = builder.start().await?;
-    println!("server {}, seed {}", server.endpoint_url(), server.seed());
-    let mut config = server.client_config();
-    config.set_transport(None);
-    let client = sqs_client::Client::from_conf(config.build());
+    let mut server = Server::start(options.faults, options.seed)?;
+    println!("server {}, seed {}", server.url, server.seed);
+    let client = server.client();
     let mut runs = Vec::new();
     for name in ["soak", "soak.fifo"] {
         let fifo = name.ends_with(".fifo").then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let create = client.create_queue().queue_name(name).set_attributes(Some(fifo.into_iter().collect()));
         runs.push(Run::new(create.send().await?.queue_url.unwrap_or_default()));
     }
-    let faults = misfortune(&server, options.faults);
     let buffered = BufferedClient::new(client.clone());
     let (start, stop) = (now(), Arc::new(AtomicBool::new(false)));
     let mut tasks = Vec::new();
@@ -111,44 +111,26 @@ async fn soak(options: Options) -> Result<(), Failed> {
     let mut memory = Vec::new();
     for _ in 0..options.seconds {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        memory.push(resident()?);
-        show(&runs, start, memory.last().copied().unwrap_or_default());
+        let now = [resident(std::process::id())?, resident(server.id())?];
+        show(&runs, start, now);
+        memory.push(now);
     }
     stop.store(true, Ordering::Relaxed);
     for task in tasks {
         task.await?;
     }
     buffered.close().await;
-    server.faults().clear();
-    drain(&server, &runs).await;
+    let faults = server.calm()?;
+    drain(&client, &runs).await?;
     println!();
     for consumer in consumers {
         let report = consumer.shutdown(Duration::from_secs(30)).await?;
         println!("consumer: {:?}", report.stats);
     }
     report(&runs, &buffered, &memory, start.elapsed());
-    for (name, fault) in faults {
-        println!("{:>9} times  {name}", fault.hits());
-    }
+    println!("{}", faults.join("\n"));
     let wrong = runs.iter().map(|run| run.wrong()).sum::<usize>();
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} things went wrong").into()) }
-}
-
-fn misfortune(server: &MockSqs, share: f64) -> Vec<(&'static str, sqs_mock_server::faults::InjectedFault)> {
-    let kinds = [
-        ("latency up to 20 ms", Fault::latency_between(Duration::ZERO, Duration::from_millis(20))),
-        ("throttled", Fault::throttle()),
-        ("error 500", Fault::error(ErrorCode::InternalFailure)),
-        ("status 503 of a proxy", Fault::status(503, "busy")),
-        ("reset before", Fault::reset_before()),
-        ("reset after", Fault::reset_after()),
-        ("answer truncated", Fault::truncate()),
-        ("entry failed", Fault::fail_entries(ErrorCode::InternalFailure)),
-        ("entry not mentioned", Fault::omit_entries()),
-        ("delivered again", Fault::redeliver()),
-    ];
-    let inject = |(name, fault): (_, Fault)| (name, server.faults().inject(fault.probability(share)));
-    kinds.into_iter().map(inject).collect()
 }
 
 /// Sends numbered messages at its share of the rate, those of its own groups in order.
@@ -189,24 +171,37 @@ async fn settle(
 }
 
 /// Waits until the queues are empty, or until a minute has passed without one message less.
-async fn drain(server: &MockSqs, runs: &[Arc<Run>]) {
+async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), Failed> {
     let (mut least, mut patience) = (usize::MAX, 0);
     while patience < 600 {
-        let counts = runs.iter().filter_map(|run| {
-            let name = run.url.rsplit('/').next().unwrap_or_default();
-            server.queue(name).counts()
-        });
-        let left: usize = counts.map(|counts| counts.available + counts.in_flight + counts.delayed).sum();
+        let mut left = 0;
+        for run in runs {
+            left += messages(client, &run.url).await?;
+        }
         if left == 0 {
-            return;
+            return Ok(());
         }
         patience = if left < least { 0 } else { patience + 1 };
         least = least.min(left);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+    Ok(())
 }
 
-fn show(runs: &[Arc<Run>], start: Instant, resident: u64) {
+/// How many messages a queue has, whatever their state.
+async fn messages(client: &Client, url: &str) -> Result<usize, Failed> {
+    use QueueAttributeName as Name;
+    let names = [
+        Name::ApproximateNumberOfMessages,
+        Name::ApproximateNumberOfMessagesNotVisible,
+        Name::ApproximateNumberOfMessagesDelayed,
+    ];
+    let asked = client.get_queue_attributes().queue_url(url).set_attribute_names(Some(names.into()));
+    let attributes = asked.send().await?.attributes.unwrap_or_default();
+    Ok(attributes.values().filter_map(|count| count.parse::<usize>().ok()).sum())
+}
+
+fn show(runs: &[Arc<Run>], start: Instant, [clients, server]: [u64; 2]) {
     print!("\r{:>5} s", start.elapsed().as_secs());
     for run in runs {
         let (accepted, open) = (run.accepted.load(Ordering::Relaxed), run.lost());
@@ -215,12 +210,12 @@ fn show(runs: &[Arc<Run>], start: Instant, resident: u64) {
             if run.fifo { "FIFO" } else { "standard" }
         );
     }
-    print!("   {} MiB ", resident >> 20);
+    print!("   clients {} MiB, server {} MiB ", clients >> 20, server >> 20);
     // Whoever closed standard output does not want to see it.
     let _ = std::io::stdout().flush();
 }
 
-fn report(runs: &[Arc<Run>], buffered: &BufferedClient, memory: &[u64], took: Duration) {
+fn report(runs: &[Arc<Run>], buffered: &BufferedClient, memory: &[[u64; 2]], took: Duration) {
     println!("\n| Queue | Accepted | Failed | Deliveries | Lost | Stored twice | Out of order |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for run in runs {
@@ -231,16 +226,14 @@ fn report(runs: &[Arc<Run>], buffered: &BufferedClient, memory: &[u64], took: Du
         let (accepted, failed, deliveries) = (read(&run.accepted), read(&run.failed), read(&run.deliveries));
         println!("| {name} | {accepted} | {failed} | {deliveries} | {} | {twice} | {order} |", run.lost());
     }
-    let at =
-        |share: usize| memory.get(memory.len().saturating_sub(1) * share / 4).map_or(0, |bytes| bytes >> 20);
     println!("\n{:?}, in {} s", buffered.stats(), took.as_secs());
-    println!(
-        "memory after a quarter, a half, three quarters, at the end: {} {} {} {} MiB",
-        at(1),
-        at(2),
-        at(3),
-        at(4)
-    );
+    let shares = memory.len().saturating_sub(1);
+    let quarters = (1..=4).filter_map(|quarter| memory.get(shares * quarter / 4));
+    println!("\n| Resident memory, MiB | Clients | Server |\n|---|--:|--:|");
+    for (name, [clients, server]) in ["a quarter", "a half", "three quarters", "the end"].iter().zip(quarters)
+    {
+        println!("| at {name} | {} | {} |", clients >> 20, server >> 20);
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this measures real time")]
@@ -248,9 +241,9 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Resident memory of this process, where `/proc` tells it.
-fn resident() -> Result<u64, Failed> {
-    let text = std::fs::read_to_string("/proc/self/statm")?;
+/// Resident memory of a process, where `/proc` tells it.
+fn resident(process: u32) -> Result<u64, Failed> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/statm"))?;
     let pages: u64 = text.split_whitespace().nth(1).ok_or("no resident pages")?.parse()?;
     Ok(pages * 4096)
 }
