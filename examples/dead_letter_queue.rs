@@ -10,8 +10,14 @@ use sqs_client::Client;
 use sqs_client::client::Queue;
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 
+const HELP: &str = "\
+Shows how a message that nobody manages to process becomes a dead letter after two receives, and comes back by a move task.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, _server) = sqs_examples::connect().await?;
     let created = client.create_queue().queue_name(sqs_examples::fresh("jobs-dead")).send().await?;
     let dead = client.queue(created.queue_url().unwrap_or_default());

@@ -8,8 +8,14 @@ use std::time::Duration;
 
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 
+const HELP: &str = "\
+Shows what a FIFO queue promises: order within a group, groups that do not wait for each other, duplicates that are not delivered.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, _server) = sqs_examples::connect().await?;
     let created = client
         .create_queue()

@@ -17,8 +17,15 @@ use sqs_mock_server::faults::{Fault, InjectedFault};
 const CUSTOMERS: [&str; 4] = ["ada", "bob", "cyd", "dan"];
 const ORDERS: usize = 12;
 
+const HELP: &str = "\
+Sends the orders of several customers to a FIFO queue while one request in five goes wrong, and shows that each arrives once
+and in order.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, server) = sqs_examples::connect().await?;
     let created = client
         .create_queue()

@@ -35,8 +35,14 @@ impl Admin {
     }
 }
 
+const HELP: &str = "\
+Shows what the mock server can do beside SQS: look into a queue, say why a receive got nothing, turn the clock. Only against it.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, server) = sqs_examples::connect().await?;
     let base = server.as_ref().map(|server| server.endpoint_url().to_owned());
     let base = base.or_else(|| std::env::var("AWS_ENDPOINT_URL_SQS").ok()).unwrap_or_default();

@@ -69,6 +69,19 @@ pub fn fresh(name: &str) -> String {
     format!("{stem}-{}{suffix}", std::process::id())
 }
 
+/// What all examples have in common, for their help.
+const SERVERS: &str = "
+Environment: AWS_ENDPOINT_URL_SQS names a server, such as http://localhost:9324, else one is embedded; with it,
+AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY count.";
+
+/// Whether help was asked for, which is printed then, of an example without options.
+///
+/// # Errors
+/// There is an option.
+pub fn shows_help(help: &str) -> Result<bool, String> {
+    Ok(numbers(help, [])?.is_none())
+}
+
 /// The numbers behind options of the command line, or their defaults; `None` when help was asked for and printed.
 ///
 /// # Errors
@@ -81,7 +94,7 @@ pub fn numbers<const N: usize>(
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         if argument == "--help" || argument == "-h" {
-            println!("{help}");
+            println!("{help}\n{SERVERS}");
             return Ok(None);
         }
         let Some(index) = options.iter().position(|(name, _)| *name == argument) else {

@@ -7,8 +7,14 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+const HELP: &str = "\
+Shows a short poll, a long poll that a message ends, and one that waits in vain. Takes three seconds.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, _server) = sqs_examples::connect().await?;
     let created = client.create_queue().queue_name(sqs_examples::fresh("bell")).send().await?;
     let queue = client.queue(created.queue_url().unwrap_or_default());

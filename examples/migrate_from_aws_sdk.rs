@@ -21,8 +21,14 @@ mod with_sqs_client {
     include!("migrate_from_aws_sdk/tour.rs");
 }
 
+const HELP: &str = "\
+Runs the same code with aws-sdk-sqs and with sqs-client against one server, and compares what they did.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, server) = sqs_examples::connect().await?;
     let endpoint = client.config().endpoint_url().unwrap_or_default().to_owned();
 

@@ -9,8 +9,14 @@ use std::error::Error;
 use sqs_client::Client;
 use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 
+const HELP: &str = "\
+Sends messages with attributes through a standard and a FIFO queue and receives them again, every MD5 verified.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, _server) = sqs_examples::connect().await?;
 
     println!("\nA standard queue: at least once, in any order.");

@@ -15,8 +15,15 @@ use tokio::sync::Semaphore;
 
 const ORDERS: u32 = 30;
 
+const HELP: &str = "\
+Shows a consumer at work: handlers side by side, retries, a long job, a dead letter, and an end that leaves nothing hidden.
+Ends by itself or on ctrl-c.";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if sqs_examples::shows_help(HELP)? {
+        return Ok(());
+    }
     let (client, _server) = sqs_examples::connect().await?;
     let (orders, bad) = queues(&client).await?;
     for number in 1..=ORDERS {
