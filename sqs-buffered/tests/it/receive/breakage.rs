@@ -3,52 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use bytes::Bytes;
 use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver};
-use sqs_client::Client;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
-use sqs_client::transport::{Transport, TransportFuture};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
+use super::meddler::meddling;
 use super::rig::{Rig, secs, until};
-
-/// Does something to answers of receives, which are counted from 1.
-#[derive(Clone)]
-struct Meddler<T, F> {
-    inner: T,
-    change: F,
-    receives: Arc<AtomicU32>,
-}
-
-impl<T, F> std::fmt::Debug for Meddler<T, F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Meddler")
-    }
-}
-
-impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport for Meddler<T, F> {
-    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
-        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
-        let is_receive = target.is_some_and(|target| target.ends_with("ReceiveMessage"));
-        Box::pin(async move {
-            let response = self.inner.send(request).await?;
-            if !is_receive {
-                return Ok(response);
-            }
-            let number = self.receives.fetch_add(1, Relaxed) + 1;
-            Ok(response.map(|body| (self.change)(number, body)))
-        })
-    }
-}
-
-fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static) -> Client {
-    let transport = Meddler { inner: rig.server.transport(), change, receives: Arc::default() };
-    Client::from_conf(rig.server.client_config().transport(transport).build())
-}
 
 #[tokio::test(start_paused = true)]
 async fn hook_that_panics_harms_nobody() {

@@ -6,6 +6,7 @@ use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
+use super::meddler::damaging_once;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
@@ -73,6 +74,19 @@ async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
     let stats = receiver.close().await.unwrap();
     assert!(stats.damaged >= 1);
     assert_eq!((stats.acked, rig.left(), stats.returned), (2, 0, stats.damaged));
+}
+
+#[tokio::test(start_paused = true)]
+async fn damaged_message_of_a_group_is_handed_out_before_its_successors() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", ["a0", "a1", "a2"]).await;
+    let buffered = BufferedClient::new(damaging_once(&rig, "a0"));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    for expected in ["a0", "a1", "a2"] {
+        let received = receiver.next().await.unwrap();
+        assert_eq!(received.message().body(), Some(expected));
+        received.ack().await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]
