@@ -33,9 +33,6 @@ pub(crate) struct Request<K: Kind> {
     _in_flight: InFlight,
 }
 
-/// How long after the first deadline a request under way is waited for.
-const GRACE: Duration = Duration::from_mins(1);
-
 impl<K: Kind> Request<K> {
     /// A batch of these entries, which is dispatched now.
     pub(crate) fn of(channel: &Arc<Channel<K>>, entries: &[Pending<Item<K>>], now: Instant) -> Self {
@@ -47,7 +44,7 @@ impl<K: Kind> Request<K> {
         let (input, spare_ids) =
             K::input(&channel.queue_url, entries.iter().map(|pending| &pending.item.entry));
         let is_forgotten = K::IS_DEDUPLICATED && is_fifo(&channel.queue_url);
-        let ends = entries.iter().map(|pending| match after(pending.deadline, GRACE) {
+        let ends = entries.iter().map(|pending| match after(pending.deadline, K::GRACE) {
             end if is_forgotten => end.min(after(pending.admitted, MAX_FIFO_REQUEST)),
             end => end,
         });

@@ -80,7 +80,7 @@ impl<H: Execute> Builder<H> {
 
     /// How long an entry may take from its admission on until it is given up; 120 s by default, and at most 280 s on FIFO
     /// queues, where it must stay below the five minutes of deduplication. A request under way then is waited for, a minute at
-    /// most, and on FIFO queues until 290 s after the admission.
+    /// most, and on FIFO queues until 290 s after the admission; changes of visibility, which may be made twice, are not.
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.settings.delivery_timeout = timeout;
         self

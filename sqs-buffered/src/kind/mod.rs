@@ -5,6 +5,7 @@ mod send;
 mod visibility;
 
 use std::fmt;
+use std::time::Duration;
 
 use sqs_client::client::OperationError;
 use sqs_client::operation::Operation;
@@ -35,6 +36,9 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
 
     /// Whether FIFO queues drop what comes again, as long as they remember it.
     const IS_DEDUPLICATED: bool = false;
+
+    /// How long after the first deadline a request under way is waited for.
+    const GRACE: Duration = Duration::from_mins(1);
 
     /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
     /// deduplication id is only for queues that make none of the content.

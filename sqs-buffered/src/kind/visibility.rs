@@ -1,5 +1,7 @@
 //! Changes of visibility.
 
+use std::time::Duration;
+
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
 };
@@ -23,6 +25,10 @@ impl Kind for Visibility {
     type Entry = Change;
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
+
+    /// The same change may be made twice: a request that hangs is given up while there is time for another, so that it does
+    /// not take the leases of all its entries with it.
+    const GRACE: Duration = Duration::ZERO;
 
     fn input<'e>(
         queue_url: &str,
