@@ -137,3 +137,36 @@ async fn hook_may_ask_the_lease_that_it_is_told_of() {
     assert!(received.ack().await.unwrap_err().is_lease_lost());
     assert_eq!(told.load(Relaxed), 1, "once");
 }
+
+/// Two receives, of which the first is refused, and what the second brings is given back.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
+    let refusal = Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1);
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(refusal.clone());
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(20)
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let late = async {
+        sleep(secs(1)).await;
+        rig.send(["late"]).await;
+    };
+    let (result, ()) = tokio::join!(consumer.run(), late);
+    assert_eq!((result.unwrap_err().code(), rig.in_flight()), (Some("AccessDenied"), 0));
+    assert_eq!(consumer.stats().returned, 1);
+
+    let buffered = BufferedClient::new(rig.client.clone());
+    rig.server.faults().inject(refusal);
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(20).start().await.unwrap();
+    let handed_out = receiver.next().await.unwrap();
+    rig.send(["more"]).await;
+    let settle = async {
+        sleep(secs(5)).await;
+        handed_out.ack().await.unwrap();
+    };
+    let start = Instant::now();
+    let (result, ()) = tokio::join!(receiver.close(), settle);
+    assert_eq!((result.unwrap_err().code(), rig.in_flight()), (Some("AccessDenied"), 0));
+    assert!(start.elapsed() >= secs(5), "what was handed out is waited for");
+}
