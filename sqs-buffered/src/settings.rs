@@ -20,8 +20,10 @@ pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked, for five minutes at a time, when
-    /// there is a message without an id; where it may not be asked, messages go as they are.
+    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked (`sqs:GetQueueAttributes`), for five
+    /// minutes at a time, when there is a message without an id; where it may not be asked, messages go without, and with a
+    /// UUID once it refuses them for that. What a message was first sent with it keeps, whatever becomes of the queue: one
+    /// that may have been stored without an id does not get one.
     #[default]
     Auto,
     /// Nothing.

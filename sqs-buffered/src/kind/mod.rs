@@ -2,6 +2,7 @@
 
 mod delete;
 mod send;
+mod spare_id;
 mod visibility;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
 pub(crate) use send::{Outgoing, Send};
+pub(crate) use spare_id::SpareId;
 pub(crate) use visibility::{Change, Visibility};
 
 /// One of the three.
@@ -41,11 +43,16 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     const GRACE: Duration = Duration::from_mins(1);
 
     /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
-    /// deduplication id is only for queues that make none of the content.
+    /// deduplication id is only for queues that make none of the content, each with what is known of that.
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Self::Entry>,
-    ) -> (Input<Self>, Vec<usize>);
+    ) -> (Input<Self>, Vec<(usize, SpareId)>);
+
+    /// The service has nothing of the entry: what was settled about its id does not bind.
+    fn starts_afresh(entry: &mut Self::Entry) {
+        let _ = entry;
+    }
 
     /// Takes the deduplication ids of these places away.
     fn without_ids(input: &mut Input<Self>, places: &[usize]) {

@@ -7,7 +7,7 @@ use sqs_client::operation::change_message_visibility_batch::{
 };
 use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
 
-use super::{Kind, Results, id};
+use super::{Kind, Results, SpareId, id};
 use crate::lane::Key;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Kind for Visibility {
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Change>,
-    ) -> (ChangeMessageVisibilityBatchInput, Vec<usize>) {
+    ) -> (ChangeMessageVisibilityBatchInput, Vec<(usize, SpareId)>) {
         let mut input = ChangeMessageVisibilityBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
         let numbered = entries.enumerate().map(|(place, change)| {

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::answer::{Answer, EntryAnswer, Receipt};
+use super::answer::{Answer, EntryAnswer, Failure, Receipt};
 use super::fate::Fate;
 use super::pending::{Key, Pending};
 use super::rules::{AfterFailure, FifoOrdering};
@@ -21,6 +21,11 @@ impl<T, R: Receipt> Lane<T, R> {
         let fates: Vec<Fate<R>> = match answer {
             Answer::TooLong(error) => return self.split(entries, error),
             Answer::Failed(failure) => entries.iter().map(|_| Fate::Failed(failure.clone().into())).collect(),
+            Answer::Blamed(failure, places) => {
+                let fate =
+                    |place: usize| Failure { is_retryable: !places.contains(&place), ..failure.clone() };
+                (0..entries.len()).map(|place| Fate::Failed(fate(place).into())).collect()
+            }
             Answer::Entries(answers) => answers.into_iter().map(Fate::from).collect(),
         };
         let unaccounted = std::iter::repeat_with(|| EntryAnswer::Unaccounted.into());
