@@ -52,6 +52,9 @@ pub(super) async fn poll<H: Execute>(
     let began = Instant::now();
     let mut id_made = began;
     let mut failures = 0;
+    // Whether an answer was lost, with what it brought.
+    let mut is_lost = false;
+    let mut is_last = false;
     loop {
         let answered = tokio::select! {
             biased;
@@ -72,6 +75,7 @@ pub(super) async fn poll<H: Execute>(
             return Ok(Some(answer(whole.clone(), &damaged, began)));
         }
         failures += 1;
+        is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());
         monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
         if !is_passing(&error) && may_refuse() {
@@ -79,7 +83,15 @@ pub(super) async fn poll<H: Execute>(
         }
         tokio::select! {
             biased;
-            () = stop.finishing() => return Ok(None),
+            () = stop.finishing() => {
+                if is_last || !(is_lost && source.is_fifo()) {
+                    monitor.tally.receives_abandoned.add(usize::from(is_lost));
+                    return Ok(None);
+                }
+                // By its id, what was lost comes once more, to be given back.
+                is_last = true;
+                input.wait_time_seconds = Some(0);
+            }
             () = sleep(retry_in) => {}
         }
         // The service has forgotten the id, and what it hid is visible again or will be.
