@@ -13,6 +13,9 @@ const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 /// When a request with such a message is over at the latest, from its admission on.
 pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
 
+/// The shortest first pause that can be set. Attempts follow each other as fast as a processor can where there is none.
+pub(crate) const LEAST_PAUSE: Duration = Duration::from_millis(1);
+
 /// The largest message that can be taken: what layers that keep bodies elsewhere take.
 pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 

@@ -71,10 +71,11 @@ impl<H: Execute> Builder<H> {
     }
 
     /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`; twenty times longer, but not
-    /// longer than `max`, when the service asks for fewer requests. 50 ms and 5 s by default.
+    /// longer than `max`, when the service asks for fewer requests. `first` is 1 ms or more, and `max` not less than `first`;
+    /// 50 ms and 5 s by default.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         self.settings.retry.first_pause = first;
-        self.settings.retry.max_pause = max.max(first);
+        self.settings.retry.max_pause = max;
         self
     }
 
