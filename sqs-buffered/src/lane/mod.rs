@@ -139,7 +139,7 @@ impl<T, R: Receipt> Lane<T, R> {
     pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<&mut T> {
         self.heed(deadline);
         let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
-        (last.deadline, last.attempts) = (deadline, 0);
+        (last.deadline, last.attempts, last.last_error) = (deadline, 0, None);
         Some(&mut last.item)
     }
 

@@ -94,8 +94,10 @@ impl<T, R: Receipt> Lane<T, R> {
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
                 until = until.max(Some(wakes));
                 if self.rules.tells_retries {
-                    self.retried.push(Retried { error: setback.error, attempts: entry.attempts, pause });
+                    let error = setback.error.clone();
+                    self.retried.push(Retried { error, attempts: entry.attempts, pause });
                 }
+                entry.last_error = Some(setback.error);
                 again.push(entry);
             } else {
                 has_failed = true;
@@ -164,7 +166,7 @@ impl<T, R: Receipt> Lane<T, R> {
         let was_open: Vec<_> = opened.iter().filter_map(|entry| entry.key.clone()).collect();
         for entry in opened.into_iter().chain(self.backlog.take_all(is_late)) {
             let key = entry.key.clone();
-            self.lose(entry, SendErrorKind::Timeout);
+            self.time_out(entry);
             self.after_failure(key.as_ref());
         }
         for key in was_open {
@@ -179,6 +181,12 @@ impl<T, R: Receipt> Lane<T, R> {
         }
         self.no_deadline_before =
             [self.open.first_deadline(), self.backlog.first_deadline()].into_iter().flatten().min();
+    }
+
+    /// Ends an entry whose time is over, with what kept it from being done where it was tried.
+    fn time_out(&mut self, mut entry: Pending<T>) {
+        let error = entry.last_error.take().map(|error| error.of_kind(SendErrorKind::Timeout));
+        self.end_unsent(entry, error.unwrap_or_else(|| SendError::new(SendErrorKind::Timeout)));
     }
 
     /// Ends an entry without a word of the service.

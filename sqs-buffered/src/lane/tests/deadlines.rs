@@ -1,5 +1,7 @@
 //! Time that is over.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 #[tokio::test(start_paused = true)]
@@ -41,6 +43,31 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    lane.push(entry(0, Some("a"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    let error = SendError::new(SendErrorKind::Request).of_entry(true, true).explained("slow down".into());
+    let failure = Failure { error, is_retryable: true, is_throttle: true, is_outcome_unknown: true };
+    lane.complete(now, 0, Answer::Failed(failure), 0.5);
+    // Another one hangs in the only slot.
+    lane.push(entry(1, Some("b"), 0, now), false);
+    lane.push(entry(2, Some("c"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![1, 2]));
+    lane.push(entry(3, Some("d"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT), None);
+    let late = settled(&mut lane);
+    let told: BTreeMap<_, _> = late
+        .iter()
+        .map(|settled| (settled.item, settled.result.as_ref().unwrap_err()))
+        .map(|(item, error)| (item, (error.kind(), error.message(), error.is_maybe_sent())))
+        .collect();
+    let tried = (SendErrorKind::Timeout, Some("slow down"), true);
+    assert_eq!(told, [(0, tried), (3, (SendErrorKind::Timeout, None, false))].into());
 }
 
 #[tokio::test(start_paused = true)]
