@@ -91,7 +91,22 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
 #[derive(Debug)]
 struct Flight<T> {
     number: u64,
+    /// None while they are [lent](Lane::lend).
     entries: Vec<Pending<T>>,
+    /// Keys that were superseded while the entries were lent.
+    superseded: Vec<Key>,
+}
+
+impl<T> Flight<T> {
+    /// Sees to it that the entries of a key are not tried again.
+    fn supersede(&mut self, key: &Key) {
+        if self.entries.is_empty() {
+            self.superseded.push(key.clone());
+        }
+        for entry in self.entries.iter_mut().filter(|entry| entry.key.as_ref() == Some(key)) {
+            entry.is_superseded = true;
+        }
+    }
 }
 
 impl<T, R: Receipt> Lane<T, R> {
@@ -146,10 +161,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
-        let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
-        for entry in flying.filter(|entry| of_key(entry)) {
-            entry.is_superseded = true;
-        }
+        self.in_flight.iter_mut().for_each(|flight| flight.supersede(key));
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);
@@ -191,6 +203,9 @@ impl<T, R: Receipt> Lane<T, R> {
     pub(crate) fn give_back(&mut self, number: u64, entries: Vec<Pending<T>>) -> bool {
         if let Some(flight) = self.in_flight.iter_mut().find(|flight| flight.number == number) {
             flight.entries = entries;
+            for key in std::mem::take(&mut flight.superseded) {
+                flight.supersede(&key);
+            }
             return true;
         }
         for entry in entries {
@@ -260,7 +275,7 @@ impl<T, R: Receipt> Lane<T, R> {
         self.nudged = false;
         let number = self.next_batch;
         self.next_batch += 1;
-        self.in_flight.push(Flight { number, entries: self.open.close() });
+        self.in_flight.push(Flight { number, entries: self.open.close(), superseded: Vec::new() });
         Step::Dispatch(number)
     }
 }

@@ -57,7 +57,12 @@ impl<T, R: Receipt> Lane<T, R> {
         };
         // The last first: each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
-            self.release(key.as_ref(), run.into_iter().map(|(entry, ())| entry).collect(), None);
+            let run = run.into_iter().map(|(entry, ())| entry);
+            let (pointless, again) = run.partition::<Vec<_>, _>(|entry| entry.is_superseded);
+            for entry in pointless {
+                self.lose(entry, SendErrorKind::Superseded);
+            }
+            self.release(key.as_ref(), again, None);
         }
     }
 

@@ -187,6 +187,22 @@ async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn entry_that_is_superseded_while_it_is_lent_is_not_tried_again() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("handle"), 0, now), false);
+    lane.push(entry(1, Some("other"), 0, now), false);
+    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
+    let lent = lane.lend(0);
+    lane.supersede(&Key::from("handle"));
+    assert!(lane.give_back(0, lent));
+    lane.complete(now, 0, Answer::Entries(vec![refusal(true), refusal(true)]), 0.5);
+    let ended = settled(&mut lane).pop().unwrap();
+    assert_eq!((ended.item, ended.result.unwrap_err().kind()), (0, SendErrorKind::Superseded));
+    assert_eq!(dispatched(&mut lane, now + LINGER * 5), Some(vec![1]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn batch_that_is_aborted_while_it_is_lent_was_not_sent() {
     let now = Instant::now();
     let mut lane: Lane<usize, Stored> = Lane::new(rules());

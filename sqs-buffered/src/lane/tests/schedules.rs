@@ -69,6 +69,10 @@ struct Play<'a> {
     now: Instant,
     outcome: Outcome,
     flying: Vec<(u64, Vec<usize>)>,
+    /// The batch that is lent just now.
+    lent: Vec<usize>,
+    /// What was superseded while it was in flight or lent, so that it is not to go again.
+    hopeless: BTreeSet<usize>,
     pushed: usize,
     /// Numbers that became one with others.
     merged: BTreeSet<usize>,
@@ -89,6 +93,8 @@ fn play(schedule: &Schedule) -> Outcome {
         now: Instant::now(),
         outcome: Outcome { results, queue, group_of },
         flying: Vec::new(),
+        lent: Vec::new(),
+        hopeless: BTreeSet::new(),
         pushed: 0,
         merged: BTreeSet::new(),
         flushes: Vec::new(),
@@ -116,11 +122,7 @@ impl Play<'_> {
         while self.pushed == self.schedule.count || self.rng.bool() {
             let is_starving = self.rng.u8(..) < 10;
             match self.lane.poll(self.now, is_starving) {
-                Step::Dispatch(number) => {
-                    let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
-                    check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
-                    self.flying.push((number, batch));
-                }
+                Step::Dispatch(number) => self.dispatch(number),
                 Step::Wait(until) => {
                     self.check_wait(until);
                     wait = until;
@@ -135,6 +137,22 @@ impl Play<'_> {
             self.now = wait.filter(|_| self.flying.is_empty()).unwrap_or(self.now + step);
         }
         self.settle();
+    }
+
+    /// Sends a batch, unless users abort it while it is lent.
+    fn dispatch(&mut self, number: u64) {
+        let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
+        check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
+        assert!(batch.iter().all(|number| !self.hopeless.contains(number)), "it was superseded in flight");
+        let entries = self.lane.lend(number);
+        self.lent.clone_from(&batch);
+        if self.rng.u32(..100) < self.schedule.unrest {
+            self.disturb();
+        }
+        self.lent.clear();
+        if self.lane.give_back(number, entries) {
+            self.flying.push((number, batch));
+        }
     }
 
     fn group(&mut self) -> Option<usize> {
@@ -153,7 +171,8 @@ impl Play<'_> {
 
     /// What users do beside sending.
     fn disturb(&mut self) {
-        let key = self.group().map(|group| Key::from(group.to_string()));
+        let group = self.group();
+        let key = group.map(|group| Key::from(group.to_string()));
         match (self.rng.u8(..5), key) {
             (0 | 1, _) => {
                 let all_ended = self.unsettled(self.pushed) == 0;
@@ -169,7 +188,12 @@ impl Play<'_> {
                 }
                 self.lane.abort();
             }
-            (3, Some(key)) => self.lane.supersede(&key),
+            (3, Some(key)) => {
+                self.lane.supersede(&key);
+                let in_flight = self.flying.iter().flat_map(|(_, batch)| batch).chain(&self.lent);
+                let of_key = |number: &&usize| self.outcome.group_of.get(*number) == group.as_ref();
+                self.hopeless.extend(in_flight.filter(of_key));
+            }
             (4, Some(key)) => {
                 let has_more = self.pushed < self.schedule.count;
                 if has_more && self.lane.merge(&key, self.now + self.schedule.timeout).is_some() {
