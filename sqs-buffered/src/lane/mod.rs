@@ -87,6 +87,15 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
+/// An entry with this deadline waits from now on. Says whether no other has one that is as near.
+fn heed(no_deadline_before: &mut Option<Instant>, deadline: Instant) -> bool {
+    let is_nearest = no_deadline_before.is_none_or(|at| deadline < at);
+    if is_nearest {
+        *no_deadline_before = Some(deadline);
+    }
+    is_nearest
+}
+
 /// A batch in flight.
 #[derive(Debug)]
 struct Flight<T> {
@@ -130,7 +139,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// that the lane waits for already comes first.
     pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
-        let is_urgent = self.heed(entry.deadline);
+        let is_urgent = heed(&mut self.no_deadline_before, entry.deadline);
         let is_first = self.open.is_empty();
         self.backlog.push(entry);
         self.fill();
@@ -140,22 +149,12 @@ impl<T, R: Receipt> Lane<T, R> {
         is_urgent || is_first || self.is_pressing(starving) || self.is_full()
     }
 
-    /// An entry with this deadline waits from now on. Says whether no other has one that is as near.
-    fn heed(&mut self, deadline: Instant) -> bool {
-        let is_nearest = self.no_deadline_before.is_none_or(|at| deadline < at);
-        if is_nearest {
-            self.no_deadline_before = Some(deadline);
-        }
-        is_nearest
-    }
-
     /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
-    /// its own deadline and all attempts before it.
-    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<&mut T> {
-        self.heed(deadline);
+    /// its own deadline and all attempts before it. With it comes whether the lane is to be polled for that.
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut T, bool)> {
         let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
         (last.deadline, last.attempts, last.last_error) = (deadline, 0, None);
-        Some(&mut last.item)
+        Some((&mut last.item, heed(&mut self.no_deadline_before, deadline)))
     }
 
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.

@@ -7,7 +7,7 @@ use super::fate::Fate;
 use super::pending::{Key, Pending};
 use super::rules::{AfterFailure, FifoOrdering};
 use super::runs::{in_runs, overtakers};
-use super::{Lane, Retried, Settled};
+use super::{Lane, Retried, Settled, heed};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
 
@@ -153,7 +153,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Lets those that are tried again wait, and others of the key go.
     fn release(&mut self, key: Option<&Key>, again: Vec<Pending<T>>, until: Option<Instant>) {
         for entry in &again {
-            self.heed(entry.deadline);
+            heed(&mut self.no_deadline_before, entry.deadline);
         }
         match key {
             Some(key) => self.backlog.release(key, again, until),

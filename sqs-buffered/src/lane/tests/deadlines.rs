@@ -92,3 +92,22 @@ async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
     assert_eq!((dispatched(&mut lane, soon), settled(&mut lane).len()), (None, 1));
     assert_eq!(lane.poll(soon, false), Step::Wait(None));
 }
+
+#[tokio::test(start_paused = true)]
+async fn nearest_deadline_wakes_the_lane_also_when_it_comes_with_a_newer_entry_of_a_key() {
+    let now = Instant::now();
+    let soon = now + Duration::from_secs(6);
+    let key = Key::from("handle");
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
+    lane.push(entry(0, Some("handle"), 0, now), false);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 4)));
+    assert_eq!(lane.merge(&key, soon), Some((&mut 0, true)), "the lane is to look at it");
+    let half = now + Duration::from_secs(3);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(half)));
+    assert_eq!(dispatched(&mut lane, half), Some(vec![0]));
+
+    let sooner = now + Duration::from_secs(4);
+    assert_eq!(lane.merge(&key, sooner), None, "it is in flight");
+    let urgent = Pending { deadline: sooner, ..entry(1, Some("handle"), 0, now) };
+    assert!(lane.push(urgent, false), "looking for the other took nothing from it");
+}

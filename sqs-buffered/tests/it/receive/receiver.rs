@@ -1,7 +1,7 @@
 //! The receiver as a stream.
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BufferedClient, Receiver};
+use sqs_buffered::{BufferedClient, Linger, Receiver};
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
@@ -133,4 +133,20 @@ async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
     assert!(tokio::time::timeout(still, other.next()).await.is_err());
     assert!(one.stats().duplicates + other.stats().duplicates > 0, "it came again");
     first.ack().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_is_given_back_in_time_although_a_change_of_it_waits_for_company() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let linger = Linger::Fixed(secs(30));
+    let buffered = BufferedClient::builder(rig.client.clone()).linger(linger).build().unwrap();
+    let builder = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(8));
+    let received = builder.start().await.unwrap().next().await.unwrap();
+    let handle = received.message().receipt_handle().unwrap().to_owned();
+    let waiting = buffered.enqueue_visibility(&rig.url, handle, 100).await.unwrap();
+    let start = Instant::now();
+    received.nack(secs(1)).await.unwrap();
+    waiting.await.unwrap();
+    assert!(start.elapsed() < secs(4), "half of the lease is for failures: {:?}", start.elapsed());
 }
