@@ -145,6 +145,8 @@ async fn message_is_given_back_in_time_although_a_change_of_it_waits_for_company
     let received = builder.start().await.unwrap().next().await.unwrap();
     let handle = received.message().receipt_handle().unwrap().to_owned();
     let waiting = buffered.enqueue_visibility(&rig.url, handle, 100).await.unwrap();
+    // Its worker sleeps by now.
+    sleep(millis(1)).await;
     let start = Instant::now();
     received.nack(secs(1)).await.unwrap();
     waiting.await.unwrap();
