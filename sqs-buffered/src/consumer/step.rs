@@ -77,7 +77,9 @@ impl<H: Execute> Run<H> {
             }
             Step::Deleted { key: None, is_done: false, deliveries } => {
                 let delay = self.after_no_delete(&deliveries);
-                deliveries.into_iter().for_each(|delivery| delivery.give_back_after(delay));
+                for delivery in deliveries {
+                    delivery.give_back_after(delay);
+                }
             }
             // What is left of them is given back by being dropped.
             Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
