@@ -122,10 +122,14 @@ impl<K: Kind> Channel<K> {
         let (waiters, ticket) = Waiters::one(permit);
         self.counters.admitted();
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
-            && let Some(waiting) = state.lane.merge(key, deadline)
+            && let Some((waiting, is_due)) = state.lane.merge(key, deadline)
         {
             waiting.entry = entry;
             waiting.waiters.join(waiters);
+            drop(guard);
+            if is_due {
+                self.changed.notify_one();
+            }
             return Ok(ticket);
         }
         let item = Item { entry, waiters, span };

@@ -28,7 +28,8 @@ struct Known {
 }
 
 impl ContentIds {
-    /// Whether the queue makes ids. Where it may not be asked, messages are best left as they are: that is what is said then.
+    /// Whether the queue makes ids. Where it may not be asked, that is taken as so until it
+    /// [turns out otherwise](Self::are_not_made): a message with an id of its own would never be deduplicated by content.
     ///
     /// # Errors
     /// It could not be asked.
@@ -39,7 +40,7 @@ impl ContentIds {
         }
         known.makes_ids = match ask(handle, queue_url).await {
             Ok(makes_ids) => makes_ids,
-            Err(error) if is_denial::<H>(&error) => {
+            Err(error) if error.client_error().is_some_and(sqs_client::Error::is_access_denied) => {
                 if !std::mem::replace(&mut known.was_denied, true) {
                     tracing::warn!(%error, "the queue may not be asked whether it makes deduplication ids");
                 }
@@ -51,9 +52,10 @@ impl ContentIds {
         Ok(known.makes_ids)
     }
 
-    /// What was known is wrong.
-    pub(crate) async fn forget(&self) {
-        self.known.lock().await.until = None;
+    /// The queue has said that it makes none.
+    pub(crate) async fn are_not_made(&self) {
+        let mut known = self.known.lock().await;
+        (known.makes_ids, known.until) = (false, Some(after(Instant::now(), FRESH)));
     }
 }
 
@@ -64,10 +66,4 @@ async fn ask<H: Execute>(handle: &H, queue_url: &str) -> Result<bool, H::Error> 
     input.attribute_names = Some(vec![name.clone()]);
     let output = handle.execute_once::<GetQueueAttributes>(input).await?;
     Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
-}
-
-/// Whether the service has answered, with a no that asking again does not change.
-fn is_denial<H: Execute>(error: &H::Error) -> bool {
-    let is_refusal = error.client_error().is_some_and(|error| error.service_error().is_some());
-    is_refusal && !error.is_retryable()
 }

@@ -37,7 +37,8 @@ pub enum SendErrorKind {
     TooLarge,
     /// The request failed as a whole, and trying again could not help or did not.
     Request,
-    /// It could not be done within the delivery timeout.
+    /// It could not be done within the delivery timeout. Code, message and source are those of the last attempt, if there was
+    /// one that failed.
     Timeout,
     /// The answers did not mention it, however often it was tried.
     Unaccounted,

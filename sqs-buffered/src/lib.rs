@@ -12,6 +12,7 @@ mod event;
 mod kind;
 mod lane;
 mod lease;
+mod passing;
 mod receive;
 mod request;
 mod settings;

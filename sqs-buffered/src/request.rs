@@ -13,8 +13,9 @@ use crate::channel::{Channel, Item};
 use crate::entry::is_fifo;
 use crate::error::{SendError, SendErrorKind};
 use crate::event::SendEvent;
-use crate::kind::{self, Input, Kind};
+use crate::kind::{self, Input, Kind, SpareId};
 use crate::lane::{Answer, Failure, Pending};
+use crate::passing::is_passing;
 use crate::settings::MAX_FIFO_REQUEST;
 use crate::span::messaging_span;
 use crate::stats::{Batch, InFlight};
@@ -24,8 +25,8 @@ use crate::time::after;
 pub(crate) struct Request<K: Kind> {
     channel: Arc<Channel<K>>,
     input: Input<K>,
-    /// Places of entries whose deduplication id is only for queues that make none of the content.
-    spare_ids: Vec<usize>,
+    /// Of entries whose deduplication id is only for queues that make none of the content, by their places.
+    spare_ids: Vec<(usize, SpareId)>,
     batch: Batch,
     /// When it is given up: a client that never answers would keep its slot for ever.
     until: Instant,
@@ -33,21 +34,21 @@ pub(crate) struct Request<K: Kind> {
     _in_flight: InFlight,
 }
 
-/// How long after the first deadline a request under way is waited for.
-const GRACE: Duration = Duration::from_mins(1);
-
 impl<K: Kind> Request<K> {
     /// A batch of these entries, which is dispatched now.
-    pub(crate) fn of(channel: &Arc<Channel<K>>, entries: &[Pending<Item<K>>], now: Instant) -> Self {
+    pub(crate) fn of(channel: &Arc<Channel<K>>, entries: &mut [Pending<Item<K>>], now: Instant) -> Self {
         let batch = Batch::of(entries.iter(), now);
         let span = span::<K>(&channel.queue_url, batch.entries);
-        for pending in entries {
+        for pending in entries.iter_mut() {
             span.follows_from(&pending.item.span);
+            if !pending.maybe_sent {
+                K::starts_afresh(&mut pending.item.entry);
+            }
         }
         let (input, spare_ids) =
             K::input(&channel.queue_url, entries.iter().map(|pending| &pending.item.entry));
         let is_forgotten = K::IS_DEDUPLICATED && is_fifo(&channel.queue_url);
-        let ends = entries.iter().map(|pending| match after(pending.deadline, GRACE) {
+        let ends = entries.iter().map(|pending| match after(pending.deadline, K::GRACE) {
             end if is_forgotten => end.min(after(pending.admitted, MAX_FIFO_REQUEST)),
             end => end,
         });
@@ -97,28 +98,38 @@ impl<K: Kind> Request<K> {
     }
 
     async fn answer<H: Execute>(&mut self, handle: &H) -> Answer<K::Receipt> {
-        let content_ids = &self.channel.content_ids;
-        let mut leaves_ids_out = false;
-        if !self.spare_ids.is_empty() {
-            leaves_ids_out = match content_ids.are_made(handle, &self.channel.queue_url).await {
-                Ok(are_made) => are_made,
-                Err(error) => return Answer::Failed(kind::failure(&error).unsent()),
-            };
-        }
+        let newly_settled = match self.settle_ids(handle).await {
+            Ok(places) => places,
+            Err(error) => return Answer::Failed(kind::failure(&error).unsent(is_passing(&error))),
+        };
+        let left_out = places(&self.spare_ids, SpareId::is_left_out);
         let mut input = std::mem::take(&mut self.input);
-        if leaves_ids_out {
-            K::without_ids(&mut input, &self.spare_ids);
-        }
+        K::without_ids(&mut input, &left_out);
         let result = handle.execute_once::<K::Operation>(input).await;
         if let Err(error) = &result {
             tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
         }
         let answer = kind::answer::<K, H::Error>(result, self.batch.entries);
-        if leaves_ids_out && answer.misses_deduplication_id() {
-            content_ids.forget().await;
+        if left_out.is_empty() || !answer.misses_deduplication_id() {
+            return answer;
         }
-        answer
+        self.channel.content_ids.are_not_made().await;
+        answer.for_lack_of_ids(&left_out, &newly_settled)
     }
+
+    /// Settles which ids go along, as far as that is open, and says of which entries.
+    async fn settle_ids<H: Execute>(&self, handle: &H) -> Result<Vec<usize>, H::Error> {
+        let open = places(&self.spare_ids, SpareId::is_open);
+        if !open.is_empty() {
+            let are_made = self.channel.content_ids.are_made(handle, &self.channel.queue_url).await?;
+            self.spare_ids.iter().for_each(|(_, id)| id.settle(are_made));
+        }
+        Ok(open)
+    }
+}
+
+fn places(spare_ids: &[(usize, SpareId)], are_meant: fn(&SpareId) -> bool) -> Vec<usize> {
+    spare_ids.iter().filter(|(_, id)| are_meant(id)).map(|(place, _)| *place).collect()
 }
 
 /// A request that was waited for too long: nobody knows what came of it.

@@ -13,6 +13,9 @@ const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 /// When a request with such a message is over at the latest, from its admission on.
 pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
 
+/// The shortest first pause that can be set. Attempts follow each other as fast as a processor can where there is none.
+pub(crate) const LEAST_PAUSE: Duration = Duration::from_millis(1);
+
 /// The largest message that can be taken: what layers that keep bodies elsewhere take.
 pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 
@@ -20,8 +23,10 @@ pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked, for five minutes at a time, when
-    /// there is a message without an id; where it may not be asked, messages go as they are.
+    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked (`sqs:GetQueueAttributes`), for five
+    /// minutes at a time, when there is a message without an id; where it may not be asked, messages go without, and with a
+    /// UUID once it refuses them for that. What a message was first sent with it keeps, whatever becomes of the queue: one
+    /// that may have been stored without an id does not get one.
     #[default]
     Auto,
     /// Nothing.

@@ -116,12 +116,12 @@ impl<K: Kind, H: Execute> Worker<K, H> {
                     Err(Rest { until, is_idle: lane.is_idle(), is_closing: lane.is_closing() })
                 }
             });
-            let loan = match step {
+            let mut loan = match step {
                 Ok(loan) => loan,
                 Err(rest) => return rest,
             };
             // Without the lock: bodies are copied, and a subscriber is called.
-            let request = Request::of(&channel, &loan.entries, now);
+            let request = Request::of(&channel, &mut loan.entries, now);
             let number = loan.number;
             if !loan.give_back() {
                 continue;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqs_client::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
-use crate::settings::{MAX_OFFLOADED_BYTES, Settings};
+use crate::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
 
 /// A setting has a value that it cannot have. It says which, what it is, and what is allowed.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -40,6 +40,14 @@ fn within(setting: &'static str, value: usize, range: RangeInclusive<usize>) -> 
     Err(BuildError { setting, value: value.to_string(), allowed })
 }
 
+fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(), BuildError> {
+    if value >= least {
+        return Ok(());
+    }
+    let (value, allowed) = (format!("{value:?}"), format!("{least:?} or more"));
+    Err(BuildError { setting, value, allowed })
+}
+
 impl Settings {
     /// Whether a client can have them.
     pub(super) fn check(&self) -> Result<(), BuildError> {
@@ -55,6 +63,8 @@ impl Settings {
             let (value, allowed) = ("zero".to_owned(), "more than zero".to_owned());
             return Err(BuildError { setting: "delivery_timeout", value, allowed });
         }
-        Ok(())
+        let (first, max) = (self.retry.first_pause, self.retry.max_pause);
+        at_least("back_off (first)", first, LEAST_PAUSE)?;
+        at_least("back_off (max)", max, first)
     }
 }

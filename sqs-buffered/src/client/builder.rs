@@ -71,16 +71,17 @@ impl<H: Execute> Builder<H> {
     }
 
     /// Pauses between attempts: up to `first` after the first, doubled each time up to `max`; twenty times longer, but not
-    /// longer than `max`, when the service asks for fewer requests. 50 ms and 5 s by default.
+    /// longer than `max`, when the service asks for fewer requests. `first` is 1 ms or more, and `max` not less than `first`;
+    /// 50 ms and 5 s by default.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         self.settings.retry.first_pause = first;
-        self.settings.retry.max_pause = max.max(first);
+        self.settings.retry.max_pause = max;
         self
     }
 
     /// How long an entry may take from its admission on until it is given up; 120 s by default, and at most 280 s on FIFO
     /// queues, where it must stay below the five minutes of deduplication. A request under way then is waited for, a minute at
-    /// most, and on FIFO queues until 290 s after the admission.
+    /// most, and on FIFO queues until 290 s after the admission; changes of visibility, which may be made twice, are not.
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.settings.delivery_timeout = timeout;
         self

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::client::Execute;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::BufferedClient;
@@ -22,7 +23,8 @@ impl<H: Execute> BufferedClient<H> {
 
     /// Takes no more entries, sends what was admitted, and returns when all of it has ended. What takes longer than the
     /// [grace](super::Builder::close_grace) is aborted: its tickets say whether the service may have it. Closing twice is no
-    /// mistake.
+    /// mistake. Outside of a tokio runtime, where there is no clock for the grace, nothing is aborted: the delivery timeout
+    /// bounds the wait.
     ///
     /// # Cancel safety
     /// Dropped before its end, the client is closed, and what was admitted is sent in the background.
@@ -36,6 +38,9 @@ impl<H: Execute> BufferedClient<H> {
     /// As of `close`.
     pub async fn close_within(&self, grace: Duration) {
         self.shared.close();
+        if Handle::try_current().is_err() {
+            return self.flush().await;
+        }
         if timeout(grace, self.flush()).await.is_err() {
             self.shared.lanes.abort();
         }

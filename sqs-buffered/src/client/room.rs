@@ -2,6 +2,7 @@
 //! renewal of a lease.
 
 use sqs_client::client::Execute;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 
 use super::BufferedClient;
@@ -20,6 +21,8 @@ impl<H: Execute> BufferedClient<H> {
         if let Some(permit) = admission.try_enter(bytes) {
             return Ok(permit);
         }
+        // Waiting takes a clock, and what comes after it a task.
+        Handle::try_current().map_err(|_| SendErrorKind::NoRuntime)?;
         let patience = after(Instant::now(), self.shared.settings.admission_timeout);
         let until = deadline.map_or(patience, |deadline| deadline.min(patience));
         let entering = admission.enter(bytes, || self.shared.lanes.wake());

@@ -11,7 +11,7 @@ use crate::admission::Permit;
 use crate::channel::Arrival;
 use crate::entry::{Entry, is_fifo};
 use crate::error::{SendError, SendErrorKind};
-use crate::kind::{Outgoing, SendReceipt};
+use crate::kind::{Outgoing, SendReceipt, SpareId};
 use crate::random;
 use crate::settings::DedupId;
 use crate::ticket::Ticket;
@@ -102,7 +102,10 @@ impl<H: Execute> BufferedClient<H> {
             permit,
             admitted,
             deadline: after(admitted, settings.delivery_timeout(is_fifo)),
-            entry: Outgoing { message, has_spare_id: gets_id && settings.dedup_id == DedupId::Auto },
+            entry: Outgoing {
+                message,
+                spare_id: (gets_id && settings.dedup_id == DedupId::Auto).then(SpareId::default),
+            },
         };
         let shared = &self.shared;
         let new = || self.channel(&queue_url, settings.of_sends(), &shared.admission);

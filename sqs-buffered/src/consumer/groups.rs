@@ -133,11 +133,13 @@ impl<T: Item> Groups<T> {
         }
     }
 
-    /// The running message is given back: from now on its deliveries are new ones.
-    pub(crate) fn give_back(&mut self, key: &Key) {
+    /// The running message is given back: from now on its deliveries are new ones. Returns those that came before.
+    pub(crate) fn give_back(&mut self, key: &Key) -> Vec<T> {
+        let with_it = self.take_more(key);
         if let Some(line) = self.lines.get_mut(key) {
             line.stage = Stage::GivingBack;
         }
+        with_it
     }
 
     /// Takes what waits in a line, in order.

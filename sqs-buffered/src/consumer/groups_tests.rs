@@ -81,9 +81,10 @@ fn message_that_is_given_back_comes_as_a_new_one() {
     groups.arrive(key("a"), fake(1, 1));
     groups.arrive(key("a"), fake(2, 1));
     assert_eq!(started(&mut groups), Some(1));
+    assert!(groups.arrive(key("a"), fake(1, 9)));
     let rest: Vec<_> =
         groups.take_waiting(&key("a")).into_iter().map(|entry| entry.latest.sequence).collect();
-    groups.give_back(&key("a"));
+    assert_eq!(groups.give_back(&key("a")), [fake(1, 9)], "what came before goes back with it");
     assert_eq!(rest, [2]);
     assert!(!groups.arrive(key("a"), fake(2, 2)));
     assert!(!groups.arrive(key("a"), fake(1, 2)));
@@ -152,12 +153,14 @@ proptest! {
                 }
                 Event::Finish(which, succeeds) if !running.is_empty() => {
                     let (group, entry) = running.swap_remove(which.index(running.len()));
-                    let mut settled: Vec<_> = entry.into_deliveries().chain(groups.take_more(&group)).collect();
-                    if !succeeds {
+                    let mut settled: Vec<_> = entry.into_deliveries().collect();
+                    if succeeds {
+                        settled.extend(groups.take_more(&group));
+                    } else {
                         let rest = groups.take_waiting(&group);
                         settled.extend(rest.into_iter().flat_map(Entry::into_deliveries));
                         waiting.remove(&group);
-                        groups.give_back(&group);
+                        settled.extend(groups.give_back(&group));
                     }
                     settled.extend(groups.done(&group));
                     for fake in settled {

@@ -102,9 +102,11 @@ impl<H: Execute> Run<H> {
         self.work.clear();
         self.groups = Groups::new();
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
-        let result = timeout(left, self.intake.finish()).await.unwrap_or(Ok(()));
+        let finished = timeout(left, self.intake.finish()).await;
+        let result = finished.unwrap_or_else(|_| self.intake.result());
         let (stats, panics) = (self.intake.stats(), self.panics);
-        result.map(|()| Report { stats, panics, is_clean: !is_late, elapsed: started.elapsed() })
+        let is_clean = !is_late && stats.receives_abandoned == 0;
+        result.map(|()| Report { stats, panics, is_clean, elapsed: started.elapsed() })
     }
 
     fn arrive(&mut self, batch: Vec<Delivery>) {

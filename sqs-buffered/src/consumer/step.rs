@@ -75,6 +75,12 @@ impl<H: Execute> Run<H> {
                     self.delete(None, late, Settled::Acked);
                 }
             }
+            Step::Deleted { key: None, is_done: false, deliveries } => {
+                let delay = self.after_no_delete(&deliveries);
+                for delivery in deliveries {
+                    delivery.give_back_after(delay);
+                }
+            }
             // What is left of them is given back by being dropped.
             Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
             Step::GivenBack { key: Some(key) } => drop(self.groups.done(&key)),
@@ -138,11 +144,16 @@ impl<H: Execute> Run<H> {
         self.give_back(key, deliveries, Back::After(delay));
     }
 
-    /// Its handler will run again, which must not go on without a pause.
     fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
-        let receives = deliveries.first().map_or(1, Delivery::receive_count);
-        let delay = self.shared.back_off.delay(receives, random::unit()).max(SOON);
+        let delay = self.after_no_delete(&deliveries);
         self.give_back(key, deliveries, Back::Returned(delay));
+    }
+
+    /// How long a message stays away that was not deleted: its handler will run again, which must not go on without a
+    /// pause.
+    fn after_no_delete(&self, deliveries: &[Delivery]) -> Duration {
+        let receives = deliveries.first().map_or(1, Delivery::receive_count);
+        self.shared.back_off.delay(receives, random::unit()).max(SOON)
     }
 
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
@@ -180,10 +191,10 @@ impl<H: Execute> Run<H> {
         self.failed(key, deliveries, receives);
     }
 
-    /// Gives a message back that ran, after all that waits behind it.
+    /// Gives a message back that ran, with what came of it since then, after all that waits behind it.
     fn give_back(&mut self, key: Key, deliveries: Vec<Delivery>, how: Back) {
         let rest = self.groups.take_waiting(&key);
-        self.groups.give_back(&key);
-        self.push_back(Some(key), rest, (deliveries, how));
+        let late = self.groups.give_back(&key).into_iter().rev();
+        self.push_back(Some(key), rest, (late.chain(deliveries).collect(), how));
     }
 }

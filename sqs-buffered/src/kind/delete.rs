@@ -5,7 +5,7 @@ use sqs_client::operation::delete_message_batch::{
 };
 use sqs_client::types::DeleteMessageBatchRequestEntry;
 
-use super::{Kind, Results, id};
+use super::{Kind, Results, SpareId, id};
 use crate::lane::Key;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Kind for Delete {
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Key>,
-    ) -> (DeleteMessageBatchInput, Vec<usize>) {
+    ) -> (DeleteMessageBatchInput, Vec<(usize, SpareId)>) {
         let mut input = DeleteMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
         let numbered = entries.enumerate().map(|(place, handle)| {

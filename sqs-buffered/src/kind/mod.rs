@@ -2,9 +2,11 @@
 
 mod delete;
 mod send;
+mod spare_id;
 mod visibility;
 
 use std::fmt;
+use std::time::Duration;
 
 use sqs_client::client::OperationError;
 use sqs_client::operation::Operation;
@@ -17,6 +19,7 @@ use crate::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
 pub(crate) use send::{Outgoing, Send};
+pub(crate) use spare_id::SpareId;
 pub(crate) use visibility::{Change, Visibility};
 
 /// One of the three.
@@ -36,12 +39,20 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// Whether FIFO queues drop what comes again, as long as they remember it.
     const IS_DEDUPLICATED: bool = false;
 
+    /// How long after the first deadline a request under way is waited for.
+    const GRACE: Duration = Duration::from_mins(1);
+
     /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
-    /// deduplication id is only for queues that make none of the content.
+    /// deduplication id is only for queues that make none of the content, each with what is known of that.
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Self::Entry>,
-    ) -> (Input<Self>, Vec<usize>);
+    ) -> (Input<Self>, Vec<(usize, SpareId)>);
+
+    /// The service has nothing of the entry: what was settled about its id does not bind.
+    fn starts_afresh(entry: &mut Self::Entry) {
+        let _ = entry;
+    }
 
     /// Takes the deduplication ids of these places away.
     fn without_ids(input: &mut Input<Self>, places: &[usize]) {

@@ -3,7 +3,7 @@
 use sqs_client::operation::send_message_batch::{self, SendMessageBatchInput, SendMessageBatchOutput};
 use sqs_client::types::SendMessageBatchRequestEntry;
 
-use super::{Kind, Results, id};
+use super::{Kind, Results, SpareId, id};
 use crate::lane::Receipt;
 
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub(crate) struct Send;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: SendMessageBatchRequestEntry,
-    /// Whether its deduplication id is only for queues that make none of the content.
-    pub(crate) has_spare_id: bool,
+    /// Of a deduplication id that is only for queues that make none of the content.
+    pub(crate) spare_id: Option<SpareId>,
 }
 
 /// What the service said of an accepted message.
@@ -60,20 +60,24 @@ impl Kind for Send {
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Outgoing>,
-    ) -> (SendMessageBatchInput, Vec<usize>) {
+    ) -> (SendMessageBatchInput, Vec<(usize, SpareId)>) {
         let mut input = SendMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
         let mut spare_ids = Vec::new();
         let numbered = entries.enumerate().map(|(place, outgoing)| {
-            if outgoing.has_spare_id {
-                spare_ids.push(place);
-            }
+            spare_ids.extend(outgoing.spare_id.clone().map(|id| (place, id)));
             let mut entry = outgoing.message.clone();
             entry.id = id(place);
             entry
         });
         input.entries = Some(numbered.collect());
         (input, spare_ids)
+    }
+
+    fn starts_afresh(outgoing: &mut Outgoing) {
+        if let Some(id) = &mut outgoing.spare_id {
+            *id = SpareId::default();
+        }
     }
 
     fn without_ids(input: &mut SendMessageBatchInput, places: &[usize]) {

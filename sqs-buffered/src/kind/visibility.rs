@@ -1,11 +1,13 @@
 //! Changes of visibility.
 
+use std::time::Duration;
+
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
 };
 use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
 
-use super::{Kind, Results, id};
+use super::{Kind, Results, SpareId, id};
 use crate::lane::Key;
 
 #[derive(Debug)]
@@ -24,10 +26,14 @@ impl Kind for Visibility {
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
 
+    /// The same change may be made twice: a request that hangs is given up while there is time for another, so that it does
+    /// not take the leases of all its entries with it.
+    const GRACE: Duration = Duration::ZERO;
+
     fn input<'e>(
         queue_url: &str,
         entries: impl Iterator<Item = &'e Change>,
-    ) -> (ChangeMessageVisibilityBatchInput, Vec<usize>) {
+    ) -> (ChangeMessageVisibilityBatchInput, Vec<(usize, SpareId)>) {
         let mut input = ChangeMessageVisibilityBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
         let numbered = entries.enumerate().map(|(place, change)| {

@@ -11,6 +11,8 @@ pub(crate) enum Answer<R> {
     Entries(Vec<EntryAnswer<R>>),
     /// The request failed as a whole.
     Failed(Failure),
+    /// It failed as a whole for the sake of the entries at these places; the others can be tried again.
+    Blamed(Failure, Vec<usize>),
     /// The entries are together too long for the service.
     TooLong(SendError),
 }
@@ -56,29 +58,56 @@ impl<R> Answer<R> {
     pub(crate) fn error(&self) -> Option<&SendError> {
         match self {
             Self::Entries(_) => None,
-            Self::Failed(failure) => Some(&failure.error),
+            Self::Failed(failure) | Self::Blamed(failure, _) => Some(&failure.error),
             Self::TooLong(error) => Some(error),
         }
     }
 
     /// Whether the service refuses something for lack of a deduplication id.
     pub(crate) fn misses_deduplication_id(&self) -> bool {
-        let names_it = |text: Option<&str>| text.is_some_and(|text| text.contains("MessageDeduplicationId"));
         match self {
-            Self::Entries(answers) => answers.iter().any(|answer| match answer {
-                EntryAnswer::Refused(refusal) => names_it(refusal.message.as_deref()),
-                _ => false,
-            }),
-            Self::Failed(failure) => names_it(failure.error.message()),
-            Self::TooLong(_) => false,
+            Self::Entries(answers) => answers.iter().any(EntryAnswer::misses_deduplication_id),
+            Self::Failed(failure) => names_deduplication_id(failure.error.message()),
+            Self::Blamed(..) | Self::TooLong(_) => false,
+        }
+    }
+
+    /// The same, when that is because the entries at the places `left_out` were sent without one: those at the places
+    /// `curable` can be tried again with one, and where all were refused for their sake, so can the others.
+    pub(crate) fn for_lack_of_ids(self, left_out: &[usize], curable: &[usize]) -> Self {
+        match self {
+            Self::Failed(failure) => {
+                let to_blame = left_out.iter().filter(|place| !curable.contains(place));
+                Self::Blamed(failure, to_blame.copied().collect())
+            }
+            Self::Entries(mut answers) => {
+                for place in curable {
+                    if let Some(EntryAnswer::Refused(refusal)) = answers.get_mut(*place) {
+                        refusal.is_retryable |= names_deduplication_id(refusal.message.as_deref());
+                    }
+                }
+                Self::Entries(answers)
+            }
+            other => other,
         }
     }
 }
 
+impl<R> EntryAnswer<R> {
+    fn misses_deduplication_id(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if names_deduplication_id(refusal.message.as_deref()))
+    }
+}
+
+fn names_deduplication_id(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.contains("MessageDeduplicationId"))
+}
+
 impl Failure {
-    /// The same, before anything was sent.
-    pub(crate) fn unsent(self) -> Self {
-        Self { error: self.error.maybe_sent(false), is_outcome_unknown: false, ..self }
+    /// The same, before anything was sent, of what may pass or not.
+    pub(crate) fn unsent(self, is_passing: bool) -> Self {
+        let error = self.error.maybe_sent(false).of_entry(is_passing, self.is_throttle);
+        Self { error, is_retryable: is_passing, is_outcome_unknown: false, ..self }
     }
 }
 

@@ -69,7 +69,8 @@ impl<T, R: Receipt> Lane<T, R> {
         }
     }
 
-    /// Whether the entry that is next, if there is one, has to go into another batch.
+    /// Whether the batch is full, or the entry that is next has to go into another one. No entry can join a batch that has
+    /// all its bytes: where bytes are counted, none is without any.
     pub(super) fn is_full(&mut self) -> bool {
         let Some(room) = self.open.room(self.rules.limits) else { return true };
         room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)

@@ -87,11 +87,35 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
+/// An entry with this deadline waits from now on. Says whether no other has one that is as near.
+fn heed(no_deadline_before: &mut Option<Instant>, deadline: Instant) -> bool {
+    let is_nearest = no_deadline_before.is_none_or(|at| deadline < at);
+    if is_nearest {
+        *no_deadline_before = Some(deadline);
+    }
+    is_nearest
+}
+
 /// A batch in flight.
 #[derive(Debug)]
 struct Flight<T> {
     number: u64,
+    /// None while they are [lent](Lane::lend).
     entries: Vec<Pending<T>>,
+    /// Keys that were superseded while the entries were lent.
+    superseded: Vec<Key>,
+}
+
+impl<T> Flight<T> {
+    /// Sees to it that the entries of a key are not tried again.
+    fn supersede(&mut self, key: &Key) {
+        if self.entries.is_empty() {
+            self.superseded.push(key.clone());
+        }
+        for entry in self.entries.iter_mut().filter(|entry| entry.key.as_ref() == Some(key)) {
+            entry.is_superseded = true;
+        }
+    }
 }
 
 impl<T, R: Receipt> Lane<T, R> {
@@ -115,7 +139,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// that the lane waits for already comes first.
     pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
-        let is_urgent = self.heed(entry.deadline);
+        let is_urgent = heed(&mut self.no_deadline_before, entry.deadline);
         let is_first = self.open.is_empty();
         self.backlog.push(entry);
         self.fill();
@@ -125,31 +149,18 @@ impl<T, R: Receipt> Lane<T, R> {
         is_urgent || is_first || self.is_pressing(starving) || self.is_full()
     }
 
-    /// An entry with this deadline waits from now on. Says whether no other has one that is as near.
-    fn heed(&mut self, deadline: Instant) -> bool {
-        let is_nearest = self.no_deadline_before.is_none_or(|at| deadline < at);
-        if is_nearest {
-            self.no_deadline_before = Some(deadline);
-        }
-        is_nearest
-    }
-
     /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
-    /// its own deadline and all attempts before it.
-    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<&mut T> {
-        self.heed(deadline);
+    /// its own deadline and all attempts before it. With it comes whether the lane is to be polled for that.
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut T, bool)> {
         let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
-        (last.deadline, last.attempts) = (deadline, 0);
-        Some(&mut last.item)
+        (last.deadline, last.attempts, last.last_error) = (deadline, 0, None);
+        Some((&mut last.item, heed(&mut self.no_deadline_before, deadline)))
     }
 
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
-        let flying = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
-        for entry in flying.filter(|entry| of_key(entry)) {
-            entry.is_superseded = true;
-        }
+        self.in_flight.iter_mut().for_each(|flight| flight.supersede(key));
         let opened = self.open.take_all(of_key);
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);
@@ -191,6 +202,9 @@ impl<T, R: Receipt> Lane<T, R> {
     pub(crate) fn give_back(&mut self, number: u64, entries: Vec<Pending<T>>) -> bool {
         if let Some(flight) = self.in_flight.iter_mut().find(|flight| flight.number == number) {
             flight.entries = entries;
+            for key in std::mem::take(&mut flight.superseded) {
+                flight.supersede(&key);
+            }
             return true;
         }
         for entry in entries {
@@ -260,7 +274,7 @@ impl<T, R: Receipt> Lane<T, R> {
         self.nudged = false;
         let number = self.next_batch;
         self.next_batch += 1;
-        self.in_flight.push(Flight { number, entries: self.open.close() });
+        self.in_flight.push(Flight { number, entries: self.open.close(), superseded: Vec::new() });
         Step::Dispatch(number)
     }
 }

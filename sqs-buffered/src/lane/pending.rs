@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use crate::error::SendError;
+
 /// What entries are ordered by: the group of a FIFO message, or a receipt handle. No two batches in flight hold
 /// entries of the same key.
 pub(crate) type Key = Arc<str>;
@@ -22,6 +24,8 @@ pub(crate) struct Pending<T> {
     pub(crate) deadline: Instant,
     /// Requests that it was in and that count.
     pub(crate) attempts: u32,
+    /// Why it was not done the last time.
+    pub(super) last_error: Option<SendError>,
     /// Whether the service may have it although no answer says so.
     pub(crate) maybe_sent: bool,
     /// The lowest sequence number of accepted entries of its key that were admitted after it.
@@ -44,6 +48,7 @@ impl<T> Pending<T> {
             admitted,
             deadline,
             attempts: 0,
+            last_error: None,
             maybe_sent: false,
             overtaken_at: None,
             preceded_by: None,

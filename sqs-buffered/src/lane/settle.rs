@@ -2,12 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::answer::{Answer, EntryAnswer, Receipt};
+use super::answer::{Answer, EntryAnswer, Failure, Receipt};
 use super::fate::Fate;
 use super::pending::{Key, Pending};
 use super::rules::{AfterFailure, FifoOrdering};
 use super::runs::{in_runs, overtakers};
-use super::{Lane, Retried, Settled};
+use super::{Lane, Retried, Settled, heed};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
 
@@ -21,6 +21,11 @@ impl<T, R: Receipt> Lane<T, R> {
         let fates: Vec<Fate<R>> = match answer {
             Answer::TooLong(error) => return self.split(entries, error),
             Answer::Failed(failure) => entries.iter().map(|_| Fate::Failed(failure.clone().into())).collect(),
+            Answer::Blamed(failure, places) => {
+                let fate =
+                    |place: usize| Failure { is_retryable: !places.contains(&place), ..failure.clone() };
+                (0..entries.len()).map(|place| Fate::Failed(fate(place).into())).collect()
+            }
             Answer::Entries(answers) => answers.into_iter().map(Fate::from).collect(),
         };
         let unaccounted = std::iter::repeat_with(|| EntryAnswer::Unaccounted.into());
@@ -52,7 +57,12 @@ impl<T, R: Receipt> Lane<T, R> {
         };
         // The last first: each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
-            self.release(key.as_ref(), run.into_iter().map(|(entry, ())| entry).collect(), None);
+            let run = run.into_iter().map(|(entry, ())| entry);
+            let (pointless, again) = run.partition::<Vec<_>, _>(|entry| entry.is_superseded);
+            for entry in pointless {
+                self.lose(entry, SendErrorKind::Superseded);
+            }
+            self.release(key.as_ref(), again, None);
         }
     }
 
@@ -89,8 +99,10 @@ impl<T, R: Receipt> Lane<T, R> {
             } else if setback.is_retryable && in_time && entry.attempts < self.rules.retry.attempts {
                 until = until.max(Some(wakes));
                 if self.rules.tells_retries {
-                    self.retried.push(Retried { error: setback.error, attempts: entry.attempts, pause });
+                    let error = setback.error.clone();
+                    self.retried.push(Retried { error, attempts: entry.attempts, pause });
                 }
+                entry.last_error = Some(setback.error);
                 again.push(entry);
             } else {
                 has_failed = true;
@@ -141,7 +153,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Lets those that are tried again wait, and others of the key go.
     fn release(&mut self, key: Option<&Key>, again: Vec<Pending<T>>, until: Option<Instant>) {
         for entry in &again {
-            self.heed(entry.deadline);
+            heed(&mut self.no_deadline_before, entry.deadline);
         }
         match key {
             Some(key) => self.backlog.release(key, again, until),
@@ -159,7 +171,7 @@ impl<T, R: Receipt> Lane<T, R> {
         let was_open: Vec<_> = opened.iter().filter_map(|entry| entry.key.clone()).collect();
         for entry in opened.into_iter().chain(self.backlog.take_all(is_late)) {
             let key = entry.key.clone();
-            self.lose(entry, SendErrorKind::Timeout);
+            self.time_out(entry);
             self.after_failure(key.as_ref());
         }
         for key in was_open {
@@ -174,6 +186,12 @@ impl<T, R: Receipt> Lane<T, R> {
         }
         self.no_deadline_before =
             [self.open.first_deadline(), self.backlog.first_deadline()].into_iter().flatten().min();
+    }
+
+    /// Ends an entry whose time is over, with what kept it from being done where it was tried.
+    fn time_out(&mut self, mut entry: Pending<T>) {
+        let error = entry.last_error.take().map(|error| error.of_kind(SendErrorKind::Timeout));
+        self.end_unsent(entry, error.unwrap_or_else(|| SendError::new(SendErrorKind::Timeout)));
     }
 
     /// Ends an entry without a word of the service.

@@ -72,8 +72,8 @@ impl Schedule {
         now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
     }
 
-    /// Until when a renewal is tried before it counts as failed, which is told, and another is begun that hides the message
-    /// from then on: half of the time that is left, or all of it where that is little.
+    /// Until when a renewal is tried, and its answer waited for, before it counts as failed, which is told, and another is
+    /// begun that hides the message from then on: half of the time that is left, or all of it where that is little.
     pub(crate) fn give_up_at(asked: Instant, deadline: Instant) -> Instant {
         let left = deadline.saturating_duration_since(asked);
         asked + (left / 2).max(LEAST_TRY.min(left))

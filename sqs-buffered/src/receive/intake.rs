@@ -32,7 +32,10 @@ pub(crate) struct Intake<H: Execute> {
     stop: Stop,
     pump: Option<JoinHandle<Result<(), ReceiveError>>>,
     keeper: Option<JoinHandle<()>>,
+    /// How receiving has ended.
     result: Result<(), ReceiveError>,
+    /// How the keeping of leases has.
+    kept: Result<(), ReceiveError>,
 }
 
 impl<H: Execute> Intake<H> {
@@ -66,7 +69,7 @@ impl<H: Execute> Intake<H> {
         };
         let keeper = Some(tokio::spawn(keep(keeper, source.clone(), stop.clone())));
         let pump = Some(tokio::spawn(pump.run()));
-        Ok(Some(Self { source, monitor, bank, messages, stop, pump, keeper, result: Ok(()) }))
+        Ok(Some(Self { source, monitor, bank, messages, stop, pump, keeper, result: Ok(()), kept: Ok(()) }))
     }
 
     /// The messages of the next receive that brings any; `None` when there will be none.
@@ -104,14 +107,20 @@ impl<H: Execute> Intake<H> {
         self.result.clone()
     }
 
-    /// Waits until receiving has ended and every message is settled.
+    /// Waits until receiving has ended and every message is settled, and says which of the two ended by itself, and why.
     pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
-        self.pumped().await?;
+        // However it has ended, what it brought is still given back.
+        let pumped = self.pumped().await;
         if let Some(keeper) = &mut self.keeper {
             let ended = keeper.await;
             self.keeper = None;
-            self.result = ended.map_err(|error| ReceiveError::broken("the keeping of leases", &error));
+            self.kept = ended.map_err(|error| ReceiveError::broken("the keeping of leases", &error));
         }
+        pumped.and_then(|()| self.kept.clone())
+    }
+
+    /// Why receiving has ended by itself, as far as is known.
+    pub(crate) fn result(&self) -> Result<(), ReceiveError> {
         self.result.clone()
     }
 

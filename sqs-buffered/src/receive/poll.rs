@@ -1,13 +1,10 @@
 //! One logical receive: tried until it is answered, or nobody wants it any more.
 
-use std::error::Error as _;
 use std::time::Duration;
 
-use sqs_client::ErrorKind;
 use sqs_client::client::{Execute, OperationError};
 use sqs_client::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::service_error::{ErrorCode, RetryClass};
 use sqs_client::types::{Message, MessageSystemAttributeName};
 use tokio::time::{Instant, sleep};
 use tracing::Span;
@@ -17,6 +14,7 @@ use super::monitor::Monitor;
 use super::pause::pause;
 use super::source::Source;
 use super::stop::Stop;
+use crate::passing::is_passing;
 use crate::random;
 
 /// What a receive asks for, beside the number of messages.
@@ -54,6 +52,9 @@ pub(super) async fn poll<H: Execute>(
     let began = Instant::now();
     let mut id_made = began;
     let mut failures = 0;
+    // Whether an answer was lost, with what it brought.
+    let mut is_lost = false;
+    let mut is_last = false;
     loop {
         let answered = tokio::select! {
             biased;
@@ -74,6 +75,7 @@ pub(super) async fn poll<H: Execute>(
             return Ok(Some(answer(whole.clone(), &damaged, began)));
         }
         failures += 1;
+        is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());
         monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
         if !is_passing(&error) && may_refuse() {
@@ -81,7 +83,15 @@ pub(super) async fn poll<H: Execute>(
         }
         tokio::select! {
             biased;
-            () = stop.finishing() => return Ok(None),
+            () = stop.finishing() => {
+                if is_last || !(is_lost && source.is_fifo()) {
+                    monitor.tally.receives_abandoned.add(usize::from(is_lost));
+                    return Ok(None);
+                }
+                // By its id, what was lost comes once more, to be given back.
+                is_last = true;
+                input.wait_time_seconds = Some(0);
+            }
             () = sleep(retry_in) => {}
         }
         // The service has forgotten the id, and what it hid is visible again or will be.
@@ -90,20 +100,6 @@ pub(super) async fn poll<H: Execute>(
             id_made = Instant::now();
         }
     }
-}
-
-/// Whether what failed can come right by itself, so that it is worth to go on from the start: more than what is worth to
-/// be tried again at once. Credentials that could not be got may be there soon, unlike credentials of which nobody said
-/// where they are.
-pub(super) fn is_passing<E: OperationError>(error: &E) -> bool {
-    let Some(client_error) = error.client_error() else { return error.is_retryable() };
-    let is_passing_code = |code: &ErrorCode| {
-        matches!(code, ErrorCode::OverLimit | ErrorCode::ExpiredToken)
-            || code.retry_class() == Some(RetryClass::ClockSkew)
-    };
-    error.is_retryable()
-        || client_error.error_code().is_some_and(is_passing_code)
-        || (client_error.kind() == ErrorKind::Credentials && client_error.source().is_some())
 }
 
 fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveMessageInput {

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use sqs_client::types::Message;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -110,13 +110,19 @@ impl<H: Execute> Pump<H> {
         receives.spawn(receive.instrument(span));
     }
 
-    /// Opens leases from the moment of the answer on, and hands the messages out.
+    /// Opens leases from the moment of the answer on, and hands the messages out. What is damaged is given back, and on
+    /// FIFO queues what it would be overtaken by, first.
     fn deliver(&self, asked: Asked, answer: Answer) {
         let messages = answer.messages.len() + answer.damaged.len();
         self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
-        for damaged in deliveries.split_off(good.min(deliveries.len())) {
+        let damaged = deliveries.split_off(good.min(deliveries.len()));
+        let overtakes = |delivery: &mut Delivery| damaged.iter().any(|damaged| is_behind(delivery, damaged));
+        if self.source.is_fifo() {
+            give_back(deliveries.extract_if(.., overtakes).collect());
+        }
+        for damaged in damaged.into_iter().rev() {
             self.monitor.tell(&Event::Damaged { message_id: damaged.id() });
             // It may well come damaged again: not at once.
             let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
@@ -150,6 +156,12 @@ impl<H: Execute> Pump<H> {
         };
         together.map(delivery).collect()
     }
+}
+
+/// Whether a message belongs behind another of its group.
+fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
+    delivery.attribute(&Name::MessageGroupId) == other.attribute(&Name::MessageGroupId)
+        && delivery.number::<u128>(&Name::SequenceNumber) >= other.number(&Name::SequenceNumber)
 }
 
 fn closed() -> ReceiveError {

@@ -43,8 +43,8 @@ counters! {
     empty_receives,
     /// Attempts to receive that failed.
     receive_errors,
-    /// Receives that were given up at the end, when the grace was over. What they would have brought stays hidden until
-    /// its visibility timeout has passed.
+    /// Receives that were given up at the end: when the grace was over, or since their answers were lost. What they would
+    /// have brought stays hidden until its visibility timeout has passed.
     receives_abandoned,
     /// Deliveries, each of the same message counted.
     received,

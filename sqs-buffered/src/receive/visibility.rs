@@ -10,10 +10,10 @@ use super::error::{ReceiveError, ReceiveErrorKind};
 use super::event::Event;
 use super::monitor::Monitor;
 use super::pause::pause;
-use super::poll::is_passing;
 use super::settings::{Settings, seconds};
 use super::source::Source;
 use super::stop::Stop;
+use crate::passing::is_passing;
 use crate::random;
 
 /// What a queue has that nobody may ask for its attributes, or that does not say. It is the default of new queues.

@@ -55,6 +55,7 @@ async fn unknown_queue_is_named_by_the_service() {
 async fn settings_that_cannot_work_are_refused() {
     let rig = Rig::standard().await;
     let limits = BatchLimits::default;
+    let millis = Duration::from_millis;
     let table = [
         (rig.builder().capacity(0, 1), "capacity (entries) is 0, allowed is 1 or more"),
         (rig.builder().capacity(1, 0), "capacity (bytes) is 0, allowed is 1 or more"),
@@ -66,6 +67,15 @@ async fn settings_that_cannot_work_are_refused() {
             "delivery_timeout is zero, allowed is more than zero",
         ),
         (
+            rig.builder().back_off(Duration::ZERO, Duration::ZERO),
+            "back_off (first) is 0ns, allowed is 1ms or more",
+        ),
+        (
+            rig.builder().back_off(Duration::from_nanos(1), millis(5)),
+            "back_off (first) is 1ns, allowed is 1ms or more",
+        ),
+        (rig.builder().back_off(millis(9), millis(5)), "back_off (max) is 5ms, allowed is 9ms or more"),
+        (
             rig.builder().batch_limits(limits().entries(11)),
             "batch_limits (entries) is 11, allowed is 1 to 10",
         ),
@@ -76,7 +86,8 @@ async fn settings_that_cannot_work_are_refused() {
         assert_eq!(error.to_string(), text);
         assert!(text.starts_with(error.setting()));
     }
-    assert!(rig.builder().capacity(1, 1).max_in_flight(1).max_attempts(1).build().is_ok());
+    let least = rig.builder().capacity(1, 1).max_in_flight(1).max_attempts(1).back_off(millis(1), millis(1));
+    assert!(least.build().is_ok());
 }
 
 /// For a client below that keeps large bodies elsewhere.

@@ -1,7 +1,11 @@
 //! Flush, close, drop, and runtimes that end.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
@@ -127,14 +131,52 @@ async fn no_duration_is_too_long() {
 #[test]
 fn without_a_runtime_nothing_is_taken() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (rig, buffered) = runtime.block_on(async {
-        let rig = Rig::standard().await;
-        let buffered = rig.buffered();
-        (rig, buffered)
-    });
-    let refused = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap_err();
-    assert_eq!(refused.kind(), SendErrorKind::NoRuntime);
-    assert_eq!(buffered.stats().entries, 0);
+    let rig = runtime.block_on(Rig::standard());
+    for is_full in [false, true] {
+        let buffered = rig.builder().capacity(1, 1 << 20).linger(LONG).build().unwrap();
+        let first = is_full.then(|| {
+            let _context = runtime.enter();
+            buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap()
+        });
+        let refused = buffered.enqueue(Entry::new(&rig.url, "2")).now_or_never().unwrap().unwrap_err();
+        assert_eq!(refused.kind(), SendErrorKind::NoRuntime, "is full: {is_full}");
+        assert_eq!(refused.into_entry().message().message_body(), "2");
+        let refused = buffered.try_enqueue(Entry::new(&rig.url, "2")).unwrap_err();
+        let kind = if is_full { SendErrorKind::Full } else { SendErrorKind::NoRuntime };
+        assert_eq!((refused.kind(), buffered.stats().entries), (kind, usize::from(is_full)));
+        drop(first);
+    }
+}
+
+/// Runs a future where there is no runtime.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn close_without_a_runtime_waits_for_what_another_one_sends() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let rig = runtime.block_on(Rig::standard());
+    let idle = rig.buffered();
+    idle.close_within(Duration::ZERO).now_or_never().expect("there is nothing to wait for");
+    let buffered = rig.builder().linger(LONG).build().unwrap();
+    let ticket = runtime.block_on(buffered.enqueue(Entry::new(&rig.url, "tea"))).unwrap();
+    block_on(buffered.close());
+    ticket.now_or_never().expect("it has ended").unwrap();
+    assert_eq!(rig.bodies(), ["tea"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sqs_buffered::{AfterFailure, BufferedClient, DedupId, Entry, FifoOrdering, SendErrorKind};
+use sqs_buffered::{
+    AfterFailure, BufferedClient, DedupId, Entry, FifoOrdering, SendError, SendErrorKind, SendReceipt,
+};
 use sqs_client::config::DeduplicationIds;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
@@ -169,12 +171,15 @@ const BY_CONTENT: [(QueueAttributeName, &str); 2] =
     [(QueueAttributeName::FifoQueue, "true"), (QueueAttributeName::ContentBasedDeduplication, "true")];
 
 #[tokio::test(start_paused = true)]
-async fn queue_that_may_not_be_asked_gets_messages_as_they_are() {
+async fn queue_that_may_not_be_asked_gets_ids_only_where_it_wants_them() {
     let denial = Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes);
     let rig = Rig::fifo().await;
     rig.server.faults().inject(denial.clone());
-    let error = rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap_err();
-    assert!(error.message().unwrap().contains("ContentBasedDeduplication"), "{error}");
+    let (buffered, sent) = (rig.buffered(), rig.count(Action::SendMessageBatch));
+    for _ in 0..3 {
+        buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+    }
+    assert_eq!((sent.hits(), rig.bodies().len()), (4, 3), "it refuses once");
 
     let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
     let (asked, buffered) = (rig.server.faults().inject(denial), rig.buffered());
@@ -186,7 +191,14 @@ async fn queue_that_may_not_be_asked_gets_messages_as_they_are() {
 
 #[tokio::test(start_paused = true)]
 async fn queue_that_cannot_be_asked_just_now_is_asked_again() {
-    for fault in [Fault::throttle(), Fault::reset_after(), Fault::error(ErrorCode::InternalFailure)] {
+    let passing = [
+        Fault::throttle(),
+        Fault::reset_after(),
+        Fault::error(ErrorCode::InternalFailure),
+        Fault::error(ErrorCode::ExpiredToken),
+        Fault::error(ErrorCode::OverLimit),
+    ];
+    for fault in passing {
         let rig = Rig::fifo().await;
         let fault = rig.server.faults().inject(fault.on(Action::GetQueueAttributes).times(2));
         rig.buffered().send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
@@ -194,9 +206,23 @@ async fn queue_that_cannot_be_asked_just_now_is_asked_again() {
     }
 }
 
-async fn switch_off(rig: &Rig) {
+#[tokio::test(start_paused = true)]
+async fn lasting_refusal_to_be_asked_is_told_and_nothing_is_sent() {
+    let rig = Rig::fifo().await;
+    rig.server
+        .faults()
+        .inject(Fault::error(ErrorCode::InvalidClientTokenId).on(Action::GetQueueAttributes).times(1));
+    let (buffered, sent) = (rig.buffered(), rig.count(Action::SendMessageBatch));
+    let error = buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap_err();
+    assert_eq!((error.code(), error.is_maybe_sent()), (Some("InvalidClientTokenId"), false));
+    assert_eq!((error.is_retryable(), sent.hits()), (false, 0));
+    buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
+}
+
+async fn make_ids(rig: &Rig, by_content: bool) {
     let set = rig.client.set_queue_attributes().queue_url(&rig.url);
-    set.attributes(QueueAttributeName::ContentBasedDeduplication, "false").send().await.unwrap();
+    let value = by_content.to_string();
+    set.attributes(QueueAttributeName::ContentBasedDeduplication, value).send().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,13 +231,54 @@ async fn what_a_queue_said_of_ids_is_forgotten_in_time_and_when_it_is_wrong() {
         let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
         let buffered = rig.buffered();
         buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
-        switch_off(&rig).await;
+        make_ids(&rig, false).await;
         if waits {
             tokio::time::sleep(Duration::from_mins(5)).await;
-        } else {
-            buffered.send_entry(entry(&rig.url, "g", "lost")).await.unwrap_err();
         }
-        buffered.send_entry(entry(&rig.url, "g", "coffee")).await.unwrap();
-        assert_eq!(rig.bodies(), ["tea", "coffee"]);
+        let sent = rig.count(Action::SendMessageBatch);
+        for body in ["coffee", "milk"] {
+            buffered.send_entry(entry(&rig.url, "g", body)).await.unwrap();
+        }
+        assert_eq!(rig.bodies(), ["tea", "coffee", "milk"]);
+        assert_eq!(sent.hits(), if waits { 2 } else { 3 }, "what is refused for lack of an id gets one");
     }
+}
+
+/// A message is stored and its answer lost; before it goes again, the queue is changed, and what was known of it is old.
+async fn change_between_attempts(by_content: bool) -> (Rig, Result<SendReceipt, SendError>) {
+    let rig = Rig::fifo().await;
+    make_ids(&rig, by_content).await;
+    let buffered = rig.buffered();
+    buffered.send_entry(entry(&rig.url, "w", "warm")).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(299)).await;
+    let lost = rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(1));
+    let ticket = buffered.enqueue(entry(&rig.url, "g", "once")).await.unwrap();
+    while lost.hits() == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let down = rig.server.faults().inject(Fault::throttle().on(Action::SendMessageBatch));
+    make_ids(&rig, !by_content).await;
+    let beside = buffered.enqueue(entry(&rig.url, "h", "beside")).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    down.remove();
+    let result = ticket.await;
+    beside.await.unwrap();
+    (rig, result)
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_goes_again_with_the_id_that_it_had() {
+    let (rig, result) = change_between_attempts(false).await;
+    assert_eq!(
+        (result.is_ok(), rig.bodies()),
+        (true, ["warm", "once", "beside"].map(str::to_owned).to_vec())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_that_went_without_an_id_gets_none_later() {
+    let (rig, result) = change_between_attempts(true).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true), "{error}");
+    assert_eq!(rig.bodies(), ["warm", "once", "beside"]);
 }

@@ -1,5 +1,7 @@
 //! Time that is over.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 #[tokio::test(start_paused = true)]
@@ -44,6 +46,31 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    lane.push(entry(0, Some("a"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
+    let error = SendError::new(SendErrorKind::Request).of_entry(true, true).explained("slow down".into());
+    let failure = Failure { error, is_retryable: true, is_throttle: true, is_outcome_unknown: true };
+    lane.complete(now, 0, Answer::Failed(failure), 0.5);
+    // Another one hangs in the only slot.
+    lane.push(entry(1, Some("b"), 0, now), false);
+    lane.push(entry(2, Some("c"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now), Some(vec![1, 2]));
+    lane.push(entry(3, Some("d"), 0, now), false);
+    assert_eq!(dispatched(&mut lane, now + TIMEOUT), None);
+    let late = settled(&mut lane);
+    let told: BTreeMap<_, _> = late
+        .iter()
+        .map(|settled| (settled.item, settled.result.as_ref().unwrap_err()))
+        .map(|(item, error)| (item, (error.kind(), error.message(), error.is_maybe_sent())))
+        .collect();
+    let tried = (SendErrorKind::Timeout, Some("slow down"), true);
+    assert_eq!(told, [(0, tried), (3, (SendErrorKind::Timeout, None, false))].into());
+}
+
+#[tokio::test(start_paused = true)]
 async fn linger_leaves_half_of_the_time_for_failures() {
     let now = Instant::now();
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
@@ -64,4 +91,23 @@ async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
     assert_eq!(lane.poll(now, false), Step::Wait(Some(soon)), "its group is in flight");
     assert_eq!((dispatched(&mut lane, soon), settled(&mut lane).len()), (None, 1));
     assert_eq!(lane.poll(soon, false), Step::Wait(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nearest_deadline_wakes_the_lane_also_when_it_comes_with_a_newer_entry_of_a_key() {
+    let now = Instant::now();
+    let soon = now + Duration::from_secs(6);
+    let key = Key::from("handle");
+    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
+    lane.push(entry(0, Some("handle"), 0, now), false);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 4)));
+    assert_eq!(lane.merge(&key, soon), Some((&mut 0, true)), "the lane is to look at it");
+    let half = now + Duration::from_secs(3);
+    assert_eq!(lane.poll(now, false), Step::Wait(Some(half)));
+    assert_eq!(dispatched(&mut lane, half), Some(vec![0]));
+
+    let sooner = now + Duration::from_secs(4);
+    assert_eq!(lane.merge(&key, sooner), None, "it is in flight");
+    let urgent = Pending { deadline: sooner, ..entry(1, Some("handle"), 0, now) };
+    assert!(lane.push(urgent, false), "looking for the other took nothing from it");
 }

@@ -109,9 +109,9 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let key = Key::from("handle");
     let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, Some("handle"), 0, now), false);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0));
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut 0, false)));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some(&mut 0), "in the open batch");
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut 0, false)), "in the open batch");
     lane.supersede(&key);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
     lane.push(entry(1, Some("handle"), 0, now), false);
@@ -179,11 +179,27 @@ async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
         lane.complete(later, number, Answer::Entries(vec![refusal(true)]), 1.0);
         later += Duration::from_secs(3);
     }
-    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap() = 1;
+    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap().0 = 1;
     later += Duration::from_secs(10);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
     lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn entry_that_is_superseded_while_it_is_lent_is_not_tried_again() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    lane.push(entry(0, Some("handle"), 0, now), false);
+    lane.push(entry(1, Some("other"), 0, now), false);
+    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
+    let lent = lane.lend(0);
+    lane.supersede(&Key::from("handle"));
+    assert!(lane.give_back(0, lent));
+    lane.complete(now, 0, Answer::Entries(vec![refusal(true), refusal(true)]), 0.5);
+    let ended = settled(&mut lane).pop().unwrap();
+    assert_eq!((ended.item, ended.result.unwrap_err().kind()), (0, SendErrorKind::Superseded));
+    assert_eq!(dispatched(&mut lane, now + LINGER * 5), Some(vec![1]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,52 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use bytes::Bytes;
 use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver};
-use sqs_client::Client;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
-use sqs_client::transport::{Transport, TransportFuture};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
+use super::meddler::meddling;
 use super::rig::{Rig, secs, until};
-
-/// Does something to answers of receives, which are counted from 1.
-#[derive(Clone)]
-struct Meddler<T, F> {
-    inner: T,
-    change: F,
-    receives: Arc<AtomicU32>,
-}
-
-impl<T, F> std::fmt::Debug for Meddler<T, F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Meddler")
-    }
-}
-
-impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport for Meddler<T, F> {
-    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
-        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
-        let is_receive = target.is_some_and(|target| target.ends_with("ReceiveMessage"));
-        Box::pin(async move {
-            let response = self.inner.send(request).await?;
-            if !is_receive {
-                return Ok(response);
-            }
-            let number = self.receives.fetch_add(1, Relaxed) + 1;
-            Ok(response.map(|body| (self.change)(number, body)))
-        })
-    }
-}
-
-fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static) -> Client {
-    let transport = Meddler { inner: rig.server.transport(), change, receives: Arc::default() };
-    Client::from_conf(rig.server.client_config().transport(transport).build())
-}
 
 #[tokio::test(start_paused = true)]
 async fn hook_that_panics_harms_nobody() {
@@ -172,4 +136,37 @@ async fn hook_may_ask_the_lease_that_it_is_told_of() {
     sleep(received.lease().deadline().unwrap() - Instant::now()).await;
     assert!(received.ack().await.unwrap_err().is_lease_lost());
     assert_eq!(told.load(Relaxed), 1, "once");
+}
+
+/// Two receives, of which the first is refused, and what the second brings is given back.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
+    let refusal = Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1);
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(refusal.clone());
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .concurrency(20)
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build();
+    let late = async {
+        sleep(secs(1)).await;
+        rig.send(["late"]).await;
+    };
+    let (result, ()) = tokio::join!(consumer.run(), late);
+    assert_eq!((result.unwrap_err().code(), rig.in_flight()), (Some("AccessDenied"), 0));
+    assert_eq!(consumer.stats().returned, 1);
+
+    let buffered = BufferedClient::new(rig.client.clone());
+    rig.server.faults().inject(refusal);
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(20).start().await.unwrap();
+    let handed_out = receiver.next().await.unwrap();
+    rig.send(["more"]).await;
+    let settle = async {
+        sleep(secs(5)).await;
+        handed_out.ack().await.unwrap();
+    };
+    let start = Instant::now();
+    let (result, ()) = tokio::join!(receiver.close(), settle);
+    assert_eq!((result.unwrap_err().code(), rig.in_flight()), (Some("AccessDenied"), 0));
+    assert!(start.elapsed() >= secs(5), "what was handed out is waited for");
 }

@@ -11,6 +11,7 @@ use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
+use super::meddler::damaging_once;
 use super::rig::{Rig, Sent, millis, secs, until};
 
 fn numbered(group: &str, count: u32) -> Vec<String> {
@@ -190,4 +191,29 @@ async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() 
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!(diary.bodies(), numbered("a", 3), "each once, in order");
     assert_eq!((report.stats.duplicates, report.stats.received, report.stats.held), (3, 6, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn damaged_message_is_not_overtaken_by_its_group() {
+    for damaged in ["a0", "a1"] {
+        let rig = Rig::new("jobs.fifo").await;
+        rig.send_to("a", numbered("a", 3)).await;
+        rig.send_to("b", numbered("b", 1)).await;
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let consumer = Consumer::builder(damaging_once(&rig, damaged), &rig.url)
+            .handler(move |message, _| {
+                seen.start(&message);
+                async { Ok(Outcome::Ack) }
+            })
+            .build();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        assert_eq!((diary.of_group("a"), diary.of_group("b")), (numbered("a", 3), numbered("b", 1)));
+        let behind = if damaged == "a0" { 2 } else { 1 };
+        assert_eq!(
+            (report.stats.damaged, report.stats.returned),
+            (1, 1 + behind),
+            "the others were handed out"
+        );
+    }
 }

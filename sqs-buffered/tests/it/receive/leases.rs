@@ -303,3 +303,20 @@ async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
     let report = consumer.run_until(end).await.unwrap();
     assert_eq!((report.stats.received, report.stats.acked, report.stats.leases_lost), (1, 1, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn renewal_that_is_not_answered_is_asked_for_again_before_the_leases_are_lost() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..5).map(|number| number.to_string())).await;
+    let hangs = Fault::latency(secs(100)).on(Action::ChangeMessageVisibilityBatch).times(1);
+    let hangs = rig.server.faults().inject(hangs);
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .handler(move |_, _| async {
+            sleep(secs(60)).await;
+            Ok(Outcome::Ack)
+        })
+        .build();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((hangs.hits(), report.stats.leases_lost), (1, 0), "{:?}", report.stats);
+    assert_eq!((report.stats.started, report.stats.acked), (5, 5));
+}

@@ -8,6 +8,7 @@ mod diary;
 mod fifo;
 mod flow;
 mod leases;
+mod meddler;
 mod receiver;
 mod rig;
 mod schedules;

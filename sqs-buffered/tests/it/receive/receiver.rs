@@ -1,11 +1,12 @@
 //! The receiver as a stream.
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BufferedClient, Receiver};
+use sqs_buffered::{BufferedClient, Linger, Receiver};
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
+use super::meddler::damaging_once;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
@@ -76,6 +77,19 @@ async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn damaged_message_of_a_group_is_handed_out_before_its_successors() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", ["a0", "a1", "a2"]).await;
+    let buffered = BufferedClient::new(damaging_once(&rig, "a0"));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    for expected in ["a0", "a1", "a2"] {
+        let received = receiver.next().await.unwrap();
+        assert_eq!(received.message().body(), Some(expected));
+        received.ack().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn stream_of_a_queue_that_does_not_exist_ends_with_the_reason() {
     let rig = Rig::new("jobs").await;
     let buffered = BufferedClient::new(rig.client.clone());
@@ -119,4 +133,22 @@ async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
     assert!(tokio::time::timeout(still, other.next()).await.is_err());
     assert!(one.stats().duplicates + other.stats().duplicates > 0, "it came again");
     first.ack().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_is_given_back_in_time_although_a_change_of_it_waits_for_company() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let linger = Linger::Fixed(secs(30));
+    let buffered = BufferedClient::builder(rig.client.clone()).linger(linger).build().unwrap();
+    let builder = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(8));
+    let received = builder.start().await.unwrap().next().await.unwrap();
+    let handle = received.message().receipt_handle().unwrap().to_owned();
+    let waiting = buffered.enqueue_visibility(&rig.url, handle, 100).await.unwrap();
+    // Its worker sleeps by now.
+    sleep(millis(1)).await;
+    let start = Instant::now();
+    received.nack(secs(1)).await.unwrap();
+    waiting.await.unwrap();
+    assert!(start.elapsed() < secs(4), "half of the lease is for failures: {:?}", start.elapsed());
 }

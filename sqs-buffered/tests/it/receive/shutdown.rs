@@ -108,6 +108,24 @@ async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back() {
+    for (name, abandoned) in [("jobs", 1), ("jobs.fifo", 0)] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", (0..10).map(|number| number.to_string())).await;
+        rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(1));
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .handler(|_, _| async { panic!("nothing starts after the end") })
+            .build();
+        let start = Instant::now();
+        let report = consumer.run_until(sleep(millis(50))).await.unwrap();
+        assert!(start.elapsed() < secs(1), "{:?}", start.elapsed());
+        assert_eq!((report.stats.receives_abandoned, report.is_clean), (abandoned, abandoned == 0), "{name}");
+        assert_eq!(rig.in_flight(), if abandoned == 0 { 0 } else { 10 }, "{name}");
+        assert_eq!(report.stats.returned, if abandoned == 0 { 10 } else { 0 }, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn dropped_run_gives_back_in_the_background() {
     let rig = Rig::new("jobs").await;
     rig.send((0..20).map(|number| number.to_string())).await;

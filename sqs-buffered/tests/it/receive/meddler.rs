@@ -1,0 +1,60 @@
+//! A transport that changes what receives bring.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use bytes::Bytes;
+use sqs_client::Client;
+use sqs_client::transport::{Transport, TransportFuture};
+
+use super::rig::Rig;
+
+/// Does something to answers of receives, which are counted from 1.
+#[derive(Clone)]
+struct Meddler<T, F> {
+    inner: T,
+    change: F,
+    receives: Arc<AtomicU32>,
+}
+
+impl<T, F> std::fmt::Debug for Meddler<T, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meddler")
+    }
+}
+
+impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport for Meddler<T, F> {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
+        let is_receive = target.is_some_and(|target| target.ends_with("ReceiveMessage"));
+        Box::pin(async move {
+            let response = self.inner.send(request).await?;
+            if !is_receive {
+                return Ok(response);
+            }
+            let number = self.receives.fetch_add(1, Relaxed) + 1;
+            Ok(response.map(|body| (self.change)(number, body)))
+        })
+    }
+}
+
+/// A client whose answers of receives are changed by this.
+pub(crate) fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static) -> Client {
+    let transport = Meddler { inner: rig.server.transport(), change, receives: Arc::default() };
+    Client::from_conf(rig.server.client_config().transport(transport).build())
+}
+
+/// As [`meddling`], for a wrong checksum of the message with this body, the first time that it comes.
+pub(crate) fn damaging_once(rig: &Rig, body: &'static str) -> Client {
+    let is_done = AtomicBool::new(false);
+    meddling(rig, move |_, answer| {
+        let mut answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+        for message in answer["Messages"].as_array_mut().into_iter().flatten() {
+            if message["Body"] == body && !is_done.swap(true, Relaxed) {
+                message["MD5OfBody"] = "0".repeat(32).into();
+            }
+        }
+        answer.to_string().into()
+    })
+}
