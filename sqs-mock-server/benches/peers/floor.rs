@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
 use crate::Failed;
-use crate::work::{BATCH, BODY};
+use crate::requests::{BATCH, BODY};
 
 /// What this program is told when it shall be the floor; its port follows.
 pub(crate) const CHILD: &str = "--floor";

@@ -6,8 +6,8 @@
 //! | `obtain` | pinned packages of pip, Maven and cargo, kept below the target folder |
 //! | `process` | a server as a process: its first answer, CPU time and memory |
 //! | `floor` | the server that does nothing |
-//! | `wire` | requests as bytes, connections |
-//! | `work` | what is asked of a server, and the count of what it answers |
+//! | `requests`, `wire` | what is asked, as bytes; connections |
+//! | `work` | operations, their turns, and the count of what is answered |
 //! | `check` | whether a server does what SQS does |
 //! | `report` | the tables and the plot |
 //!
@@ -21,6 +21,7 @@ mod obtain;
 mod peer;
 mod process;
 mod report;
+mod requests;
 #[path = "../plot/svg.rs"]
 mod svg;
 mod wire;

@@ -73,7 +73,8 @@ pub(crate) fn print(measured: &[Measured]) {
 }
 
 fn ratio(ratio: Option<f64>) -> String {
-    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2} x"))
+    let digits = |ratio: f64| if ratio < 0.1 { 4 } else { 2 };
+    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.*} x", digits(ratio)))
 }
 
 /// CPU time as bars.

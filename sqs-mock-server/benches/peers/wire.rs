@@ -90,7 +90,7 @@ fn connect(address: SocketAddr) -> Result<TcpStream, Failed> {
 }
 
 fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(), Failed> {
-    let mut piece = [0; 32 << 10];
+    let mut piece = [0; 16 << 10];
     let count = stream.read(&mut piece)?;
     if count == 0 {
         return Err("the connection was closed before the answer ended".into());

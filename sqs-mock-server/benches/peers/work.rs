@@ -1,4 +1,4 @@
-//! What is asked of a server, and the count of what it answers.
+//! Operations, their turns, and the count of what is answered.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,12 +8,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::Failed;
-use crate::wire::{Connection, request};
-
-/// Bytes of a message.
-pub(crate) const BODY: usize = 1000;
-/// Messages of a batch.
-pub(crate) const BATCH: usize = 10;
+use crate::requests::{BATCH, HANDLE, Requests};
+use crate::wire::Connection;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Operation {
@@ -49,8 +45,8 @@ impl Operation {
     const fn growth(self) -> isize {
         match self {
             Self::Send => 1,
-            Self::SendBatch => BATCH as isize,
-            Self::ReceiveAndDelete => -(BATCH as isize),
+            Self::SendBatch => BATCH.cast_signed(),
+            Self::ReceiveAndDelete => -BATCH.cast_signed(),
         }
     }
 
@@ -127,7 +123,6 @@ impl Bench {
 }
 
 const MESSAGE: &str = "\"MessageId\"";
-const HANDLE: &str = "\"ReceiptHandle\"";
 
 /// Whether an answer has as many entries as it has to, and none that failed.
 fn entries(answer: &[u8], each: &str, expected: usize) -> Result<(), Failed> {
@@ -137,44 +132,4 @@ fn entries(answer: &[u8], each: &str, expected: usize) -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("{found} entries instead of {expected}: {text}").into())
-}
-
-/// All requests that can be made before the first is sent.
-struct Requests {
-    address: SocketAddr,
-    queue: String,
-    send: Vec<u8>,
-    send_batch: Vec<u8>,
-    receive: Vec<u8>,
-}
-
-impl Requests {
-    fn new(address: SocketAddr, queue: &str) -> Self {
-        let words = "all of it is plain text, ";
-        let body: String = words.chars().cycle().take(BODY).collect();
-        let entry = |id: usize| format!(r#"{{"Id":"{id}","MessageBody":"{body}"}}"#);
-        let batch = (0..BATCH).map(entry).collect::<Vec<_>>().join(",");
-        let send =
-            |action, rest: &str| request(address, action, &format!(r#"{{"QueueUrl":"{queue}",{rest}}}"#));
-        Self {
-            address,
-            queue: queue.to_owned(),
-            send: send("SendMessage", &format!(r#""MessageBody":"{body}""#)),
-            send_batch: send("SendMessageBatch", &format!(r#""Entries":[{batch}]"#)),
-            receive: send("ReceiveMessage", r#""MaxNumberOfMessages":10"#),
-        }
-    }
-
-    /// The request that deletes what was received.
-    fn delete(&self, received: &[u8]) -> Result<Vec<u8>, Failed> {
-        let handles = std::str::from_utf8(received)?.split(HANDLE).skip(1);
-        let entries = handles.enumerate().map(|(id, rest)| {
-            // A colon, perhaps a space, and the handle in quotes.
-            let handle = rest.split('"').nth(1).unwrap_or_default();
-            format!(r#"{{"Id":"{id}","ReceiptHandle":"{handle}"}}"#)
-        });
-        let entries = entries.collect::<Vec<_>>().join(",");
-        let input = format!(r#"{{"QueueUrl":"{}","Entries":[{entries}]}}"#, self.queue);
-        Ok(request(self.address, "DeleteMessageBatch", &input))
-    }
 }
