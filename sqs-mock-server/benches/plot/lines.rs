@@ -67,7 +67,7 @@ fn name(canvas: &mut Canvas, mut ends: Vec<(f64, f64, &str)>) {
 fn step(most: f64) -> f64 {
     let least = (most / 5.0).max(0.1);
     let power = 10_f64.powf(least.log10().floor());
-    [1.0, 2.0, 2.5, 5.0, 10.0]
+    [1.0, 2.0, 3.0, 4.0, 5.0, 10.0]
         .map(|digit| digit * power)
         .into_iter()
         .find(|step| *step >= least)
