@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::lines::Line;
 use crate::wire::{Rig, micros, receive, send, thousands};
 
 const BODY: usize = 100;
@@ -10,33 +11,56 @@ const GROUPS: usize = 1000;
 /// Messages whose visibility is changed again and again.
 const HELD: usize = 500;
 
-pub(crate) fn by_messages(quick: bool) {
-    let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 100_000, 1_000_000] };
-    println!(
-        "| messages | queue | send | receive + delete | change visibility | a request that asks no queue |"
-    );
+/// What the columns are about.
+const OPERATIONS: [&str; 4] =
+    ["send", "receive + delete", "change visibility", "a request that asks no queue"];
+
+/// The lines are over messages.
+pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
+    let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    println!("| messages | queue | {} |", OPERATIONS.join(" | "));
     println!("|--:|---|--:|--:|--:|--:|");
-    for size in sizes {
-        for name in ["orders", "orders.fifo"] {
-            let kind = if name.ends_with(".fifo") { "FIFO, 1,000 groups" } else { "standard" };
-            println!("| {} | {kind} | {} |", thousands(*size), Deep::new(name, *size, GROUPS).measure());
-        }
+    let mut curves = Vec::new();
+    for (name, kind) in [("orders", "standard"), ("orders.fifo", "FIFO")] {
+        let label = if kind == "FIFO" { "FIFO, 1,000 groups" } else { kind };
+        let rows: Vec<_> =
+            sizes.iter().map(|size| (*size, row(label, *size, Deep::new(name, *size, GROUPS)))).collect();
+        curves.extend((0..OPERATIONS.len() - 1).map(|operation| curve(kind, operation, &rows)));
     }
     println!();
+    curves
 }
 
-pub(crate) fn by_groups(quick: bool) {
-    let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000] };
-    println!(
-        "| FIFO groups | messages | send | receive + delete | change visibility | a request that asks no queue |"
-    );
+/// Measures a queue, prints its row and gives its times.
+fn row(kind: &str, size: usize, deep: Deep) -> [Duration; 4] {
+    let times = deep.measure();
+    println!("| {} | {kind} | {} |", thousands(size), cells(times));
+    times
+}
+
+fn cells(times: [Duration; 4]) -> String {
+    times.map(|time| format!("{} µs", micros(time))).join(" | ")
+}
+
+/// The line of an operation on one kind of queue; both kinds have the same colour.
+fn curve(kind: &str, operation: usize, rows: &[(usize, [Duration; 4])]) -> Line {
+    let number = |size: usize| u32::try_from(size).map_or(0.0, f64::from);
+    let points = rows.iter().map(|(size, times)| (number(*size), times[operation].as_secs_f64() * 1e6));
+    let name = format!("{}, {kind}", OPERATIONS[operation]);
+    Line { name, colour: operation, dashed: kind == "FIFO", points: points.collect() }
+}
+
+pub(crate) fn by_groups(quick: bool) -> Vec<Line> {
+    let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    println!("| FIFO groups | messages | {} |", OPERATIONS.join(" | "));
     println!("|--:|--:|--:|--:|--:|--:|");
     for groups in groups {
         let messages = 100_000.max(*groups);
-        let cells = Deep::new("orders.fifo", messages, *groups).measure();
+        let cells = cells(Deep::new("orders.fifo", messages, *groups).measure());
         println!("| {} | {} | {cells} |", thousands(*groups), thousands(messages));
     }
     println!();
+    Vec::new()
 }
 
 /// A queue with many messages.
@@ -74,10 +98,9 @@ impl Deep {
         format!(r#"{body},"MessageGroupId":"group-{group}","MessageDeduplicationId":"message-{number}""#)
     }
 
-    fn measure(mut self) -> String {
+    fn measure(mut self) -> [Duration; 4] {
         let floor = self.rig.floor();
-        let cells = [self.send(), self.receive_and_delete(), self.change_visibility(), floor];
-        cells.map(|time| format!("{} µs", micros(time))).join(" | ")
+        [self.send(), self.receive_and_delete(), self.change_visibility(), floor]
     }
 
     fn send(&mut self) -> Duration {

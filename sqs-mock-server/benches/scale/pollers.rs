@@ -9,11 +9,12 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::lines::Line;
 use crate::wire::{Rig, micros, send, thousands};
 
 const MESSAGES: u32 = 500;
 
-pub(crate) fn woken(_quick: bool) {
+pub(crate) fn woken(_quick: bool) -> Vec<Line> {
     println!("| parked long polls | from send to delivery | tasks that ran for one message |");
     println!("|--:|--:|--:|");
     for parked in [1, 100, 1_000] {
@@ -24,6 +25,7 @@ pub(crate) fn woken(_quick: bool) {
         println!("| {} | {} µs | {:.2} |", thousands(parked), micros(time), polls);
     }
     println!();
+    Vec::new()
 }
 
 /// Sends messages one by one; each ends one long poll, which another takes the place of.

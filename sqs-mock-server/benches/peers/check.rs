@@ -1,0 +1,56 @@
+//! Whether a server does what SQS does, before its figures are believed.
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use sqs_client::checksum::md5_of_body;
+
+use crate::Failed;
+use crate::wire::{Connection, request};
+
+/// Creates the queue that all operations use, and gives its URL.
+pub(crate) fn create_queue(address: SocketAddr) -> Result<String, Failed> {
+    let input = r#"{"QueueName":"peers","Attributes":{"VisibilityTimeout":"600"}}"#;
+    let answer = call(address, "CreateQueue", input)?;
+    Ok(answer["QueueUrl"].as_str().ok_or("CreateQueue gives no URL")?.to_owned())
+}
+
+/// Sends a message, receives it as it was, and deletes it.
+pub(crate) fn keeps_messages(address: SocketAddr, queue: &str) -> Result<(), Failed> {
+    let body = "tea & \"coffee\" \u{e4}\u{1d11e}\n";
+    let md5 = md5_of_body(body);
+    let input = serde_json::json!({ "QueueUrl": queue, "MessageBody": body }).to_string();
+    let sent = call(address, "SendMessage", &input)?;
+    expect("MD5OfMessageBody of SendMessage", &sent["MD5OfMessageBody"], md5.as_str())?;
+    let input = serde_json::json!({ "QueueUrl": queue, "MaxNumberOfMessages": 10 }).to_string();
+    let received = call(address, "ReceiveMessage", &input)?;
+    let message = &received["Messages"][0];
+    expect("Body of ReceiveMessage", &message["Body"], body)?;
+    expect("MD5OfBody of ReceiveMessage", &message["MD5OfBody"], md5.as_str())?;
+    expect(
+        "MessageId of ReceiveMessage",
+        &message["MessageId"],
+        sent["MessageId"].as_str().unwrap_or("any"),
+    )?;
+    let entry = serde_json::json!({ "Id": "0", "ReceiptHandle": message["ReceiptHandle"] });
+    let delete = serde_json::json!({ "QueueUrl": queue, "Entries": [entry] }).to_string();
+    let deleted = call(address, "DeleteMessageBatch", &delete)?;
+    expect("Id of DeleteMessageBatch", &deleted["Successful"][0]["Id"], "0")?;
+    let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
+    let input = serde_json::json!({ "QueueUrl": queue, "AttributeNames": names }).to_string();
+    let counts = call(address, "GetQueueAttributes", &input)?;
+    names.into_iter().try_for_each(|name| expect(name, &counts["Attributes"][name], "0"))
+}
+
+fn call(address: SocketAddr, action: &str, input: &str) -> Result<Value, Failed> {
+    let mut connection = Connection::new(address);
+    let answer = connection.exchange(&request(address, action, input));
+    Ok(serde_json::from_slice(answer.map_err(|error| format!("{action}: {error}"))?)?)
+}
+
+fn expect(what: &str, found: &Value, expected: &str) -> Result<(), Failed> {
+    if found.as_str() == Some(expected) {
+        return Ok(());
+    }
+    Err(format!("{what} is {found}, not {expected:?}").into())
+}

@@ -1,0 +1,91 @@
+//! The floor: hyper and nothing else, with answers that are written down.
+
+use std::convert::Infallible;
+use std::net::Ipv4Addr;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+use crate::Failed;
+use crate::requests::{BATCH, BODY};
+
+/// What this program is told when it shall be the floor; its port follows.
+pub(crate) const CHILD: &str = "--floor";
+
+const ID: &str = "0f1d4a86-9c9e-4f0a-8f43-0b8f2a6f7c55";
+const MD5: &str = "5d41402abc4b2a76b9719d911017c592";
+const HANDLE: &str = "AQEB9Cypoq8SYspIGBQiNl3zNgBjHoM6OTvs";
+
+/// Answers, in the sizes of those of sqs-mock-server.
+struct Answers {
+    send: Bytes,
+    send_batch: Bytes,
+    receive: Bytes,
+    delete: Bytes,
+    queue: Bytes,
+}
+
+impl Answers {
+    fn new() -> Self {
+        let list = |entry: &dyn Fn(usize) -> String| (0..BATCH).map(entry).collect::<Vec<_>>().join(",");
+        let sent = list(&|id| format!(r#"{{"Id":"{id}","MessageId":"{ID}","MD5OfMessageBody":"{MD5}"}}"#));
+        let body = "x".repeat(BODY);
+        let message = format!(
+            r#"{{"MessageId":"{ID}","ReceiptHandle":"{HANDLE}","MD5OfBody":"{MD5}","Body":"{body}"}}"#
+        );
+        let messages = list(&|_| message.clone());
+        let deleted = list(&|id| format!(r#"{{"Id":"{id}"}}"#));
+        Self {
+            send: format!(r#"{{"MD5OfMessageBody":"{MD5}","MessageId":"{ID}"}}"#).into(),
+            send_batch: format!(r#"{{"Successful":[{sent}]}}"#).into(),
+            receive: format!(r#"{{"Messages":[{messages}]}}"#).into(),
+            delete: format!(r#"{{"Successful":[{deleted}]}}"#).into(),
+            queue: r#"{"QueueUrl":"http://127.0.0.1:9324/000000000000/peers"}"#.into(),
+        }
+    }
+
+    fn to(&self, action: &[u8]) -> Bytes {
+        match action {
+            b"AmazonSQS.SendMessage" => self.send.clone(),
+            b"AmazonSQS.SendMessageBatch" => self.send_batch.clone(),
+            b"AmazonSQS.ReceiveMessage" => self.receive.clone(),
+            b"AmazonSQS.DeleteMessageBatch" => self.delete.clone(),
+            _ => self.queue.clone(),
+        }
+    }
+}
+
+/// What the other process does until it is killed.
+pub(crate) fn run(port: u16) -> Result<(), Failed> {
+    let answers: &'static Answers = Box::leak(Box::new(Answers::new()));
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let service = service_fn(move |request| answer(request, answers));
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    })
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    answers: &'static Answers,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let action = request.headers().get("x-amz-target").cloned();
+    // Whoever stops in the middle of a request gets no answer anyway.
+    let _ = request.into_body().collect().await;
+    let body = answers.to(action.as_ref().map_or(b"", HeaderValue::as_bytes));
+    let mut response = Response::new(Full::new(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
+    response.headers_mut().insert("x-amzn-requestid", HeaderValue::from_static(ID));
+    Ok(response)
+}

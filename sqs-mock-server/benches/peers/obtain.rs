@@ -1,0 +1,93 @@
+//! Other servers, pinned, from pip, Maven and cargo; they stay below `target/peers` for the next run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Failed;
+
+const MOTO: &str = "moto[server]==5.2.5";
+const RUSTACK: &str = "rustack-cli@0.12.0";
+const ELASTICMQ: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/elasticmq.xml");
+
+/// A program, or what is missing for it.
+type Obtained = Result<Result<PathBuf, String>, Failed>;
+
+/// Where they stay.
+fn keep() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
+}
+
+/// `moto_server` in a virtual environment.
+pub(crate) fn moto() -> Obtained {
+    let python = keep().join("python");
+    let program = python.join("bin/moto_server");
+    if !there("python3") {
+        return Ok(Err("python3 is not installed".to_owned()));
+    }
+    once("python", MOTO, || {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO];
+        run(Command::new(python.join("bin/python")).args(pip))
+    })?;
+    Ok(Ok(program))
+}
+
+/// `java`, once Maven has found the classes.
+pub(crate) fn elasticmq() -> Obtained {
+    if !there("java") || !there("mvn") {
+        return Ok(Err("java or mvn is not installed".to_owned()));
+    }
+    once("elasticmq", &std::fs::read_to_string(ELASTICMQ)?, || {
+        let plugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath";
+        let output = format!("-Dmdep.outputFile={}", keep().join("classpath").display());
+        run(Command::new("mvn").args(["--quiet", "--batch-mode", "--file", ELASTICMQ, plugin, &output]))
+    })?;
+    Ok(Ok("java".into()))
+}
+
+/// The class path that Maven has found.
+pub(crate) fn elasticmq_classes() -> String {
+    std::fs::read_to_string(keep().join("classpath")).unwrap_or_default().trim().to_owned()
+}
+
+/// `rustack` with SQS alone. Its lock file names packages by their newest versions of that day, which not every registry
+/// has: without it, cargo takes those that fit.
+pub(crate) fn rustack() -> Obtained {
+    let cargo = env!("CARGO");
+    if !there(cargo) {
+        return Ok(Err("cargo is not installed".to_owned()));
+    }
+    once("rustack", RUSTACK, || {
+        let install = |locked: &[&str]| {
+            let what = ["install", "--quiet", "--no-default-features", "--features", "sqs", RUSTACK];
+            run(Command::new(cargo).args(what).args(locked).arg("--root").arg(keep()))
+        };
+        install(&["--locked"]).or_else(|_| install(&[]))
+    })?;
+    Ok(Ok(keep().join("bin/rustack")))
+}
+
+/// Whether a program can be run.
+fn there(program: &str) -> bool {
+    let version = if program == "java" { "-version" } else { "--version" };
+    let mut command = Command::new(program);
+    command.arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// Installs what is not there in this version yet.
+fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
+    let stamp = keep().join(format!("{name}.installed"));
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+        return Ok(());
+    }
+    eprintln!("installing {name} ..");
+    std::fs::create_dir_all(keep())?;
+    install()?;
+    Ok(std::fs::write(stamp, pinned)?)
+}
+
+/// Runs a command, whose words on standard output are no part of ours.
+fn run(command: &mut Command) -> Result<(), Failed> {
+    let status = command.stdout(Stdio::null()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
+}

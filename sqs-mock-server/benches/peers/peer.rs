@@ -1,0 +1,110 @@
+//! Which servers there are, and how each is started.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::{Failed, floor, obtain};
+
+/// A server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Peer {
+    /// Bare hyper.
+    Floor,
+    Ours,
+    Rustack,
+    ElasticMq,
+    Moto,
+}
+
+/// How a server is started.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) program: PathBuf,
+    /// What it is told for an address.
+    pub(crate) arguments: fn(SocketAddr) -> Vec<OsString>,
+    pub(crate) environment: fn(SocketAddr) -> Vec<(&'static str, String)>,
+}
+
+impl Peer {
+    pub(crate) const ALL: [Self; 5] = [Self::Floor, Self::Ours, Self::Rustack, Self::ElasticMq, Self::Moto];
+
+    /// How it is started, or why it cannot be had here.
+    pub(crate) fn obtained(self) -> Result<Result<Start, String>, Failed> {
+        let bare = |program: PathBuf, arguments| Start { program, arguments, environment: |_| Vec::new() };
+        Ok(match self {
+            Self::Floor => Ok(bare(std::env::current_exe()?, |address| {
+                vec![floor::CHILD.into(), address.port().to_string().into()]
+            })),
+            Self::Ours => Ok(bare(env!("CARGO_BIN_EXE_sqs-mock-server").into(), |address| {
+                vec!["--port".into(), address.port().to_string().into()]
+            })),
+            Self::Rustack => obtain::rustack()?.map(|program| Start {
+                program,
+                arguments: |_| Vec::new(),
+                // Its default is a line of log for each request, which others do not write.
+                environment: |address| {
+                    vec![("GATEWAY_LISTEN", address.to_string()), ("LOG_LEVEL", "warn".into())]
+                },
+            }),
+            Self::ElasticMq => obtain::elasticmq()?.map(|java| Start {
+                program: java,
+                arguments: |address| {
+                    let mut arguments: Vec<OsString> = vec![
+                        format!("-Drest-sqs.bind-port={}", address.port()).into(),
+                        "-Drest-sqs.bind-hostname=127.0.0.1".into(),
+                        "-Drest-stats.enabled=false".into(),
+                        "-cp".into(),
+                    ];
+                    arguments.push(obtain::elasticmq_classes().into());
+                    arguments.push("org.elasticmq.server.Main".into());
+                    arguments
+                },
+                environment: |_| Vec::new(),
+            }),
+            Self::Moto => obtain::moto()?
+                .map(|program| bare(program, |address| vec!["-p".into(), address.port().to_string().into()])),
+        })
+    }
+}
+
+impl FromStr for Peer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|peer| peer.name() == text);
+        let all = Self::ALL.map(Self::name).join(", ");
+        named.ok_or_else(|| format!("{text:?} is no server; there are {all}"))
+    }
+}
+
+impl Peer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Floor => "floor",
+            Self::Ours => "sqs-mock-server",
+            Self::Rustack => "rustack",
+            Self::ElasticMq => "elasticmq",
+            Self::Moto => "moto",
+        }
+    }
+
+    /// Its name and version for readers.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Floor => "bare hyper",
+            Self::Ours => "sqs-mock-server",
+            Self::Rustack => "rustack 0.12.0",
+            Self::ElasticMq => "ElasticMQ 1.7.1",
+            Self::Moto => "moto 5.2.5",
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,94 @@
+//! The tables and the plot.
+
+use std::time::Duration;
+
+use crate::bars::{self, Group};
+use crate::peer::Peer;
+use crate::svg::{Canvas, thousands};
+use crate::work::{Operation, Tally};
+
+/// What a server needed.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) peer: Peer,
+    /// One for each of [`Operation::ALL`].
+    pub(crate) tallies: [Tally; 3],
+    pub(crate) memory: u64,
+    pub(crate) first_answer: Duration,
+}
+
+impl Tally {
+    #[expect(clippy::cast_precision_loss, reason = "it is printed with three digits")]
+    fn per_second(&self) -> f64 {
+        self.operations as f64 / self.took.as_secs_f64()
+    }
+
+    /// CPU microseconds of one operation.
+    #[expect(clippy::cast_precision_loss, reason = "it is printed with three digits")]
+    fn micros(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.operations.max(1) as f64
+    }
+}
+
+impl Measured {
+    #[expect(clippy::cast_precision_loss, reason = "it is printed without a fraction")]
+    fn left(&self) -> f64 {
+        self.tallies.iter().map(|tally| tally.left).sum::<isize>() as f64
+    }
+}
+
+pub(crate) fn print(measured: &[Measured]) {
+    if measured.is_empty() {
+        return;
+    }
+    println!("| operation | server | a second | CPU | of the floor | sqs-mock-server is |");
+    println!("|---|---|--:|--:|--:|--:|");
+    for (place, operation) in Operation::ALL.iter().enumerate() {
+        let micros = |peer| {
+            let of = measured.iter().find(|measured| measured.peer == peer);
+            of.and_then(|of| of.tallies.get(place)).map(Tally::micros)
+        };
+        for Measured { peer, tallies, .. } in measured {
+            let Some(tally) = tallies.get(place) else { continue };
+            let floor = micros(Peer::Floor).map(|floor| tally.micros() / floor);
+            let ours = micros(Peer::Ours).map(|ours| ours / tally.micros());
+            println!(
+                "| {operation} | {} | {} | {:.1} µs | {} | {} |",
+                peer.title(),
+                thousands(tally.per_second()),
+                tally.micros(),
+                ratio(floor.filter(|_| *peer != Peer::Floor)),
+                ratio(ours.filter(|_| *peer != Peer::Ours)),
+            );
+        }
+    }
+    println!("\n| server | first answer | resident memory | with messages of 1 KB |");
+    println!("|---|--:|--:|--:|");
+    for measured in measured {
+        let Measured { peer, memory, first_answer, .. } = measured;
+        let left = if *peer == Peer::Floor { "-".to_owned() } else { thousands(measured.left()) };
+        let first = first_answer.as_secs_f64() * 1e3;
+        println!("| {} | {first:.0} ms | {} MiB | {left} |", peer.title(), memory >> 20);
+    }
+}
+
+fn ratio(ratio: Option<f64>) -> String {
+    let digits = |ratio: f64| if ratio < 0.1 { 4 } else { 2 };
+    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.*} x", digits(ratio)))
+}
+
+/// CPU time as bars.
+pub(crate) fn bars(measured: &[Measured]) -> Canvas {
+    let groups = Operation::ALL.iter().enumerate().map(|(place, operation)| Group {
+        heading: operation.to_string(),
+        bars: measured
+            .iter()
+            .enumerate()
+            .filter_map(|(colour, of)| {
+                Some((of.peer.title().to_owned(), colour, of.tallies.get(place)?.micros()))
+            })
+            .collect(),
+    });
+    let groups: Vec<_> = groups.collect();
+    bars::draw("CPU time of the server for one operation", "microseconds, less is better", &groups)
+}

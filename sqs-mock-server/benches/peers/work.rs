@@ -1,0 +1,135 @@
+//! Operations, their turns, and the count of what is answered.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::Failed;
+use crate::requests::{BATCH, HANDLE, Requests};
+use crate::wire::Connection;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Operation {
+    Send,
+    SendBatch,
+    /// Two requests.
+    ReceiveAndDelete,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bench {
+    pub(crate) requests: usize,
+    /// The longest that a turn takes.
+    pub(crate) most: Duration,
+    pub(crate) connections: usize,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) operations: usize,
+    pub(crate) took: Duration,
+    pub(crate) cpu: Duration,
+    /// Messages that it put into the queue, those of the first turn included; receives take them out.
+    pub(crate) left: isize,
+}
+
+impl Operation {
+    pub(crate) const ALL: [Self; 3] = [Self::Send, Self::SendBatch, Self::ReceiveAndDelete];
+
+    /// By how much a queue grows.
+    const fn growth(self) -> isize {
+        match self {
+            Self::Send => 1,
+            Self::SendBatch => BATCH.cast_signed(),
+            Self::ReceiveAndDelete => -BATCH.cast_signed(),
+        }
+    }
+
+    /// Runs once.
+    fn run(self, connection: &mut Connection, requests: &Requests) -> Result<(), Failed> {
+        match self {
+            Self::Send => entries(connection.exchange(&requests.send)?, MESSAGE, 1),
+            Self::SendBatch => entries(connection.exchange(&requests.send_batch)?, MESSAGE, BATCH),
+            Self::ReceiveAndDelete => {
+                let received = connection.exchange(&requests.receive)?;
+                entries(received, HANDLE, BATCH)?;
+                let delete = requests.delete(received)?;
+                entries(connection.exchange(&delete)?, "\"Id\"", BATCH)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Send => "send 1 KB",
+            Self::SendBatch => "send batch of 10",
+            Self::ReceiveAndDelete => "receive 10, delete batch",
+        })
+    }
+}
+
+impl Tally {
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            operations: self.operations + other.operations,
+            took: self.took + other.took,
+            cpu: self.cpu + other.cpu,
+            left: self.left + other.left,
+        }
+    }
+}
+
+impl Bench {
+    /// Lets all connections repeat an operation until their common count or the time is over.
+    pub(crate) fn turn(
+        self,
+        operation: Operation,
+        address: SocketAddr,
+        queue: &str,
+        stock: isize,
+    ) -> Result<Tally, Failed> {
+        let count = match operation {
+            Operation::Send => self.requests,
+            Operation::SendBatch => self.requests.div_ceil(4),
+            Operation::ReceiveAndDelete => usize::try_from(stock)? / BATCH,
+        };
+        let (requests, begun, start) = (Requests::new(address, queue), AtomicUsize::new(0), Instant::now());
+        let one = || {
+            let mut connection = Connection::new(address);
+            let mut done = 0;
+            while start.elapsed() < self.most && begun.fetch_add(1, Ordering::Relaxed) < count {
+                operation.run(&mut connection, &requests).map_err(|error| format!("{operation}: {error}"))?;
+                done += 1;
+            }
+            Ok::<usize, String>(done)
+        };
+        let operations = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(one)).collect();
+            let done = threads
+                .into_iter()
+                .map(|thread| thread.join().map_err(|_| "a connection panicked")?.map_err(Failed::from));
+            done.sum::<Result<usize, Failed>>()
+        })?;
+        let left = operation.growth() * isize::try_from(operations)?;
+        Ok(Tally { operations, took: start.elapsed(), cpu: Duration::ZERO, left })
+    }
+}
+
+const MESSAGE: &str = "\"MessageId\"";
+
+/// Whether an answer has as many entries as it has to, and none that failed.
+fn entries(answer: &[u8], each: &str, expected: usize) -> Result<(), Failed> {
+    let text = std::str::from_utf8(answer)?;
+    let found = text.matches(each).count();
+    if found == expected && !text.contains("\"Code\"") {
+        return Ok(());
+    }
+    Err(format!("{found} entries instead of {expected}: {text}").into())
+}
