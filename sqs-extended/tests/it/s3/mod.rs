@@ -3,12 +3,15 @@
 mod beside;
 mod fault;
 mod get;
+mod keys;
 mod killed;
 mod memory;
+mod missing;
 mod payload;
 mod put;
 mod rig;
 mod schedules;
 mod sink;
 mod stream;
+mod sweep;
 mod unfinished;

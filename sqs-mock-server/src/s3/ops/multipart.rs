@@ -86,7 +86,7 @@ impl Operations {
         let upload = upload(&bucket, &input.upload_id, &input.key)?;
         let wanted = input.multipart_upload.and_then(|parts| parts.parts).unwrap_or_default();
         let conditions = WriteConditions { if_match: input.if_match, if_none_match: input.if_none_match };
-        let mut object = assembled(&upload, &wanted, self.now())?;
+        let mut object = assembled(&upload, &wanted)?;
         if input.mpu_object_size.is_some_and(|size| u64::try_from(size) != Ok(object.record.size())) {
             return Err(s3_error!(
                 InvalidRequest,
@@ -120,8 +120,9 @@ impl Operations {
     }
 }
 
-/// An object of the parts that are wanted. No byte is copied.
-fn assembled(upload: &Upload, wanted: &[CompletedPart], now: u64) -> S3Result<Object> {
+/// An object of the parts that are wanted. No byte is copied. It is dated from the beginning of its upload:
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html>.
+fn assembled(upload: &Upload, wanted: &[CompletedPart]) -> S3Result<Object> {
     if wanted.is_empty() {
         return Err(s3_error!(MalformedXML, "You must specify at least one part"));
     }
@@ -146,7 +147,7 @@ fn assembled(upload: &Upload, wanted: &[CompletedPart], now: u64) -> S3Result<Ob
     let record = Record {
         key: upload.head.key.clone(),
         etag: format!("{}-{}", hex(&md5.finalize()), wanted.len()),
-        modified: now,
+        modified: upload.head.initiated,
         attributes: upload.head.attributes.clone(),
         sum: None,
         segments,

@@ -58,6 +58,19 @@ async fn parts_become_one_object_whatever_their_order_and_numbers() {
 }
 
 #[tokio::test]
+async fn an_object_in_parts_is_dated_from_the_beginning_of_its_upload() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "slow").await;
+    let initiated = server.s3().uploads(BUCKET)[0].initiated;
+    server.clock().advance(std::time::Duration::from_secs(3_600));
+    let part = upload(&client, "slow", &id, 1, b"tea").await;
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("slow").upload_id(&id);
+    complete.multipart_upload(parts(&[part])).send().await.unwrap();
+    assert_eq!(server.s3().object(BUCKET, "slow").unwrap().last_modified, initiated);
+}
+
+#[tokio::test]
 async fn checksum_of_an_upload_is_that_of_its_parts_or_of_the_whole() {
     let server = server().await;
     let client = client(&server);
