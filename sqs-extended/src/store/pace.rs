@@ -93,7 +93,7 @@ impl Stream for Paced {
         match &piece {
             Poll::Pending => self.pace.waits(),
             Poll::Ready(piece) => {
-                self.pace.gave(piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)))
+                self.pace.gave(piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)));
             }
         }
         piece
