@@ -1,5 +1,7 @@
 //! Lower-case hex digits of hashes.
 
+use sha2::{Digest as _, Sha256};
+
 /// Writes two digits for each byte.
 pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -9,9 +11,24 @@ pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     }
 }
 
-/// The digits of a SHA-256.
-pub(crate) fn of_sha256(hash: &[u8]) -> String {
-    let mut digits = vec![0; 64];
-    encode(hash, &mut digits);
-    String::from_utf8(digits).unwrap_or_default()
+/// The digits of a SHA-256, kept inline.
+pub(crate) struct Sha256Hex([u8; 64]);
+
+impl Sha256Hex {
+    /// Those of the hash of `bytes`.
+    pub(crate) fn of(bytes: impl AsRef<[u8]>) -> Self {
+        let mut digits = [0; 64];
+        encode(&Sha256::digest(bytes), &mut digits);
+        Self(digits)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Sha256Hex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
 }

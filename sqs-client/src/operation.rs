@@ -56,6 +56,11 @@ pub trait Input:
         Duration::ZERO
     }
 
+    /// How many bytes the bodies of its messages have, so that room for them is made at once.
+    fn message_bytes(&self) -> usize {
+        0
+    }
+
     /// Gives messages to FIFO queues a deduplication id from `id` when they have none.
     fn deduplicate(&mut self, id: fn() -> String) {
         let _ = id;
@@ -148,10 +153,18 @@ macro_rules! special {
         fn deduplicate(&mut self, id: fn() -> String) {
             crate::types::message::deduplicate(self, id);
         }
+
+        fn message_bytes(&self) -> usize {
+            self.message_body().map_or(0, str::len)
+        }
     };
     (input send_batch) => {
         fn deduplicate(&mut self, id: fn() -> String) {
             crate::types::batch::deduplicate(self, id);
+        }
+
+        fn message_bytes(&self) -> usize {
+            self.entries().iter().map(|entry| entry.message_body().len()).sum()
         }
     };
     (input plain) => {};

@@ -90,6 +90,19 @@ fn further_recordings() {
 }
 
 #[test]
+fn bodies_together_have_the_md5_that_each_has_alone() {
+    let bodies = |lengths: &[usize]| -> Vec<String> {
+        lengths.iter().enumerate().map(|(at, length)| at.to_string().repeat(*length)).collect()
+    };
+    for lengths in [&[][..], &[5], &[40, 9, 70, 0], &[100_000, 1, 2, 3, 4], &[900; 10], &[60; 37]] {
+        let bodies = bodies(lengths);
+        let bodies: Vec<_> = bodies.iter().map(String::as_str).collect();
+        let alone: Vec<_> = bodies.iter().copied().map(md5_of_body).collect();
+        assert_eq!(md5_of_bodies(&bodies), alone, "{lengths:?}");
+    }
+}
+
+#[test]
 fn no_attributes_have_no_md5() {
     assert_eq!(md5_of_attributes(&attributes([])), None);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
-use http::header::{DATE, HOST, HeaderValue, USER_AGENT};
+use http::header::{DATE, HOST, USER_AGENT};
 use tokio::time::Instant;
 
 use super::shared::Shared;
@@ -174,9 +174,7 @@ impl Shared {
         let headers = request.headers_mut();
         *headers = call.encoded.headers.clone();
         headers.insert(USER_AGENT, self.user_agent.clone());
-        if let Ok(host) = HeaderValue::from_str(endpoint.host()) {
-            headers.insert(HOST, host);
-        }
+        headers.insert(HOST, self.host.clone());
         let skew = self.skew.load(Ordering::Relaxed);
         let now = corrected(self.config.time_source.now(), skew);
         let credentials = match (&self.credentials, self.config.allow_no_auth) {

@@ -29,6 +29,7 @@ pub(super) struct Shared {
     /// Seconds that the service's clock is ahead of ours.
     pub(super) skew: AtomicI64,
     pub(super) user_agent: HeaderValue,
+    pub(super) host: HeaderValue,
     pub(super) started: Instant,
 }
 
@@ -43,7 +44,6 @@ impl Shared {
         let encrypted = endpoint.as_ref().is_ok_and(|endpoint| endpoint.uri().scheme_str() == Some("https"));
         Self {
             transport: transport(&config, encrypted),
-            endpoint,
             credentials: config
                 .credentials_provider
                 .clone()
@@ -54,7 +54,10 @@ impl Shared {
             limiter: (config.retry_config.mode() == RetryMode::Adaptive).then(Mutex::default),
             skew: AtomicI64::new(0),
             user_agent: user_agent(&config),
+            host: HeaderValue::from_str(endpoint.as_ref().map_or("", Endpoint::host))
+                .unwrap_or(HeaderValue::from_static("")),
             started: Instant::now(),
+            endpoint,
             config,
         }
     }

@@ -83,7 +83,10 @@ impl Protocol {
         let body = match self {
             Self::AwsJson => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(json::CONTENT_TYPE));
-                headers.insert(X_AMZ_TARGET, ascii(json::target(<I::Operation as Operation>::ACTION)));
+                headers.insert(
+                    X_AMZ_TARGET,
+                    HeaderValue::from_static(json::target(<I::Operation as Operation>::ACTION)),
+                );
                 headers.insert(X_AMZN_QUERY_MODE, HeaderValue::from_static("true"));
                 json::encode(input)?
             }

@@ -17,10 +17,9 @@ use aws_credential_types::Credentials;
 use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::hex::of_sha256;
+use crate::hex::Sha256Hex;
 
 pub use verify::{Claim, KeyLookup, Refusal, Verifiable, verify};
 
@@ -45,6 +44,8 @@ struct SigningKey {
     secret_access_key: String,
     region: String,
     date: String,
+    /// `20261121/eu-west-1/sqs/aws4_request`.
+    scope: String,
     key: Vec<u8>,
 }
 
@@ -104,22 +105,26 @@ impl Signer {
         time: SystemTime,
     ) -> Result<(), SignError> {
         let stamp = timestamp(time).ok_or(SignError::Time)?;
-        headers.insert(X_AMZ_DATE, header(&stamp)?);
+        headers.insert(X_AMZ_DATE, header(stamp.clone())?);
         match credentials.session_token() {
-            Some(token) => headers.insert(X_AMZ_SECURITY_TOKEN, secret_header(token)?),
+            Some(token) => headers.insert(X_AMZ_SECURITY_TOKEN, secret_header(token.to_owned())?),
             None => headers.remove(X_AMZ_SECURITY_TOKEN),
         };
         let date = stamp.get(..8).unwrap_or_default();
         let key = self.key(credentials, region, date, time);
+        let scope = &key.scope;
         let (canonical, signed_headers) = canonical_request(request, headers);
-        let scope = format!("{date}/{region}/{SERVICE}/aws4_request");
-        let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", of_sha256(&Sha256::digest(canonical)));
+        // Writing to a `String` cannot fail.
+        let mut to_sign = String::with_capacity(160);
+        let _ = write!(to_sign, "{ALGORITHM}\n{stamp}\n{scope}\n{}", Sha256Hex::of(canonical));
         let signature = calculate_signature(&key.key, to_sign.as_bytes());
-        let authorization = format!(
-            "{ALGORITHM} Credential={}/{scope}, SignedHeaders={signed_headers}, Signature={signature}",
-            credentials.access_key_id()
+        let mut authorization = String::with_capacity(288);
+        let access_key_id = credentials.access_key_id();
+        let _ = write!(
+            authorization,
+            "{ALGORITHM} Credential={access_key_id}/{scope}, SignedHeaders={signed_headers}, Signature={signature}",
         );
-        headers.insert(AUTHORIZATION, secret_header(&authorization)?);
+        headers.insert(AUTHORIZATION, secret_header(authorization)?);
         Ok(())
     }
 
@@ -141,6 +146,7 @@ impl Signer {
             secret_access_key: credentials.secret_access_key().to_owned(),
             region: region.to_owned(),
             date: date.to_owned(),
+            scope: format!("{date}/{region}/{SERVICE}/aws4_request"),
             key: derived.as_ref().to_vec(),
         });
         *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&key));
@@ -173,7 +179,7 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
         }
         names.push_str(name);
     }
-    let _ = write!(canonical, "\n{names}\n{}", of_sha256(&Sha256::digest(request.body)));
+    let _ = write!(canonical, "\n{names}\n{}", Sha256Hex::of(request.body));
     (canonical, names)
 }
 
@@ -189,20 +195,21 @@ fn fold(value: &str) -> Cow<'_, str> {
 /// `20261121T013000Z`.
 fn timestamp(time: SystemTime) -> Option<String> {
     let time = OffsetDateTime::from(time);
-    let (year, month, day) = time.to_calendar_date();
+    let (year, month, day) = (time.year(), i32::from(u8::from(time.month())), i32::from(time.day()));
     let (hour, minute, second) = time.to_hms();
-    (0..=9999)
-        .contains(&year)
-        .then(|| format!("{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z", u8::from(month)))
+    let digits = |[high, middle, low]: [i32; 3]| (high * 100 + middle) * 100 + low;
+    (0..=9999).contains(&year).then(|| {
+        format!("{:08}T{:06}Z", digits([year, month, day]), digits([hour, minute, second].map(i32::from)))
+    })
 }
 
 /// ASCII alone: HTTP lets other bytes pass, but no two sides agree on what they mean, so they cannot be signed.
-fn header(text: &str) -> Result<HeaderValue, SignError> {
-    let value = HeaderValue::from_str(text).ok().filter(|_| text.is_ascii());
-    value.ok_or(SignError::Credentials)
+fn header(text: String) -> Result<HeaderValue, SignError> {
+    let text = Some(text).filter(|text| text.is_ascii());
+    text.and_then(|text| HeaderValue::try_from(text).ok()).ok_or(SignError::Credentials)
 }
 
-fn secret_header(text: &str) -> Result<HeaderValue, SignError> {
+fn secret_header(text: String) -> Result<HeaderValue, SignError> {
     let mut value = header(text)?;
     value.set_sensitive(true);
     Ok(value)

@@ -10,12 +10,11 @@ use std::time::{Duration, SystemTime};
 use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
 use http::header::HeaderMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use sha2::{Digest, Sha256};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
 use self::proof::{Proof, SIGNATURE, incomplete};
 use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN, fold};
-use crate::hex::of_sha256;
+use crate::hex::Sha256Hex;
 
 /// How far the clock of a caller may be off.
 const WINDOW: Duration = Duration::from_secs(300);
@@ -128,7 +127,7 @@ pub fn verify(request: Verifiable<'_>, keys: &impl KeyLookup, now: SystemTime) -
     proof.holds(now)?;
     let canonical = canonical_request(request, &proof.signed_headers)?;
     let Proof { stamp, scope, .. } = &proof;
-    let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", of_sha256(&Sha256::digest(canonical)));
+    let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", Sha256Hex::of(canonical));
     let key = generate_signing_key(secret, proof.signed, &proof.region, SERVICE);
     if calculate_signature(key, to_sign.as_bytes()) != proof.signature {
         return Err(Refusal::Mismatch);
@@ -160,8 +159,8 @@ fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<St
         let _ = writeln!(canonical, "{name}:{}", folded.join(","));
     }
     let announced = text(request.headers, "x-amz-content-sha256").filter(|hash| *hash == "UNSIGNED-PAYLOAD");
-    let computed = of_sha256(&Sha256::digest(request.body));
-    let _ = write!(canonical, "\n{signed_headers}\n{}", announced.unwrap_or(&computed));
+    let computed = Sha256Hex::of(request.body);
+    let _ = write!(canonical, "\n{signed_headers}\n{}", announced.unwrap_or(computed.as_str()));
     Ok(canonical)
 }
 

@@ -1,9 +1,12 @@
 //! The transport over reqwest: HTTP/1.1 with a pool of kept connections.
 
 use std::error::Error as StdError;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::Uri;
+use reqwest::Url;
 
 use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
 
@@ -61,6 +64,9 @@ impl PoolConfig {
 #[derive(Clone, Debug)]
 pub struct ReqwestTransport {
     client: reqwest::Client,
+    /// That of the last request, since a client posts to one URL: comparing it costs less than reading it again.
+    /// Locked for a comparison and a copy.
+    last: Arc<RwLock<Option<(Uri, Url)>>>,
 }
 
 impl ReqwestTransport {
@@ -83,7 +89,7 @@ impl ReqwestTransport {
 
     /// Uses a client that is configured elsewhere. It must not follow redirects.
     pub fn from_client(client: reqwest::Client) -> Self {
-        Self { client }
+        Self { client, last: Arc::default() }
     }
 
     fn build(pool: PoolConfig, encrypted: bool) -> Result<Self, TransportError> {
@@ -96,7 +102,28 @@ impl ReqwestTransport {
             .pool_idle_timeout(pool.idle_timeout)
             .connect_timeout(pool.connect_timeout);
         let client = with_tls(builder, encrypted)?.build().map_err(invalid)?;
-        Ok(Self { client })
+        Ok(Self::from_client(client))
+    }
+}
+
+impl ReqwestTransport {
+    fn converted(&self, request: http::Request<Bytes>) -> Result<reqwest::Request, TransportError> {
+        let (parts, body) = request.into_parts();
+        let mut converted = reqwest::Request::new(parts.method, self.url(&parts.uri)?);
+        *converted.headers_mut() = parts.headers;
+        *converted.body_mut() = Some(body.into());
+        Ok(converted)
+    }
+
+    fn url(&self, uri: &Uri) -> Result<Url, TransportError> {
+        if let Some((last, url)) = &*self.last.read().unwrap_or_else(PoisonError::into_inner)
+            && last == uri
+        {
+            return Ok(url.clone());
+        }
+        let url = Url::parse(&uri.to_string()).map_err(invalid)?;
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some((uri.clone(), url.clone()));
+        Ok(url)
     }
 }
 
@@ -105,8 +132,6 @@ fn with_tls(
     builder: reqwest::ClientBuilder,
     encrypted: bool,
 ) -> Result<reqwest::ClientBuilder, TransportError> {
-    use std::sync::Arc;
-
     use rustls_platform_verifier::BuilderVerifierExt as _;
 
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -130,8 +155,7 @@ fn with_tls(builder: reqwest::ClientBuilder, _: bool) -> Result<reqwest::ClientB
 impl Transport for ReqwestTransport {
     fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
         Box::pin(async move {
-            let request = reqwest::Request::try_from(request).map_err(invalid)?;
-            let mut answer = self.client.execute(request).await.map_err(failed)?;
+            let mut answer = self.client.execute(self.converted(request)?).await.map_err(failed)?;
             let mut response = http::Response::new(Bytes::new());
             *response.status_mut() = answer.status();
             *response.headers_mut() = std::mem::take(answer.headers_mut());

@@ -1,0 +1,68 @@
+//! One measurement, in a process of its own.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use crate::Failed;
+use crate::figures::{Cpu, Figures, Times, peak_kib};
+use crate::floor::Floor;
+use crate::options::{Measurement, Peer};
+use crate::peers::{self, Exchange};
+
+pub(crate) fn run(measurement: &Measurement, url: &str) -> Result<Figures, Failed> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let Measurement { row, body, .. } = *measurement;
+    runtime.block_on(async {
+        match measurement.peer {
+            Peer::Ours => measure(peers::ours(row, url, body), measurement).await,
+            Peer::Sdk => measure(peers::sdk(row, url, body), measurement).await,
+            Peer::Floor => measure(Floor::new(row, url, body)?, measurement).await,
+        }
+    })
+}
+
+async fn measure(peer: impl Exchange, measurement: &Measurement) -> Result<Figures, Failed> {
+    let Measurement { concurrency, time, .. } = *measurement;
+    load(&peer, concurrency, time / 5).await?;
+
+    let session = alloc_tracker::Session::new().no_stdout().no_file();
+    let allocations = session.operation("requests").measure_process();
+    let (cpu, start) = (Cpu::of_this_process()?, now());
+    let times = load(&peer, concurrency, time).await?;
+    let (took, cpu) = (start.elapsed(), Cpu::of_this_process()?.since(cpu));
+    drop(allocations.iterations(times.count().max(1)));
+    let report = session.to_report();
+    let allocations = report.operations().map(|(_, operation)| operation.total_allocations_count()).sum();
+    Ok(Figures::new(&times, took, cpu, allocations, peak_kib()?))
+}
+
+/// Makes requests until the time is over, `concurrency` at once.
+async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Result<Times, Failed> {
+    let end = now() + time;
+    let mut tasks = JoinSet::new();
+    for _ in 0..concurrency {
+        let peer = peer.clone();
+        tasks.spawn(async move {
+            let mut times = Times::default();
+            let mut start = now();
+            while start < end {
+                peer.exchange().await?;
+                let next = now();
+                times.add(next.duration_since(start));
+                start = next;
+            }
+            Ok::<_, Failed>(times)
+        });
+    }
+    let mut all = Times::default();
+    while let Some(times) = tasks.join_next().await {
+        all.merge(&times??);
+    }
+    Ok(all)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this measures real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,147 @@
+//! What one measurement gives, and how it gets from process to process: numbers with spaces between.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::Failed;
+
+/// User and system time of a process.
+#[derive(Clone, Copy)]
+pub(crate) struct Cpu {
+    user: Duration,
+    system: Duration,
+}
+
+impl Cpu {
+    /// `/proc` tells it in hundredths of a second.
+    pub(crate) fn of_this_process() -> Result<Self, Failed> {
+        let text = std::fs::read_to_string("/proc/self/stat")?;
+        let mut fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
+        let mut time = || -> Result<Duration, Failed> {
+            let ticks: u64 = fields.next().ok_or("/proc/self/stat is too short")?.parse()?;
+            Ok(Duration::from_millis(ticks * 10))
+        };
+        Ok(Self { user: time()?, system: time()? })
+    }
+
+    pub(crate) fn since(self, start: Self) -> Self {
+        let user = self.user.saturating_sub(start.user);
+        Self { user, system: self.system.saturating_sub(start.system) }
+    }
+}
+
+/// The most memory that this process has had in use.
+pub(crate) fn peak_kib() -> Result<u64, Failed> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM in /proc")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+/// How long requests took: a count for each microsecond, so that memory does not grow with the rate.
+pub(crate) struct Times(Vec<u32>);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(vec![0; 20_000])
+    }
+}
+
+impl Times {
+    pub(crate) fn add(&mut self, time: Duration) {
+        let last = self.0.len().saturating_sub(1);
+        let micros = usize::try_from(time.as_micros()).unwrap_or(last);
+        if let Some(count) = self.0.get_mut(micros.min(last)) {
+            *count += 1;
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (count, more) in self.0.iter_mut().zip(&other.0) {
+            *count += more;
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// The time that so many of a hundred requests do not exceed, in microseconds.
+    fn percentile(&self, percent: u64) -> usize {
+        let wanted = (self.count() * percent).div_ceil(100);
+        let mut seen = 0;
+        let at = self.0.iter().position(|&count| {
+            seen += u64::from(count);
+            seen >= wanted
+        });
+        at.unwrap_or(self.0.len())
+    }
+}
+
+/// The columns of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub(crate) rate: f64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    /// Microseconds a request.
+    pub(crate) user: f64,
+    /// User and system.
+    pub(crate) cpu: f64,
+    /// For one request.
+    pub(crate) allocations: f64,
+    pub(crate) peak_mib: f64,
+}
+
+impl Figures {
+    #[expect(clippy::cast_precision_loss, reason = "figures of three digits")]
+    pub(crate) fn new(times: &Times, took: Duration, cpu: Cpu, allocations: u64, peak_kib: u64) -> Self {
+        let requests = times.count() as f64;
+        let a_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
+        Self {
+            rate: requests / took.as_secs_f64(),
+            p50: times.percentile(50) as f64,
+            p99: times.percentile(99) as f64,
+            user: a_request(cpu.user),
+            cpu: a_request(cpu.user + cpu.system),
+            allocations: allocations as f64 / requests,
+            peak_mib: peak_kib as f64 / 1024.0,
+        }
+    }
+
+    /// The median of each column.
+    pub(crate) fn median(rounds: &[Self]) -> Self {
+        let columns: [_; 7] = std::array::from_fn(|column| {
+            let mut values: Vec<f64> = rounds.iter().map(|figures| figures.columns()[column]).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+        });
+        Self::from(columns)
+    }
+
+    fn columns(&self) -> [f64; 7] {
+        [self.rate, self.p50, self.p99, self.user, self.cpu, self.allocations, self.peak_mib]
+    }
+}
+
+impl From<[f64; 7]> for Figures {
+    fn from([rate, p50, p99, user, cpu, allocations, peak_mib]: [f64; 7]) -> Self {
+        Self { rate, p50, p99, user, cpu, allocations, peak_mib }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.columns().map(|column| column.to_string()).join(" "))
+    }
+}
+
+impl FromStr for Figures {
+    type Err = Failed;
+
+    fn from_str(line: &str) -> Result<Self, Failed> {
+        let columns: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let columns: [f64; 7] = columns.try_into().map_err(|_| format!("no figures: {line:?}"))?;
+        Ok(columns.into())
+    }
+}

@@ -1,0 +1,83 @@
+//! The two clients, used as their users would.
+
+use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use sqs_client::types::SendMessageBatchRequestEntry;
+
+use crate::Failed;
+use crate::canned::{Body, MESSAGES, queue_url};
+use crate::options::Row;
+
+/// Makes requests; its clones share what is worth sharing.
+pub(crate) trait Exchange: Clone + Send + Sync + 'static {
+    /// One request and its answer.
+    fn exchange(&self) -> impl Future<Output = Result<(), Failed>> + Send;
+}
+
+/// A client, and what it is to send.
+#[derive(Clone)]
+pub(crate) struct With<C> {
+    client: C,
+    row: Row,
+    queue_url: String,
+    body: String,
+}
+
+impl<C> With<C> {
+    fn new(client: C, row: Row, endpoint: &str, body: Body) -> Self {
+        Self { client, row, queue_url: queue_url(endpoint), body: body.text() }
+    }
+}
+
+pub(crate) fn ours(row: Row, endpoint: &str, body: Body) -> With<sqs_client::Client> {
+    let config = sqs_client::Config::builder()
+        .region(sqs_client::config::Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("AKIDEXAMPLE", "secret", None, None, "bench"))
+        .endpoint_url(endpoint);
+    With::new(sqs_client::Client::from_conf(config.build()), row, endpoint, body)
+}
+
+pub(crate) fn sdk(row: Row, endpoint: &str, body: Body) -> With<aws_sdk_sqs::Client> {
+    let config = aws_sdk_sqs::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("AKIDEXAMPLE", "secret", None, None, "bench"))
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .endpoint_url(endpoint);
+    With::new(aws_sdk_sqs::Client::from_conf(config.build()), row, endpoint, body)
+}
+
+macro_rules! exchange {
+    ($client:ty, $entry:ty) => {
+        impl Exchange for With<$client> {
+            async fn exchange(&self) -> Result<(), Failed> {
+                let Self { client, row, queue_url, body } = self;
+                let answered = match row {
+                    Row::Send => {
+                        let sent =
+                            client.send_message().queue_url(queue_url).message_body(body).send().await?;
+                        usize::from(sent.message_id().is_some())
+                    }
+                    Row::Batch => {
+                        let mut batch = client.send_message_batch().queue_url(queue_url);
+                        for id in 0..MESSAGES {
+                            let entry = <$entry>::builder().id(id.to_string()).message_body(body);
+                            batch = batch.entries(entry.build()?);
+                        }
+                        batch.send().await?.successful().len()
+                    }
+                    Row::Receive => {
+                        let receive = client.receive_message().queue_url(queue_url);
+                        let received =
+                            receive.max_number_of_messages(10).wait_time_seconds(20).send().await?;
+                        received.messages().len()
+                    }
+                };
+                let expected = if *row == Row::Send { 1 } else { MESSAGES };
+                if answered == expected { Ok(()) } else { Err("the answer is another one".into()) }
+            }
+        }
+    };
+}
+
+exchange!(sqs_client::Client, SendMessageBatchRequestEntry);
+exchange!(aws_sdk_sqs::Client, aws_sdk_sqs::types::SendMessageBatchRequestEntry);

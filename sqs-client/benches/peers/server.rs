@@ -1,0 +1,107 @@
+//! The server, a process of its own: it reads a request and gives the answer that was made beforehand.
+
+use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use sqs_client::protocol::EncodedResponse;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::Failed;
+use crate::canned::{self, Body};
+use crate::options::Row;
+
+/// A running server, which ends with this value.
+pub(crate) struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    pub(crate) fn start(body: Body) -> Result<Self, Failed> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--serve", body.as_str()]);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut url)?;
+        Ok(Self { process, url: url.trim().to_owned() })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// Serves until the input ends, which the one who started it holds.
+pub(crate) fn run(body: Body) -> Result<(), Failed> {
+    let answers = Answers {
+        send: canned::answer(Row::Send, body)?,
+        batch: canned::answer(Row::Batch, body)?,
+        receive: canned::answer(Row::Receive, body)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::spawn(move || runtime.block_on(serve(Arc::new(answers))));
+    std::io::stdin().lock().read_line(&mut String::new())?;
+    Ok(())
+}
+
+async fn serve(answers: Arc<Answers>) -> Result<(), Failed> {
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    println!("http://{}", listener.local_addr()?);
+    std::io::stdout().flush()?;
+    loop {
+        let (connection, _) = listener.accept().await?;
+        connection.set_nodelay(true)?;
+        tokio::spawn(converse(connection, Arc::clone(&answers)));
+    }
+}
+
+async fn converse(connection: TcpStream, answers: Arc<Answers>) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let response = answers.to(request.headers());
+        async move {
+            // The answer comes after the whole request, as that of SQS; a cut one ends the connection by itself.
+            let mut body = request.into_body();
+            while let Some(Ok(_)) = body.frame().await {}
+            Ok::<_, Infallible>(response)
+        }
+    });
+    // An error is a client that went away.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(connection), service).await;
+}
+
+struct Answers {
+    send: EncodedResponse,
+    batch: EncodedResponse,
+    receive: EncodedResponse,
+}
+
+impl Answers {
+    fn to(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let target = headers.get("x-amz-target").map(http::HeaderValue::as_bytes).unwrap_or_default();
+        let answer = match target {
+            b"AmazonSQS.SendMessage" => &self.send,
+            b"AmazonSQS.SendMessageBatch" => &self.batch,
+            _ => &self.receive,
+        };
+        let mut response = Response::new(Full::new(answer.body.clone()));
+        *response.headers_mut() = answer.headers.clone();
+        response
+    }
+}

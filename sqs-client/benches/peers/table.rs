@@ -1,0 +1,63 @@
+//! All figures, and the table that they make.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::figures::Figures;
+use crate::options::{Measurement, Peer};
+
+#[derive(Default)]
+pub(crate) struct Table(BTreeMap<Measurement, Vec<Figures>>);
+
+impl Table {
+    pub(crate) fn add(&mut self, measurement: Measurement, figures: Figures) {
+        self.0.entry(measurement).or_default().push(figures);
+    }
+
+    /// The medians of all measurements, in order.
+    pub(crate) fn medians(&self) -> impl Iterator<Item = (&Measurement, Figures)> {
+        self.0.iter().map(|(measurement, rounds)| (measurement, Figures::median(rounds)))
+    }
+
+    /// What a peer has in the place of another one.
+    fn beside(&self, measurement: &Measurement, peer: Peer) -> Option<Figures> {
+        self.0.get(&Measurement { peer, ..*measurement }).map(|rounds| Figures::median(rounds))
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "| Request | At once | Client | Requests/s | p50 | p99 | CPU (with kernel) | of the SDK | of the floor | Allocations | of the SDK | Peak memory |"
+        )?;
+        writeln!(f, "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
+        for (measurement, figures) in self.medians() {
+            let Measurement { row, concurrency, peer, .. } = measurement;
+            let (sdk, floor) = (self.beside(measurement, Peer::Sdk), self.beside(measurement, Peer::Floor));
+            let times = |base: Option<Figures>| {
+                base.map_or("-".to_owned(), |base| {
+                    format!("{:.2} ({:.2})", figures.user / base.user, figures.cpu / base.cpu)
+                })
+            };
+            let of_allocations =
+                sdk.map_or("-".to_owned(), |sdk| format!("{:.2}", figures.allocations / sdk.allocations));
+            writeln!(
+                f,
+                "| {} | {concurrency} | {} | {:.0} | {:.0} us | {:.0} us | {:.1} ({:.1}) us | {} | {} | {:.1} | {of_allocations} | {:.1} MiB |",
+                row.as_str(),
+                peer.as_str(),
+                figures.rate,
+                figures.p50,
+                figures.p99,
+                figures.user,
+                figures.cpu,
+                times(sdk),
+                times(floor),
+                figures.allocations,
+                figures.peak_mib,
+            )?;
+        }
+        Ok(())
+    }
+}
