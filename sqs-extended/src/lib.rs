@@ -38,4 +38,4 @@ pub use store::{
 };
 #[cfg(feature = "s3")]
 pub use store::{Encryption, S3Store, S3StoreBuilder};
-pub use sweep::{Sweep, SweepProgress, SweepReport};
+pub use sweep::{SWEEP_MARGIN, SWEEP_UNFINISHED_AGE, Sweep, SweepProgress, SweepReport};

@@ -1,5 +1,6 @@
 //! Finds and deletes objects that no message needs any more, and uploads that never became objects.
 
+mod limits;
 mod orphan;
 mod pages;
 mod report;
@@ -12,10 +13,12 @@ use sqs_client::client::Execute;
 use sqs_client::limits::RETENTION_SECONDS;
 
 use crate::client::ExtendedClient;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::queue_facts;
 use crate::store::{Listed, PayloadStore, Unfinished};
 
+pub use limits::{SWEEP_MARGIN, SWEEP_UNFINISHED_AGE};
+use limits::{check_objects, unfinished_age};
 use orphan::{Verdict, judge};
 pub use report::{SweepProgress, SweepReport};
 
@@ -25,10 +28,14 @@ type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 /// process has begun and never ended, whose parts take room and are in no listing of objects.
 ///
 /// The store does not know which messages there are, so age decides: a queue keeps no message for longer than its retention
-/// period, and its objects are as old as its messages. `older_than` must therefore not be less than the longest retention
-/// period of all queues that use the bucket: 14 days, the longest there is, unless [`queues`](Self::queues) are
-/// named, which are asked. Where FIFO queues have dead-letter queues, or messages are moved back from those, a
-/// message begins a new period: add the periods up.
+/// period. Objects are older than their messages, though: S3 dates an object that was uploaded in parts from the beginning
+/// of its upload, a message is sent after that, and clocks differ. `older_than` must therefore not be less than the longest
+/// retention period of all queues that use the bucket and [a day](SWEEP_MARGIN) more: 15 days, unless
+/// [`queues`](Self::queues) are named, which are asked. Where FIFO queues have dead-letter queues, or messages are moved back
+/// from those, a message begins a new period: add the periods up. Where uploads take longer than a day, add that too.
+///
+/// Uploads that never ended are as old as objects before they are ended, and at least [seven days](SWEEP_UNFINISHED_AGE):
+/// one that is younger may be under way ([`unfinished_older_than`](Self::unfinished_older_than)).
 ///
 /// Only objects and uploads whose keys end in a UUID are looked at, as those of all the libraries do. Nothing is deleted unless
 /// [`delete`](Self::delete) is said: look first.
@@ -40,13 +47,15 @@ pub struct Sweep<S: PayloadStore, H> {
     queues: Vec<String>,
     deletes: bool,
     objects_only: bool,
+    unfinished_age: Option<Duration>,
     on_orphan: Option<Callback<Listed>>,
     on_unfinished: Option<Callback<Unfinished>>,
     on_progress: Option<Callback<SweepProgress>>,
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// Looks for objects of the own bucket whose keys begin with `prefix` and that are older than any message.
+    /// Looks for objects of the own bucket whose keys begin with `prefix` and that are older than any message: at least 15
+    /// days, unless [`queues`](Sweep::queues) are named that keep messages for less than 14.
     pub fn sweep(&self, prefix: impl Into<String>, older_than: Duration) -> Sweep<S, H> {
         Sweep {
             client: self.clone(),
@@ -55,6 +64,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             queues: Vec::new(),
             deletes: false,
             objects_only: false,
+            unfinished_age: None,
             on_orphan: None,
             on_unfinished: None,
             on_progress: None,
@@ -89,6 +99,13 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         self
     }
 
+    /// From which age on uploads that never ended are looked at: [seven days](SWEEP_UNFINISHED_AGE) or more. By default that
+    /// of objects, but not less than seven days. It has to be longer than any upload takes.
+    pub fn unfinished_older_than(mut self, age: Duration) -> Self {
+        self.unfinished_age = Some(age);
+        self
+    }
+
     /// Is told about each upload that never ended, before it is.
     pub fn on_unfinished(mut self, callback: impl Fn(&Unfinished) + Send + Sync + 'static) -> Self {
         self.on_unfinished = Some(Arc::new(callback));
@@ -101,21 +118,15 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         self
     }
 
-    async fn check(&self) -> Result<(), Error> {
+    /// Refuses ages at which something may be in use, and says from which age on uploads are not.
+    async fn check(&self) -> Result<Duration, Error> {
         let longest = Duration::from_secs(u64::try_from(*RETENTION_SECONDS.end()).unwrap_or(u64::MAX));
-        let mut least = if self.queues.is_empty() { longest } else { Duration::ZERO };
+        let mut retention = if self.queues.is_empty() { longest } else { Duration::ZERO };
         for url in &self.queues {
             let facts = queue_facts::ask(&self.client.inner, url).await.map_err(Error::below)?;
-            least = least.max(facts.retention.unwrap_or(longest));
+            retention = retention.max(facts.retention.unwrap_or(longest));
         }
-        if self.older_than >= least {
-            return Ok(());
-        }
-        let (least, wanted) = (least.as_secs(), self.older_than.as_secs());
-        let text = format!(
-            "a sweep for objects older than {wanted} s could delete payloads that messages still need: queues keep messages for \
-             up to {least} s, so {least} s is the least (queues(..) asks the queues that use the bucket)"
-        );
-        Err(Error::new(ErrorKind::Config, text))
+        check_objects(self.older_than, retention)?;
+        unfinished_age(self.unfinished_age, self.older_than)
     }
 }

@@ -22,7 +22,7 @@ pub struct SweepProgress {
     pub deleted: u64,
     /// Orphans that could not be deleted.
     pub delete_failed: u64,
-    /// Uploads that were begun and never ended, of the age of orphans.
+    /// Uploads that were begun and never ended, and are too old to be under way.
     pub unfinished: u64,
     /// Of these, those that were ended and whose parts are gone.
     pub aborted: u64,

@@ -1,5 +1,7 @@
 //! The way through all pages: objects first, then uploads.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::Execute;
 
@@ -13,7 +15,7 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
     /// Looks at all pages.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when `older_than` is too small; what a queue says when it is asked; and
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when an age is too small; what a queue says when it is asked; and
     /// [`ErrorKind::Download`](crate::ErrorKind::Download) or [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) when the
     /// bucket, or its uploads, cannot be listed to the end: also when a store names the same page again and again. What was
     /// found before was told to the callbacks. Deletes that fail are counted.
@@ -21,11 +23,11 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
     /// # Cancel safety
     /// It can be dropped between any two objects, and begun again.
     pub async fn run(self) -> Result<SweepReport, Error> {
-        self.check().await?;
+        let unfinished_age = self.check().await?;
         let mut report = SweepReport::default();
         self.sweep_objects(&mut report).await?;
         if !self.objects_only {
-            self.sweep_uploads(&mut report).await?;
+            self.sweep_uploads(unfinished_age, &mut report).await?;
         }
         Ok(report)
     }
@@ -43,14 +45,14 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         }
     }
 
-    async fn sweep_uploads(&self, report: &mut SweepReport) -> Result<(), Error> {
+    async fn sweep_uploads(&self, age: Duration, report: &mut SweepReport) -> Result<(), Error> {
         let store = &self.client.shared.store;
         let (bucket, prefix, mut pages) = (store.bucket(), &self.prefix, Pages::default());
         let failed = |error| Error::listing_unfinished(bucket, prefix, error);
         loop {
             let page = store.list_unfinished(bucket, prefix, pages.current()).await.map_err(failed)?;
             if !page.uploads.is_empty() {
-                self.end_page(page.uploads, report).await;
+                self.end_page(page.uploads, age, report).await;
                 self.tell_progress(report);
             }
             let Some(next) = page.next else { return Ok(()) };
@@ -83,11 +85,11 @@ impl<S: PayloadStore, H: Execute> Sweep<S, H> {
         report.keep(orphans);
     }
 
-    /// No message can wait for an upload that is as old as an orphan.
-    async fn end_page(&self, mut uploads: Vec<Unfinished>, report: &mut SweepReport) {
+    /// What is younger than `age` may be under way: nothing else says whether it is.
+    async fn end_page(&self, mut uploads: Vec<Unfinished>, age: Duration, report: &mut SweepReport) {
         let (settings, store) = (&self.client.shared.settings, &self.client.shared.store);
         let now = settings.time_source.now();
-        let is_old = |upload: &Unfinished| judge(&upload.key, upload.initiated, now, self.older_than);
+        let is_old = |upload: &Unfinished| judge(&upload.key, upload.initiated, now, age);
         uploads.retain(|upload| is_old(upload) == Verdict::Orphan);
         if let Some(callback) = &self.on_unfinished {
             for upload in &uploads {

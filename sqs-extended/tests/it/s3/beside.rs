@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::types::QueueAttributeName;
 use sqs_extended::{ExtendedClient, Pointer, S3Store, Sweep, SweepReport};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::{MockS3, S3};
@@ -14,6 +15,8 @@ use crate::rig::ServerClock;
 
 /// As long as a queue can keep a message.
 pub(crate) const FORTNIGHT: Duration = Duration::from_secs(14 * 86_400);
+/// From this age on nothing has a message.
+pub(crate) const OLD: Duration = Duration::from_secs(15 * 86_400);
 
 pub(crate) struct Beside {
     pub(crate) server: MockSqs,
@@ -25,6 +28,8 @@ impl Beside {
     pub(crate) async fn start() -> Self {
         let server = MockSqs::builder().seed(7).s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
         let create = server.client().create_queue().queue_name("q");
+        let seconds = FORTNIGHT.as_secs().to_string();
+        let create = create.attributes(QueueAttributeName::MessageRetentionPeriod, seconds);
         let url = create.send().await.unwrap().queue_url.unwrap();
         Self { server, url }
     }
@@ -58,7 +63,7 @@ impl Beside {
     }
 
     pub(crate) fn sweep(client: &ExtendedClient<S3Store>) -> Sweep<S3Store, Client> {
-        client.sweep("", FORTNIGHT)
+        client.sweep("", OLD)
     }
 }
 

@@ -14,7 +14,7 @@ use sqs_extended::{ExtendedClient, Payload, S3Store};
 use sqs_mock_server::faults::Fault;
 use tokio::sync::Notify;
 
-use super::beside::{Beside, FORTNIGHT, found};
+use super::beside::{Beside, OLD, found};
 use super::rig::{BUCKET, PART, bytes, client};
 use crate::rig::large;
 
@@ -67,13 +67,13 @@ fn hold_sends(beside: &Beside) -> Arc<Notify> {
     came
 }
 
-/// A fortnight after a process was killed: what it left, and that of a message that is sent now, which nobody may touch.
+/// A fortnight and a day after a process was killed: what it left, and that of a message that is sent now, which nobody may touch.
 async fn sweeps_up(beside: &Beside, orphans: usize, uploads: usize) {
     assert_eq!(beside.server.queue("q").bodies(), [""; 0], "nothing was sent");
     let (left, unfinished) = (beside.objects(), beside.uploads());
     assert_eq!((left.len(), unfinished.len()), (orphans, uploads));
     beside.server.faults().clear();
-    beside.server.clock().advance(FORTNIGHT + Duration::from_secs(1));
+    beside.server.clock().advance(OLD + Duration::from_secs(1));
     let client = beside.client(RetryConfig::disabled());
     client.send_message().queue_url(&beside.url).message_body(large("alive")).send().await.unwrap();
     client.send_stream(&beside.url, bytes(PART + 9)).send().await.unwrap();

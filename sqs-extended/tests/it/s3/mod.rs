@@ -11,4 +11,5 @@ mod rig;
 mod schedules;
 mod sink;
 mod stream;
+mod sweep;
 mod unfinished;

@@ -15,7 +15,7 @@ use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 use tokio::runtime::Runtime;
 
-use super::beside::{Beside, FORTNIGHT, found};
+use super::beside::{Beside, OLD, found};
 use super::rig::{BUCKET, PART, bytes};
 use crate::schedules::within;
 
@@ -142,8 +142,8 @@ async fn check(beside: &Beside, lengths: &BTreeMap<usize, usize>, is_calm: bool)
     if is_calm {
         assert_eq!((&live, live.len(), uploads.len()), (&objects, lengths.len(), 0));
     }
-    // What no message needs now, none will: a fortnight later a sweep has to find all of it.
-    beside.server.clock().advance(FORTNIGHT + Duration::from_secs(1));
+    // What no message needs now, none will: a fortnight and a day later a sweep has to find all of it.
+    beside.server.clock().advance(OLD + Duration::from_secs(1));
     let client = beside.client(RetryConfig::disabled());
     let report = Beside::sweep(&client).delete().run().await.unwrap();
     let (orphans, unfinished) = found(&report);
