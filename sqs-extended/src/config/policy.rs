@@ -23,7 +23,7 @@ impl Default for Threshold {
     }
 }
 
-/// What becomes of a received message whose object is not there (404). An object that may not be read (403) is not missing.
+/// What becomes of a received message whose object is not there (404, and S3 says so). An object that may not be read (403) is not missing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MissingObject {

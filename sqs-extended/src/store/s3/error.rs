@@ -89,8 +89,9 @@ const PASSING: [&str; 6] = [
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {
     match (status.unwrap_or_default(), code) {
-        // A bucket that is not there is no missing object: whoever deletes messages without objects must not take it for one.
-        (404, Some("NoSuchKey" | "NotFound") | None) if what == What::Read => StoreErrorKind::NotFound,
+        // A bucket that is not there is no missing object, nor is what a proxy says in the place of S3, which always names a
+        // code: whoever deletes messages without objects must not take them for one.
+        (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => StoreErrorKind::NotFound,
         (403, _) => StoreErrorKind::Forbidden,
         (412, _) if what == What::Write => StoreErrorKind::Exists,
         (412 | 416, _) if what == What::Read => StoreErrorKind::Changed,
@@ -110,6 +111,7 @@ mod tests {
         use StoreErrorKind::{NotFound, Refused};
         assert_eq!(kind(What::Read, Some(404), Some("NoSuchKey")), NotFound);
         assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Refused);
+        assert_eq!(kind(What::Read, Some(404), None), Refused);
         assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Refused);
     }
 

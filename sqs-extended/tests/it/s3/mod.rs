@@ -5,6 +5,7 @@ mod fault;
 mod get;
 mod killed;
 mod memory;
+mod missing;
 mod payload;
 mod put;
 mod rig;

@@ -1,0 +1,38 @@
+//! What is missing, and what only seems to be.
+
+use sqs_client::Client;
+use sqs_client::config::retry::RetryConfig;
+use sqs_extended::{ErrorKind, ExtendedClient, MissingObject, S3Store};
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::S3Action;
+
+use super::beside::Beside;
+use super::rig::{BUCKET, client};
+use crate::rig::large;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_404_of_something_else_than_s3_is_no_missing_object() {
+    for policy in [MissingObject::DeleteMessage, MissingObject::Release] {
+        let beside = Beside::start().await;
+        let plain = beside.server.client_config().retry_config(RetryConfig::disabled()).build();
+        let store = S3Store::new(client(beside.s3().endpoint_url()), BUCKET);
+        let builder = ExtendedClient::builder(Client::from_conf(plain), store).missing_object(policy);
+        let client = builder.build().unwrap();
+        client.send_message().queue_url(&beside.url).message_body(large("")).send().await.unwrap();
+
+        let proxy = Fault::status(404, "default backend - 404").on_s3(S3Action::GetObject);
+        beside.server.faults().inject(proxy);
+        let received = client.receive(&beside.url).send().await.unwrap();
+        assert_eq!((received.len(), beside.live()), (1, beside.objects()), "{policy:?}");
+        assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Download);
+
+        // S3 itself is believed.
+        beside.server.faults().clear();
+        beside.server.clock().advance(std::time::Duration::from_secs(31));
+        let key = beside.live().pop_first().unwrap();
+        let delete = super::rig::client(beside.s3().endpoint_url()).delete_object().bucket(BUCKET).key(key);
+        delete.send().await.unwrap();
+        assert!(client.receive(&beside.url).send().await.unwrap().is_empty());
+        assert_eq!(beside.live().len(), usize::from(policy == MissingObject::Release));
+    }
+}
