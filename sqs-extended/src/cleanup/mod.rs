@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::event::{Event, Herald};
 use crate::pointer::Pointer;
 use crate::stats::Tally;
-use crate::store::{PayloadStore, StoreError};
+use crate::store::{Bounded, PayloadStore, StoreError};
 
 pub(crate) use doomed::Doomed;
 use waiting::{Task, Waiting};
@@ -30,7 +30,7 @@ const CONCURRENCY: usize = 4;
 
 /// Deletes objects, now or later.
 pub(crate) struct Cleaner<S> {
-    store: S,
+    store: Bounded<S>,
     tally: Arc<Tally>,
     herald: Herald,
     /// Taken for a few instructions; nobody waits while holding it.
@@ -42,7 +42,7 @@ pub(crate) struct Cleaner<S> {
 }
 
 impl<S: PayloadStore> Cleaner<S> {
-    pub(crate) fn new(store: S, tally: Arc<Tally>, herald: Herald) -> Arc<Self> {
+    pub(crate) fn new(store: Bounded<S>, tally: Arc<Tally>, herald: Herald) -> Arc<Self> {
         let (waiting, arrived, emptied) = <(Mutex<Waiting>, Notify, Notify)>::default();
         Arc::new(Self { store, tally, herald, waiting, arrived, emptied })
     }

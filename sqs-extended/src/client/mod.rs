@@ -16,7 +16,7 @@ use crate::event::Herald;
 use crate::offload::Envelope;
 use crate::queue_facts::Almanac;
 use crate::stats::{Stats, Tally};
-use crate::store::PayloadStore;
+use crate::store::{Bounded, PayloadStore};
 
 /// A client of Amazon SQS whose messages may be larger than the service takes: their payloads go through a store.
 ///
@@ -35,7 +35,8 @@ pub struct ExtendedClient<S: PayloadStore, H = sqs_client::Client> {
 
 /// What the clones of a client share.
 pub(crate) struct Shared<S: PayloadStore> {
-    pub(crate) store: S,
+    /// No call of it takes for ever.
+    pub(crate) store: Bounded<S>,
     pub(crate) settings: Settings,
     pub(crate) envelope: Envelope,
     pub(crate) almanac: Almanac,
@@ -61,6 +62,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     pub(crate) fn assemble(inner: H, store: S, settings: Settings) -> Self {
         let tally = Arc::<Tally>::default();
         let herald = Herald::new(settings.listener.clone());
+        let store = Bounded::new(store, settings.store_timeout);
         let shared = Shared {
             envelope: Envelope::new(store.bucket(), &settings.key_prefix, settings.compat),
             almanac: Almanac::default(),
@@ -81,7 +83,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
 
     /// The store of the payloads.
     pub fn store(&self) -> &S {
-        &self.shared.store
+        self.shared.store.inner()
     }
 
     /// What was done with payloads so far, by all clones.
@@ -90,7 +92,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// Waits until no object is waiting to be deleted in the background: each is deleted, or given up after five attempts in
-    /// about a minute and a half. For the end of a program, and for tests.
+    /// about a minute and a half, and [`store_timeout`](ExtendedClientBuilder::store_timeout) for each that is not answered.
+    /// For the end of a program, and for tests.
     ///
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.

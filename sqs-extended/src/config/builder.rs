@@ -1,10 +1,14 @@
 //! Settings of a client that is to be made.
 
+use std::time::Duration;
+
 use sqs_client::client::Execute;
 use sqs_client::limits::MAX_MESSAGE_BYTES;
 use sqs_client::time::{SharedTimeSource, TimeSource};
 
-use super::{Compat, MAX_PAYLOAD_BYTES, MissingObject, Settings, Threshold, check_prefix};
+use super::{
+    Compat, MAX_PAYLOAD_BYTES, MissingObject, STORE_TIMEOUT_SECONDS, Settings, Threshold, check_prefix,
+};
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, Listener};
@@ -90,6 +94,18 @@ impl<S: PayloadStore, H: Execute> ExtendedClientBuilder<S, H> {
         self
     }
 
+    /// How long a call to the store may take, with all that the store tries in it; 2 minutes by default, 1 second to 1 hour. It
+    /// bounds opening an object, deleting it and a page of a listing; a body that is read as long as the next piece is waited
+    /// for; and an upload, since its last piece was taken, five times as long, or once for each 8 MiB of a payload that is in
+    /// memory, if that is more: so much may be on its way.
+    ///
+    /// What takes longer fails with [`StoreErrorKind::Unavailable`](crate::StoreErrorKind::Unavailable), and may be tried again.
+    /// An upload may then have been stored: its object is deleted.
+    pub fn store_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.store_timeout = timeout;
+        self
+    }
+
     /// The clock that tells the age of objects; the system's by default.
     pub fn time_source(mut self, clock: impl TimeSource + 'static) -> Self {
         self.settings.time_source = SharedTimeSource::new(clock);
@@ -126,6 +142,11 @@ fn check(settings: &Settings) -> Result<(), Error> {
     if !(1..=MAX_PAYLOAD_BYTES).contains(&settings.max_payload_bytes) {
         let bytes = settings.max_payload_bytes;
         return refuse(format!("the largest payload must be 1 to {MAX_PAYLOAD_BYTES} bytes, not {bytes}"));
+    }
+    let (least, most) = (*STORE_TIMEOUT_SECONDS.start(), *STORE_TIMEOUT_SECONDS.end());
+    if !(Duration::from_secs(least)..=Duration::from_secs(most)).contains(&settings.store_timeout) {
+        let timeout = settings.store_timeout;
+        return refuse(format!("the timeout of the store must be {least} to {most} s, not {timeout:?}"));
     }
     check_prefix(&settings.key_prefix)?;
     let unusable = settings.allowed_buckets.iter().find(|bucket| !is_bucket(bucket));

@@ -6,6 +6,8 @@ mod policy;
 mod prefix;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use sqs_client::time::{SharedTimeSource, SystemClock};
 
@@ -23,6 +25,12 @@ pub(crate) const MAX_PAYLOAD_BYTES: u64 = (1 << 31) - 1;
 /// The most that is loaded whole, if nobody wants it otherwise.
 const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;
 
+/// How long a store may take, if nobody wants it otherwise.
+const DEFAULT_STORE_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// How long a store may be allowed to take, in seconds.
+pub(crate) const STORE_TIMEOUT_SECONDS: RangeInclusive<u64> = 1..=3_600;
+
 /// All settings, with their defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -38,6 +46,7 @@ pub(crate) struct Settings {
     /// Downloads, and uploads of one batch, at a time.
     pub(crate) concurrency: usize,
     pub(crate) max_payload_bytes: u64,
+    pub(crate) store_timeout: Duration,
     pub(crate) time_source: SharedTimeSource,
     pub(crate) listener: Option<Listener>,
 }
@@ -54,6 +63,7 @@ impl Settings {
             clean_up: true,
             concurrency: 4,
             max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
+            store_timeout: DEFAULT_STORE_TIMEOUT,
             time_source: SharedTimeSource::new(SystemClock),
             listener: None,
         }

@@ -5,9 +5,11 @@
 //! download: PayloadStore::get -> (resumed, verified) -> reader             from any byte on, of one version
 //! ```
 
+mod bounded;
 mod error;
 pub(crate) mod memory;
 mod object;
+mod pace;
 #[cfg(feature = "s3")]
 mod s3;
 mod unfinished;
@@ -19,6 +21,7 @@ use futures_util::stream::BoxStream;
 
 use crate::pointer::Pointer;
 
+pub(crate) use bounded::Bounded;
 pub use error::{StoreError, StoreErrorKind};
 pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
 #[cfg(feature = "s3")]

@@ -6,6 +6,7 @@ mod buffered;
 mod cleanup;
 mod copies;
 mod damaged;
+mod hanging;
 mod leases;
 mod loading;
 mod receiving;

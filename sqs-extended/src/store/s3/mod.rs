@@ -39,7 +39,9 @@ pub use settings::{Encryption, S3StoreBuilder};
 /// money: a [sweep](crate::ExtendedClient::sweep) finds them, and a lifecycle rule with `AbortIncompleteMultipartUpload`
 /// removes them too.
 ///
-/// How often the SDK tries again and how long it waits is set at its client. Clones share the client.
+/// How often the SDK tries again and how long it waits is set at its client: with its defaults it waits for an answer for
+/// ever. [`store_timeout`](crate::ExtendedClientBuilder::store_timeout) bounds what an extended client asks of a store, and
+/// nothing else does. Clones share the client.
 ///
 /// ```no_run
 /// # async fn open(s3: aws_sdk_s3::Client) -> Result<(), sqs_extended::StoreError> {

@@ -1,0 +1,121 @@
+//! How long a store may take over an upload.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{ByteStream, StoreError, UploadBody};
+
+/// What a store may take one timeout for.
+const PART: u64 = 8 << 20;
+/// Parts that may be on their way when the next piece is taken, or none is left.
+const PARTS: u32 = 5;
+
+/// How long a store may take after it was given so many bytes at once: one timeout for each part of them, and for those
+/// that it was given before.
+pub(super) fn patience(timeout: Duration, bytes: u64) -> Duration {
+    let parts = u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX);
+    timeout.saturating_mul(parts.max(PARTS))
+}
+
+/// Until when a store has to take the next piece of an upload, or to have stored it.
+#[derive(Debug)]
+pub(super) struct Pace {
+    timeout: Duration,
+    /// `None` while the source has to give the next piece, which is not the fault of the store. Taken for a few instructions.
+    until: Mutex<Option<Until>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Until {
+    at: Instant,
+    /// How long that was when it began.
+    patience: Duration,
+}
+
+impl Pace {
+    /// Begins now. The body that is given back tells when pieces are taken.
+    pub(super) fn of(timeout: Duration, body: UploadBody) -> (Arc<Self>, UploadBody) {
+        let length = match &body {
+            UploadBody::Bytes(bytes) => bytes.len(),
+            UploadBody::Stream(_) => 0,
+        };
+        let pace = Arc::new(Self { timeout, until: Mutex::new(None) });
+        pace.gave(length);
+        let body = match body {
+            UploadBody::Stream(body) => UploadBody::Stream(Paced { body, pace: Arc::clone(&pace) }.boxed()),
+            whole @ UploadBody::Bytes(_) => whole,
+        };
+        (pace, body)
+    }
+
+    /// Ends when the store has taken too long, and says how long that was.
+    pub(super) async fn lost(&self) -> Duration {
+        loop {
+            let until = *self.until.lock();
+            match until {
+                Some(until) if until.at <= Instant::now() => return until.patience,
+                Some(until) => sleep_until(until.at).await,
+                // Whatever it gives meanwhile, the store has longer than that.
+                None => sleep(self.timeout).await,
+            }
+        }
+    }
+
+    fn waits(&self) {
+        *self.until.lock() = None;
+    }
+
+    fn gave(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let patience = patience(self.timeout, bytes);
+        // Further away than a clock reaches is never.
+        *self.until.lock() = Instant::now().checked_add(patience).map(|at| Until { at, patience });
+    }
+}
+
+struct Paced {
+    body: ByteStream,
+    pace: Arc<Pace>,
+}
+
+impl Stream for Paced {
+    type Item = Result<Bytes, StoreError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let piece = self.body.poll_next_unpin(context);
+        match &piece {
+            Poll::Pending => self.pace.waits(),
+            Poll::Ready(Some(Ok(piece))) => self.pace.gave(piece.len()),
+            Poll::Ready(_) => self.pace.gave(0),
+        }
+        piece
+    }
+}
+
+/// A store that has given a source up waits for itself.
+impl Drop for Paced {
+    fn drop(&mut self) {
+        self.pace.gave(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_has_a_timeout_for_each_part_that_may_be_on_its_way() {
+        let minute = Duration::from_secs(60);
+        for (bytes, minutes) in [(0, 5), (1, 5), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
+            assert_eq!(patience(minute, bytes), minute * minutes, "{bytes}");
+        }
+        assert_eq!(patience(Duration::MAX, u64::MAX), Duration::MAX);
+    }
+}

@@ -1,0 +1,211 @@
+//! Stores that never answer: every call ends, and what does not need the store is not held up.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sqs_extended::{
+    ByteStream, ErrorKind, ExtendedClient, MemoryStore, MessagePayload, Object, ObjectPage, Payload,
+    PayloadStore, Pointer, StoreCall, StoreError, StoreErrorKind, StoreFault, Upload, UploadBody,
+};
+use tokio::time::{Instant, sleep};
+
+use crate::rig::{Diary, Rig, large};
+
+const PATIENCE: Duration = Duration::from_secs(7);
+
+async fn rig() -> Rig {
+    Rig::with("q", |builder| builder.store_timeout(PATIENCE)).await
+}
+
+fn hang(rig: &Rig, which: StoreCall) {
+    rig.store.fail_when(move |call, _| (call == which).then_some(StoreFault::Hang));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payload_that_does_not_come_hides_no_other_message() {
+    let rig = rig().await;
+    rig.send(large("")).await;
+    for number in 0..9 {
+        rig.send(number.to_string()).await;
+    }
+    hang(&rig, StoreCall::Get);
+    let started = Instant::now();
+    let received = rig.client.receive(&rig.url).max_messages(10).send().await.unwrap();
+    assert_eq!((received.len(), started.elapsed().as_secs()), (10, 7));
+    let failed: Vec<_> = received.iter().filter_map(|message| message.body().err()).collect();
+    assert_eq!(failed.len(), 1);
+    assert_eq!((failed[0].kind(), failed[0].is_retryable()), (ErrorKind::Download, true));
+    assert_eq!(failed[0].store_error().unwrap().kind(), StoreErrorKind::Unavailable);
+    let says = failed[0].to_string();
+    assert!(says.contains("within 7s") && says.contains("store_timeout"), "{says}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads_that_hang_do_not_stop_later_ones() {
+    let rig = rig().await;
+    for number in 0..10 {
+        rig.send(large(&number.to_string())).await;
+    }
+    hang(&rig, StoreCall::Get);
+    assert!(rig.client.receive(&rig.url).send().await.unwrap().iter().all(|message| message.body().is_err()));
+    rig.store.heal();
+    rig.server.clock().advance(Duration::from_secs(31));
+    assert!(rig.client.receive(&rig.url).send().await.unwrap().iter().all(|message| message.body().is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_not_deleted_in_time_is_tried_again_and_fails_no_call() {
+    let diary = Diary::default();
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<MemoryStore, _>| {
+        builder.store_timeout(PATIENCE).on_event(diary.listener())
+    };
+    let rig = Rig::with("q", settings).await;
+    rig.send(large("")).await;
+    let message = rig.receive().await.remove(0);
+    hang(&rig, StoreCall::Delete);
+    let started = Instant::now();
+    rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    assert_eq!((started.elapsed().as_secs(), rig.client.stats().cleanup_failed), (7, 1));
+    rig.client.finish_cleanup().await;
+    assert_eq!((diary.count("CleanupFailed"), rig.client.stats().cleanup_given_up), (5, 1));
+    assert_eq!(rig.store.objects().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payload_that_is_not_stored_in_time_is_not_sent() {
+    let rig = rig().await;
+    rig.store.fail_next(StoreCall::Put, StoreFault::Hang);
+    let started = Instant::now();
+    let sent = rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await;
+    let error = sent.unwrap_err();
+    // As long for each of the parts that may be on their way.
+    assert_eq!((error.kind(), started.elapsed().as_secs()), (ErrorKind::Upload, 5 * 7));
+    assert!(error.is_retryable() && error.store_error().unwrap().is_outcome_unknown(), "{error:?}");
+    assert_eq!((rig.bodies().len(), rig.store.calls().deletes), (0, 1), "it may be there, and goes");
+    hang(&rig, StoreCall::List);
+    let error = rig.client.sweep("", Duration::from_secs(15 * 86_400)).run().await.unwrap_err();
+    assert!(error.kind() == ErrorKind::Download && error.is_retryable(), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeouts_that_cannot_be_are_refused() {
+    let rig = Rig::new().await;
+    for (timeout, is_good) in [
+        (Duration::ZERO, false),
+        (Duration::from_millis(999), false),
+        (Duration::from_secs(1), true),
+        (Duration::from_secs(3_600), true),
+        (Duration::from_secs(3_601), false),
+    ] {
+        let built =
+            ExtendedClient::builder(rig.plain.clone(), rig.store.clone()).store_timeout(timeout).build();
+        match built {
+            Ok(_) => assert!(is_good, "{timeout:?}"),
+            Err(error) => {
+                assert!(!is_good && error.kind() == ErrorKind::Config, "{error}");
+                assert!(error.to_string().contains("1 to 3600 s"), "{error}");
+            }
+        }
+    }
+}
+
+/// A store whose bodies come, and are taken, with a pause before each piece; after `pieces` of them nothing happens any more.
+#[derive(Clone)]
+struct Dripping {
+    inner: MemoryStore,
+    pause: Duration,
+    pieces: usize,
+}
+
+impl Dripping {
+    fn over(&self, body: ByteStream) -> ByteStream {
+        let (pause, pieces) = (self.pause, self.pieces);
+        let drip = body.enumerate().then(move |(number, piece)| async move {
+            sleep(if number < pieces { pause } else { Duration::from_secs(1 << 30) }).await;
+            piece
+        });
+        drip.boxed()
+    }
+}
+
+impl PayloadStore for Dripping {
+    fn bucket(&self) -> &str {
+        self.inner.bucket()
+    }
+
+    async fn put(&self, at: &Pointer, mut upload: Upload) -> Result<(), StoreError> {
+        if let UploadBody::Stream(body) = upload.body {
+            upload.body = UploadBody::Stream(self.over(body));
+        }
+        self.inner.put(at, upload).await
+    }
+
+    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
+        let mut object = self.inner.get(at, from, tag).await?;
+        object.body = self.over(object.body);
+        object.tag = None;
+        Ok(object)
+    }
+
+    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
+        self.inner.delete(at).await
+    }
+
+    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
+        self.inner.list(bucket, prefix, page).await
+    }
+}
+
+fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<Dripping> {
+    let store = Dripping { inner: rig.store.clone(), pause: Duration::from_secs(pause), pieces };
+    ExtendedClient::builder(rig.plain.clone(), store).store_timeout(PATIENCE).build().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_body_arrives_and_one_that_stands_still_is_an_error() {
+    let rig = rig().await;
+    let body = "x".repeat(10 * (64 << 10));
+    rig.send(&body).await;
+    let started = Instant::now();
+    let received = dripping(&rig, 6, usize::MAX).receive(&rig.url).send().await.unwrap().remove(0);
+    assert!(received.body().unwrap() == Some(&body));
+    assert_eq!(started.elapsed().as_secs(), 60, "all of it may take longer than one call");
+
+    rig.server.clock().advance(Duration::from_secs(31));
+    let client = dripping(&rig, 6, 3);
+    let received = client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
+    let MessagePayload::Lazy(_) = &received.payload else { panic!("{:?}", received.payload) };
+    let mut stream = received.body_stream().await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(stream.try_next().await.unwrap().map(|piece| piece.len()), Some(64 << 10));
+        // Who reads it may take any time.
+        sleep(10 * PATIENCE).await;
+    }
+    let started = Instant::now();
+    let error = stream.try_next().await.unwrap_err();
+    assert_eq!((error.is_retryable(), started.elapsed()), (true, PATIENCE), "{error}");
+    assert!(error.to_string().contains("no byte has come within 7s"), "{error}");
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_source_and_a_slow_store_are_waited_for_and_a_store_that_stands_still_is_not() {
+    let rig = rig().await;
+    let source = |pause: u64| {
+        let pieces = stream::iter(0..4).then(move |_| async move {
+            sleep(Duration::from_secs(pause)).await;
+            Ok::<_, std::io::Error>(Bytes::from_static(b"tea "))
+        });
+        Payload::from_stream(pieces)
+    };
+    let sent = dripping(&rig, 30, usize::MAX).send_stream(&rig.url, source(1_000)).send().await.unwrap();
+    assert_eq!(rig.store.bytes(&sent.pointer).unwrap(), "tea tea tea tea ");
+
+    let started = Instant::now();
+    let error = dripping(&rig, 30, 2).send_stream(&rig.url, source(1_000)).send().await.unwrap_err();
+    assert!(error.kind() == ErrorKind::Upload && error.is_retryable(), "{error:?}");
+    assert!(error.to_string().contains("not gone on within 35s"), "{error}");
+    assert_eq!(started.elapsed().as_secs(), 3_000 + 2 * 30 + 35);
+    assert_eq!(rig.bodies().len(), 1);
+}
