@@ -20,8 +20,8 @@ use crate::store::PayloadStore;
 const SLACK: Duration = Duration::from_secs(1);
 /// How long payloads that are there wait for the last renewal, at most.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest that messages are kept hidden for their payloads.
-const MAX_HOLD: Duration = Duration::from_secs(3_600);
+/// The longest that the payloads of one receive are loaded, and their messages kept hidden for that.
+pub(super) const MAX_HOLD: Duration = Duration::from_secs(3_600);
 
 /// What has to be known of a receive after it was made.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,8 @@ impl Terms {
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Waits for `work`, and renews the leases of messages meanwhile, by the receipt handles of the service: whenever half of
-    /// the time is over, and at the end. `work` goes on while a renewal is under way, and never waits long for one.
+    /// the time is over, and at the end. `work` goes on while a renewal is under way, and never waits long for one. It has an
+    /// end of its own, at [`MAX_HOLD`].
     pub(super) async fn holding<T>(
         &self,
         terms: &Terms,
@@ -57,9 +58,6 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         // When the renewal was asked for that their time counts from, and when the next one is due.
         let (mut renewed, mut due) = (received, received + lease / 2);
         let done = loop {
-            if received.elapsed() >= MAX_HOLD {
-                return work.await;
-            }
             if let Ok(done) = timeout_at(due, work.as_mut()).await {
                 break done;
             }

@@ -2,13 +2,15 @@
 
 use sqs_client::checksum::Md5Hex;
 use sqs_client::client::Execute;
+use tokio::time::{Instant, timeout_at};
 
 use super::PayloadRef;
+use super::hold::MAX_HOLD;
 use crate::client::ExtendedClient;
 use crate::digest::md5_of;
 use crate::error::Error;
 use crate::payload::Download;
-use crate::store::PayloadStore;
+use crate::store::{PayloadStore, StoreError, StoreErrorKind};
 
 /// A payload that is text.
 pub(super) struct Text {
@@ -17,6 +19,16 @@ pub(super) struct Text {
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+    /// Loads a payload, and gives it up when its receive has gone on for too long.
+    pub(super) async fn load_until(&self, payload: &PayloadRef, until: Instant) -> Result<Text, Error> {
+        timeout_at(until, self.load(payload)).await.unwrap_or_else(|_| {
+            let at = payload.pointer();
+            let hold = MAX_HOLD.as_secs();
+            let says = format!("reading {at}: not all payloads of its receive were loaded within {hold} s");
+            Err(Error::reading(at, StoreError::new(StoreErrorKind::Unavailable, says).into()))
+        })
+    }
+
     /// Loads a payload. At most as many at a time as the client allows, over all its clones.
     pub(super) async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
         let shared = &self.shared;

@@ -5,8 +5,10 @@ use sqs_client::checksum::ChecksumMismatch;
 use sqs_client::client::Execute;
 use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::Message;
+use tokio::time::Instant;
 
 use super::find::{Found, find};
+use super::hold::MAX_HOLD;
 use super::message::{extend_handle, original_handle, unwrap};
 use super::opener::Opener;
 use super::undelivered::Undelivered;
@@ -19,6 +21,17 @@ use crate::store::PayloadStore;
 
 /// Messages of one receive that are looked at at a time.
 const MESSAGES: usize = 10;
+
+/// What becomes of the payload of a message.
+#[derive(Clone, Copy, Debug)]
+enum Loads {
+    /// It stays where it is.
+    Nothing,
+    /// It is loaded, however long that takes.
+    Now,
+    /// It is loaded, or given up then.
+    Until(Instant),
+}
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// What is known of the payload of a message, by the message alone: nothing is loaded.
@@ -47,10 +60,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ///
     /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
-        self.open(message, false).await
+        self.open(message, Loads::Now).await
     }
 
-    async fn open(&self, mut message: Message, is_lazy: bool) -> ExtendedMessage {
+    async fn open(&self, mut message: Message, loads: Loads) -> ExtendedMessage {
         let (opener, found) = (Opener::new(&self.shared), self.payload(&message));
         if let MessagePayload::Failed(error) = &found {
             self.tell_failed(&message, error);
@@ -58,11 +71,15 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let MessagePayload::Lazy(reference) = found else {
             return ExtendedMessage { message, payload: found, opener };
         };
-        if is_lazy {
-            extend_handle(&mut message, reference.pointer());
-            return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), opener };
-        }
-        let payload = match self.load(&reference).await {
+        let loaded = match loads {
+            Loads::Nothing => {
+                extend_handle(&mut message, reference.pointer());
+                return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), opener };
+            }
+            Loads::Now => self.load(&reference).await,
+            Loads::Until(end) => self.load_until(&reference, end).await,
+        };
+        let payload = match loaded {
             Ok(text) => {
                 extend_handle(&mut message, reference.pointer());
                 unwrap(&mut message, text.body, text.md5);
@@ -94,7 +111,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> Vec<ExtendedMessage> {
         let is_loading = !is_lazy && messages.iter().any(carries_pointer);
         let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
-        let opening = stream::iter(messages).map(|message| self.open(message, is_lazy));
+        let loads = if is_lazy { Loads::Nothing } else { Loads::Until(Instant::now() + MAX_HOLD) };
+        let opening = stream::iter(messages).map(|message| self.open(message, loads));
         let opening = opening.buffered(MESSAGES).collect::<Vec<_>>();
         let undelivered = Undelivered::new(self, &terms.queue_url, handles);
         let opened = if is_loading {

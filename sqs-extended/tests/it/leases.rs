@@ -101,6 +101,28 @@ async fn messages_stay_hidden_while_their_payloads_are_loaded() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_an_hour_what_is_not_loaded_is_given_up_and_nothing_has_been_let_go() {
+    let rig = Rig::new().await;
+    for number in 0..10 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(1_000));
+    let builder = ExtendedClient::builder(rig.plain.clone(), slow).concurrency(1);
+    let client = builder.store_timeout(Duration::from_secs(3_600)).build().unwrap();
+    let started = Instant::now();
+    let messages = client.receive(&rig.url).send().await.unwrap();
+    assert_eq!((messages.len(), started.elapsed().as_secs(), rig.in_flight()), (10, 3_600, 10));
+    let failed: Vec<_> = messages.iter().filter_map(|message| message.body().err()).collect();
+    assert_eq!(failed.len(), 7);
+    for error in failed {
+        assert!(error.is_retryable() && error.to_string().contains("within 3600 s"), "{error}");
+    }
+    // Their whole time is left.
+    sleep(Duration::from_secs(29)).await;
+    assert!(rig.receive_plain().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn fast_downloads_renew_nothing() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
