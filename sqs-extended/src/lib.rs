@@ -7,6 +7,7 @@ mod digest;
 mod error;
 mod event;
 mod handle;
+mod key;
 mod offload;
 mod payload;
 mod pointer;

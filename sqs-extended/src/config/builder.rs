@@ -58,7 +58,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClientBuilder<S, H> {
     }
 
     /// One more bucket that pointers of received messages may lead to, for reading and for deleting; by default only that of
-    /// the store. Who can send to the queue chooses which objects of these buckets its readers read and delete.
+    /// the store. Who can send to the queue chooses which objects of these buckets its readers read, and which of those whose
+    /// keys end in a UUID they delete: buckets should hold payloads and nothing else.
     pub fn allow_bucket(mut self, bucket: impl Into<String>) -> Self {
         self.settings.allowed_buckets.insert(bucket.into());
         self

@@ -8,6 +8,7 @@ use sqs_client::operation::delete_message_batch::{DeleteMessageBatchInput, Delet
 
 use crate::client::ExtendedClient;
 use crate::handle::ExtendedHandle;
+use crate::key::ends_with_uuid;
 use crate::pointer::Pointer;
 use crate::store::PayloadStore;
 
@@ -33,10 +34,15 @@ pub(crate) fn strip_changes(input: &mut ChangeMessageVisibilityBatchInput) {
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Deletes the objects of messages that are deleted, if that is wanted and allowed. What fails is tried again later.
+    ///
+    /// A pointer is the word of its sender, also where nobody has seen its payload. Of what else lies in the bucket, it makes
+    /// nobody delete anything.
     pub(crate) async fn clean_up(&self, pointers: impl IntoIterator<Item = Pointer>) {
         let settings = &self.shared.settings;
         if settings.clean_up {
-            let is_allowed = |pointer: &Pointer| settings.allowed_buckets.contains(pointer.bucket());
+            let is_allowed = |pointer: &Pointer| {
+                settings.allowed_buckets.contains(pointer.bucket()) && ends_with_uuid(pointer.key())
+            };
             self.shared.cleaner.delete(pointers.into_iter().filter(is_allowed)).await;
         }
     }

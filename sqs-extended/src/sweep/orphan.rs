@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::key::ends_with_uuid;
+
 /// What an object in a listing is, or an upload that never ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Verdict {
@@ -21,15 +23,6 @@ pub(super) fn judge(key: &str, written: SystemTime, now: SystemTime, older_than:
     // One from the future has no age.
     let age = now.duration_since(written).unwrap_or_default();
     if age > older_than { Verdict::Orphan } else { Verdict::Young }
-}
-
-fn ends_with_uuid(key: &str) -> bool {
-    let Some(start) = key.len().checked_sub(36) else { return false };
-    let Some(name) = key.get(start..) else { return false };
-    name.bytes().enumerate().all(|(place, byte)| match place {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    })
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ async fn foreign_buckets_are_neither_read_nor_deleted_from() {
 #[tokio::test(start_paused = true)]
 async fn buckets_that_are_allowed_are_read_and_deleted_from() {
     let rig = Rig::with("q", |builder| builder.allow_bucket("other")).await;
-    let other = Pointer::new("other", "k");
+    let other = Pointer::new("other", "01234567-89ab-4cde-8f01-23456789abcd");
     rig.store.overwrite(&other, "tea");
     rig.forge(other.to_body(PointerClass::Legacy), Some(("SQSLargePayloadSize", "3"))).await;
     let message = rig.receive().await.remove(0);

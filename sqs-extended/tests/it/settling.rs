@@ -21,6 +21,28 @@ fn deletes(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
     messages.iter().enumerate().map(entry).collect()
 }
 
+/// Of a key that no library has given, whatever its receiver knows of it.
+#[tokio::test(start_paused = true)]
+async fn a_pointer_makes_nobody_delete_what_is_no_payload() {
+    let rig = Rig::new().await;
+    let uuid = "orders/01234567-89ab-4cde-8f01-23456789abcd";
+    for key in ["backups/db.dump", uuid] {
+        for is_lazy in [true, false] {
+            let pointer = rig.plant(key, b"tea").await;
+            let receive = rig.client.receive(&rig.url);
+            let receive = if is_lazy { receive.lazy() } else { receive };
+            let received = receive.send().await.unwrap().remove(0);
+            rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();
+            assert!(rig.bodies().is_empty());
+            assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key}, lazy: {is_lazy}");
+            let pointer = rig.plant(key, b"tea").await;
+            let batch = rig.client.delete_message_batch().queue_url(&rig.url);
+            batch.set_entries(Some(deletes(&rig.receive().await))).send().await.unwrap();
+            assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key} in a batch");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_deleted_message_takes_its_object_with_it() {
     let rig = Rig::new().await;
