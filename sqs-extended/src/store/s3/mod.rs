@@ -16,6 +16,7 @@ mod parting;
 mod put;
 mod read;
 mod settings;
+mod shown;
 mod source;
 mod unfinished;
 

@@ -5,10 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::{ByteStream as Body, DateTime};
+use aws_sdk_s3::types::EncodingType;
 use futures_util::{StreamExt as _, stream};
 
-use super::S3Store;
 use super::error::{Asked, What};
+use super::{S3Store, shown};
 use crate::pointer::Pointer;
 use crate::store::{ByteStream, Listed, Object, ObjectPage, StoreError, StoreErrorKind};
 
@@ -35,12 +36,18 @@ impl S3Store {
     ) -> Result<ObjectPage, StoreError> {
         let asked = Asked { what: What::List, bucket, key: prefix };
         let request = self.client().list_objects_v2().bucket(bucket).prefix(prefix).max_keys(1_000);
+        let request = request.encoding_type(EncodingType::Url);
         let request = request.set_continuation_token(page.map(str::to_owned));
         let answer = request.set_expected_bucket_owner(self.owner()).send().await;
         let answer = answer.map_err(|error| asked.failed(error))?;
+        let encoding = answer.encoding_type;
         let objects = answer.contents.unwrap_or_default().into_iter().filter_map(|object| {
             let length = u64::try_from(object.size.unwrap_or_default()).unwrap_or_default();
-            Some(Listed::new(object.key?, length, time(object.last_modified.as_ref())))
+            Some(Listed::new(
+                shown::key(object.key?, encoding.as_ref())?,
+                length,
+                time(object.last_modified.as_ref()),
+            ))
         });
         let more = answer.is_truncated.unwrap_or_default();
         Ok(ObjectPage::new(objects.collect(), answer.next_continuation_token.filter(|_| more)))

@@ -1,10 +1,11 @@
 //! Uploads in parts that were begun and never ended.
 
 use aws_sdk_s3::error::ProvideErrorMetadata as _;
+use aws_sdk_s3::types::EncodingType;
 
-use super::S3Store;
 use super::error::{Asked, What};
 use super::read::time;
+use super::{S3Store, shown};
 use crate::pointer::Pointer;
 use crate::store::{StoreError, StoreErrorKind, Unfinished, UnfinishedPage};
 
@@ -23,14 +24,21 @@ impl S3Store {
             Some(Err(_)) => return Err(asked.wrong(StoreErrorKind::Refused, "this is no page of uploads")),
         };
         let request = self.client().list_multipart_uploads().bucket(bucket).prefix(prefix).max_uploads(1_000);
+        let request = request.encoding_type(EncodingType::Url);
         let request = request.set_key_marker(key).set_upload_id_marker(id);
         let answer = request.set_expected_bucket_owner(self.owner()).send().await;
         let answer = answer.map_err(|error| asked.failed(error))?;
+        let encoding = answer.encoding_type;
+        let key = |shown| shown::key(shown, encoding.as_ref());
         let uploads = answer.uploads.unwrap_or_default().into_iter().filter_map(|upload| {
-            Some(Unfinished::new(upload.key?, upload.upload_id?, time(upload.initiated.as_ref())))
+            Some(Unfinished::new(key(upload.key?)?, upload.upload_id?, time(upload.initiated.as_ref())))
         });
         let more = answer.is_truncated.unwrap_or_default();
-        let next = answer.next_key_marker.filter(|_| more).map(|key| (key, answer.next_upload_id_marker));
+        let next = answer
+            .next_key_marker
+            .and_then(key)
+            .filter(|_| more)
+            .map(|key| (key, answer.next_upload_id_marker));
         let next = next.and_then(|next| serde_json::to_string(&next).ok());
         Ok(UnfinishedPage::new(uploads.collect(), next))
     }

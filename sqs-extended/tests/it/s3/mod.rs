@@ -3,6 +3,7 @@
 mod beside;
 mod fault;
 mod get;
+mod keys;
 mod killed;
 mod memory;
 mod missing;

@@ -1,0 +1,95 @@
+//! Keys with unusual characters, as S3 has them on the wire, in signatures and in listings.
+
+use std::collections::BTreeSet;
+
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::types::MessageAttributeValue;
+use sqs_extended::{PayloadStore as _, Pointer, PointerClass, S3Store, Upload, UploadBody};
+
+use super::beside::{Beside, OLD};
+use super::rig::{BUCKET, client};
+
+const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
+
+/// What stands before a UUID.
+const ODD: [&str; 20] = [
+    "a b",
+    "Gr\u{fc}\u{df}e/\u{1f980}",
+    "quote\"back\\slash",
+    "new\nline",
+    "carriage\rreturn",
+    "tab\t",
+    "\u{1}",
+    "\u{7f}",
+    "-..s3BucketName",
+    "a+b%20c?d=e&f",
+    "...",
+    "./a",
+    "../foreign/secret",
+    "a//b",
+    "/root",
+    "a/../b",
+    "<&>",
+    "*'()!",
+    "#;,",
+    "%",
+];
+
+fn keys() -> BTreeSet<String> {
+    ODD.iter().map(|odd| format!("{odd}{UUID}")).collect()
+}
+
+fn store(beside: &Beside) -> S3Store {
+    S3Store::new(client(beside.s3().endpoint_url()), BUCKET)
+}
+
+async fn put_all(store: &S3Store) {
+    for key in keys() {
+        let upload = Upload::new(UploadBody::Bytes(key.clone().into()));
+        store
+            .put(&Pointer::new(BUCKET, &key), upload)
+            .await
+            .unwrap_or_else(|error| panic!("{key:?}: {error}"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn keys_with_unusual_characters_go_there_and_back() {
+    let beside = Beside::start().await;
+    put_all(&store(&beside)).await;
+    assert_eq!(beside.objects(), keys());
+    let client = beside.client(RetryConfig::disabled());
+    for key in keys() {
+        let send = beside.server.client().send_message().queue_url(&beside.url);
+        let send = send.message_body(Pointer::new(BUCKET, &key).to_body(PointerClass::Modern));
+        let size = MessageAttributeValue::number(key.len());
+        send.message_attributes("ExtendedPayloadSize", size).send().await.unwrap();
+        let received = client.receive(&beside.url).send().await.unwrap().remove(0);
+        assert_eq!(received.body().unwrap_or_else(|error| panic!("{key:?}: {error:?}")), Some(key.as_str()));
+        client.queue(&beside.url).delete(&received.message).send().await.unwrap();
+        assert!(!beside.objects().contains(&key), "{key:?}");
+    }
+    assert!(beside.objects().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn keys_with_unusual_characters_are_listed_and_swept() {
+    let beside = Beside::start().await;
+    let (store, s3) = (store(&beside), client(beside.s3().endpoint_url()));
+    put_all(&store).await;
+    for key in keys() {
+        // The answer names the key, which the SDK cannot always read.
+        let _ = s3.create_multipart_upload().bucket(BUCKET).key(key).send().await;
+    }
+    let listed = store.list(BUCKET, "", None).await.unwrap().objects;
+    assert_eq!(listed.into_iter().map(|object| object.key).collect::<BTreeSet<_>>(), keys());
+    let begun = beside.uploads().len();
+    let listed = store.list_unfinished(BUCKET, "", None).await.unwrap().uploads;
+    assert_eq!(listed.into_iter().map(|upload| upload.key).collect::<BTreeSet<_>>(), keys());
+
+    beside.server.clock().advance(OLD + std::time::Duration::from_secs(1));
+    let report = Beside::sweep(&beside.client(RetryConfig::disabled())).delete().run().await.unwrap();
+    let progress = report.progress;
+    assert_eq!((progress.deleted, progress.aborted), (ODD.len() as u64, begun as u64));
+    assert_eq!((beside.objects().len(), beside.uploads().len()), (0, 0));
+}
