@@ -50,8 +50,18 @@ impl S3Store {
             ))
         });
         let more = answer.is_truncated.unwrap_or_default();
-        Ok(ObjectPage::new(objects.collect(), answer.next_continuation_token.filter(|_| more)))
+        let next = next_page(asked, more, answer.next_continuation_token)?;
+        Ok(ObjectPage::new(objects.collect(), next))
     }
+}
+
+/// Where a listing goes on. One that does not say where, and is not at its end, is no whole one.
+pub(super) fn next_page<T>(asked: Asked<'_>, more: bool, next: Option<T>) -> Result<Option<T>, StoreError> {
+    if more && next.is_none() {
+        let says = "the listing is cut off and does not say where it goes on; what was found so far is not all there is";
+        return Err(asked.wrong(StoreErrorKind::Refused, says));
+    }
+    Ok(next.filter(|_| more))
 }
 
 /// What has no time was written just now: nobody may take it for old.

@@ -4,7 +4,7 @@ use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::EncodingType;
 
 use super::error::{Asked, What};
-use super::read::time;
+use super::read::{next_page, time};
 use super::{S3Store, shown};
 use crate::pointer::Pointer;
 use crate::store::{StoreError, StoreErrorKind, Unfinished, UnfinishedPage};
@@ -34,11 +34,8 @@ impl S3Store {
             Some(Unfinished::new(key(upload.key?)?, upload.upload_id?, time(upload.initiated.as_ref())))
         });
         let more = answer.is_truncated.unwrap_or_default();
-        let next = answer
-            .next_key_marker
-            .and_then(key)
-            .filter(|_| more)
-            .map(|key| (key, answer.next_upload_id_marker));
+        let next = next_page(asked, more, answer.next_key_marker.and_then(key))?;
+        let next = next.map(|key| (key, answer.next_upload_id_marker));
         let next = next.and_then(|next| serde_json::to_string(&next).ok());
         Ok(UnfinishedPage::new(uploads.collect(), next))
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use futures_util::{StreamExt as _, stream};
 use sqs_client::config::retry::RetryConfig;
 use sqs_extended::{PayloadStore as _, Pointer};
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::S3Action;
 
 use super::beside::Beside;
 use super::rig::{BUCKET, client};
@@ -42,4 +44,28 @@ async fn uploads_that_never_ended_come_in_pages() {
         (0, 1_003),
         "others' names are left alone"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_listing_that_is_cut_off_and_does_not_say_where_it_goes_on_is_an_error_and_no_report() {
+    let beside = Beside::start().await;
+    let client = beside.client(RetryConfig::disabled());
+    for (action, name) in [
+        (S3Action::ListObjectsV2, "ListBucketResult"),
+        (S3Action::ListMultipartUploads, "ListMultipartUploadsResult"),
+    ] {
+        let listing = |rest: &str| format!("<{name}><Name>{BUCKET}</Name>{rest}</{name}>");
+        for (rest, is_whole) in [("<IsTruncated>true</IsTruncated>", false), ("", true)] {
+            beside.server.faults().clear();
+            beside.server.faults().inject(Fault::status(200, listing(rest)).on_s3(action));
+            let report = Beside::sweep(&client).run().await;
+            assert_eq!(report.is_ok(), is_whole, "{name}: {report:?}");
+            let Err(error) = report else { continue };
+            let says = error.store_error().unwrap();
+            assert!(
+                !error.is_retryable() && says.to_string().contains("does not say where it goes on"),
+                "{says}"
+            );
+        }
+    }
 }
