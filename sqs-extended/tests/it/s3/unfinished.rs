@@ -1,6 +1,7 @@
 //! Uploads in parts that never ended, as a store lists them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_client::config::retry::RetryConfig;
@@ -8,7 +9,7 @@ use sqs_extended::{PayloadStore as _, Pointer};
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 
-use super::beside::Beside;
+use super::beside::{Beside, OLD};
 use super::rig::{BUCKET, client};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -38,12 +39,13 @@ async fn uploads_that_never_ended_come_in_pages() {
     // One that is not there any more is ended already.
     let at = Pointer::new(BUCKET, "odd \"key\"/0000");
     assert_eq!(store.abort_unfinished(&at, "none").await.map_err(|error| error.to_string()), Ok(()));
+    // All are old now. Others' names are left alone, and one of ours is not.
+    let ours = "odd/01234567-89ab-4cde-8f01-23456789abcd";
+    s3.create_multipart_upload().bucket(BUCKET).key(ours).send().await.unwrap();
+    beside.server.clock().advance(OLD + Duration::from_secs(1));
     let report = Beside::sweep(&client).delete().run().await.unwrap();
-    assert_eq!(
-        (report.progress.unfinished, beside.uploads().len()),
-        (0, 1_003),
-        "others' names are left alone"
-    );
+    assert_eq!(report.unfinished.iter().map(|upload| upload.key.as_str()).collect::<Vec<_>>(), [ours]);
+    assert_eq!((report.progress.aborted, beside.uploads()), (1, seen));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
