@@ -1,6 +1,7 @@
 //! The one error of this crate: one word wide, cheap to clone.
 
 mod kind;
+mod service;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -40,6 +41,7 @@ enum Source {
 #[derive(Clone, Copy)]
 struct Hints {
     is_retryable: bool,
+    is_throttle: bool,
     is_outcome_unknown: bool,
 }
 
@@ -99,8 +101,11 @@ impl Error {
 
     /// What the client below says.
     pub(crate) fn below<E: OperationError>(error: E) -> Self {
-        let hints =
-            Hints { is_retryable: error.is_retryable(), is_outcome_unknown: error.is_outcome_unknown() };
+        let hints = Hints {
+            is_retryable: error.is_retryable(),
+            is_throttle: error.is_throttle(),
+            is_outcome_unknown: error.is_outcome_unknown(),
+        };
         let client = error.client_error().cloned();
         let source = Source::Client { error: Arc::new(error), client, hints };
         Self::make(ErrorKind::Client, String::new(), None, source)
@@ -172,6 +177,10 @@ impl OperationError for Error {
 
     fn is_retryable(&self) -> bool {
         self.is_retryable()
+    }
+
+    fn is_throttle(&self) -> bool {
+        self.is_throttle()
     }
 
     fn is_outcome_unknown(&self) -> bool {

@@ -49,3 +49,30 @@ async fn errors_show_what_the_client_below_says() {
     assert_eq!(words(error.to_string()), words(below.to_string()));
     assert_eq!(size_of::<sqs_extended::Error>(), size_of::<usize>());
 }
+
+/// As code that was written for the plain client asks them.
+#[tokio::test(start_paused = true)]
+async fn errors_say_what_those_of_the_plain_client_say() {
+    let rig = Rig::new().await;
+    let nowhere = rig.url.replace("/q", "/none");
+    let receive = || rig.client.receive_message().queue_url(&nowhere);
+    match receive().send().await {
+        Err(error) if error.is_queue_does_not_exist() => {
+            let client = error.client_error().unwrap();
+            assert_eq!((error.code(), error.message()), (client.code(), client.message()));
+            assert!(error.message().is_some() && error.request_id().is_some() && !error.is_throttle());
+            assert_eq!(error.request_id(), client.request_id());
+        }
+        other => panic!("{other:?}"),
+    }
+    rig.server.faults().inject(sqs_mock_server::faults::Fault::throttle());
+    match receive().send().await {
+        Err(error) if error.is_throttle() => assert!(error.is_request_throttled() && error.is_retryable()),
+        other => panic!("{other:?}"),
+    }
+    let error = rig.client.sweep("", std::time::Duration::ZERO).run().await.unwrap_err();
+    assert_eq!(
+        (error.code(), error.message(), error.request_id(), error.is_throttle()),
+        (None, None, None, false)
+    );
+}
