@@ -1,7 +1,8 @@
 //! Run with: `cargo bench -p sqs-extended --bench stream`
 //!
 //! Throughput of streaming a file into S3 and out of it, beside aws-sdk-s3 by hand, against the same server in the same run:
-//! a sink, which shows what the client costs, and s3s with its file store. Each server is a process of its own.
+//! a sink, which shows what the client costs, and s3s with its file store. Each server is a process of its own. Our rows are
+//! `send_stream` and `body_stream`, from the call to the message sent and to the file on the disk, with queues in this process.
 
 mod rows;
 mod server;
@@ -77,7 +78,7 @@ async fn all(options: &Options) -> Result<(), Failed> {
         let server = Server::start(kind, options.setting.bytes)?;
         for (direction, rows, path) in [("up", UP, &from), ("down", DOWN, &to)] {
             if direction == "down" && kind == Kind::S3s {
-                rows::ours_up(server.client(), options.setting, from.clone(), "read").await?;
+                rows::prepare(server.client(), from.clone()).await?;
             }
             let rows: Vec<_> = rows.iter().filter(|row| row.name.contains(&options.rows)).collect();
             let measured = measure(&rows, &server, options, path).await?;

@@ -7,11 +7,16 @@ use aws_sdk_s3::primitives::{ByteStream, Length};
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sqs_extended::{Download, Payload, Pointer, S3Store};
+use sqs_client::types::MessageAttributeValue;
+use sqs_extended::{ExtendedClient, Payload, Pointer, PointerClass, S3Store};
+use sqs_mock_server::MockSqs;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
 use crate::Failed;
 use crate::server::BUCKET;
+
+/// Its name.
+const READ: &str = "read";
 
 /// The same for everybody.
 #[derive(Clone, Copy)]
@@ -32,10 +37,10 @@ pub(crate) struct Row {
 
 pub(crate) const UP: &[Row] = &[
     Row {
-        name: "sqs-extended",
+        name: "sqs-extended, send_stream",
         is_ours: true,
         reads: false,
-        run: |c, s, p, k| Box::pin(async move { ours_up(c, s, p, &k).await }),
+        run: |c, s, p, _| Box::pin(ours_up(c, s, p)),
     },
     theirs("aws-sdk-s3, reader of 4 KiB", false, |c, s, p, k| {
         Box::pin(theirs_up(c, s, p, k, Parts::Path(4 << 10)))
@@ -47,7 +52,12 @@ pub(crate) const UP: &[Row] = &[
 ];
 
 pub(crate) const DOWN: &[Row] = &[
-    Row { name: "sqs-extended", is_ours: true, reads: true, run: |c, s, p, _| Box::pin(ours_down(c, s, p)) },
+    Row {
+        name: "sqs-extended, body_stream",
+        is_ours: true,
+        reads: true,
+        run: |c, s, p, _| Box::pin(ours_down(c, s, p)),
+    },
     theirs("aws-sdk-s3, one request", true, |c, _, p, _| Box::pin(theirs_down(c, p))),
     theirs("aws-sdk-s3, ranges at once", true, |c, s, p, _| Box::pin(theirs_ranges(c, s, p))),
 ];
@@ -56,16 +66,35 @@ const fn theirs(name: &'static str, reads: bool, run: Run) -> Row {
     Row { name, is_ours: false, reads, run }
 }
 
-pub(crate) async fn ours_up(client: &Client, set: Setting, path: PathBuf, key: &str) -> Result<(), Failed> {
-    let store = S3Store::builder(client.clone(), BUCKET).part_size(set.part).parts_in_flight(set.in_flight);
-    Payload::from_path(path).put(&store.build()?, &Pointer::new(BUCKET, key)).await?;
+/// The object that everybody reads.
+pub(crate) async fn prepare(client: &Client, path: PathBuf) -> Result<(), Failed> {
+    let store = S3Store::new(client.clone(), BUCKET);
+    Payload::from_path(path).put(&store, &Pointer::new(BUCKET, READ)).await?;
     Ok(())
 }
 
+/// A client whose queues are in this process, and cost nothing beside a payload.
+async fn extended(store: S3Store) -> Result<(ExtendedClient<S3Store>, String), Failed> {
+    let client = ExtendedClient::new(MockSqs::in_process().client(), store);
+    let queue = client.create_queue().queue_name("q").send().await?;
+    Ok((client, queue.queue_url.ok_or("no queue")?))
+}
+
+async fn ours_up(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
+    let store = S3Store::builder(client.clone(), BUCKET).part_size(set.part).parts_in_flight(set.in_flight);
+    let (client, queue) = extended(store.build()?).await?;
+    let sent = client.send_stream(queue, Payload::from_path(path)).send().await?;
+    if sent.length == set.bytes { Ok(()) } else { Err("another length".into()) }
+}
+
 async fn ours_down(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
-    let store = S3Store::new(client.clone(), BUCKET);
-    let body = Download::new(&store, Pointer::new(BUCKET, "read"), set.bytes).open().await?;
-    body.write_to_path(path).await?;
+    let (client, queue) = extended(S3Store::new(client.clone(), BUCKET)).await?;
+    let send = client.inner().send_message().queue_url(&queue);
+    let send = send.message_body(Pointer::new(BUCKET, READ).to_body(PointerClass::Modern));
+    let size = MessageAttributeValue::number(set.bytes);
+    send.message_attributes("ExtendedPayloadSize", size).send().await?;
+    let received = client.receive(&queue).lazy().send().await?.pop().ok_or("no message")?;
+    received.body_stream().await?.write_to_path(path).await?;
     Ok(())
 }
 
