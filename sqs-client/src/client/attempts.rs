@@ -33,10 +33,8 @@ pub(super) struct Call {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Repeats {
     AsConfigured,
-    /// The caller where the service may have acted on the request; it has sent so many before.
-    InDoubtByCaller {
-        attempts: u32,
-    },
+    /// The caller where the service may have acted on the request.
+    InDoubtByCaller,
     /// Here only what a correction of clock or token lets succeed, which the service has not acted on.
     ByCaller,
 }
@@ -131,7 +129,7 @@ impl Shared {
             match decision {
                 Decision::GiveUp => return Err(error),
                 Decision::RetryAfter(pause)
-                    if context.maybe_acted && matches!(call.repeats, Repeats::InDoubtByCaller { .. }) =>
+                    if context.maybe_acted && call.repeats == Repeats::InDoubtByCaller =>
                 {
                     context.repeat_after = Some(pause);
                     return Err(Error::new(failed.cause, context.clone()));

@@ -37,8 +37,8 @@ pub trait Execute: Clone + Send + Sync + 'static {
     }
 
     /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
-    /// must not be repeated as they are. `attempts` requests were sent before, for the same purpose. The input is the caller's,
-    /// who may change it and run it again; it stays as it was, but for a deduplication id that the client generates.
+    /// must not be repeated as they are. `earlier` is the error of the request before, if one was sent for the same purpose: its
+    /// attempts and its time count. The input is the caller's, who may change it and run it again; it stays as it was, but for a deduplication id that the client generates.
     ///
     /// Implementations that repeat nothing need not provide it.
     ///
@@ -48,9 +48,9 @@ pub trait Execute: Clone + Send + Sync + 'static {
     fn execute_unrepeated<O: Operation>(
         &self,
         input: &mut O::Input,
-        attempts: u32,
+        earlier: Option<&Error>,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
-        let _ = attempts;
+        let _ = earlier;
         self.execute::<O>(input.clone())
     }
 }
@@ -86,19 +86,19 @@ impl Execute for Client {
     type Error = Error;
 
     async fn execute<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(&mut input, Repeats::AsConfigured).await
+        self.shared.call::<O>(&mut input, Repeats::AsConfigured, None).await
     }
 
     async fn execute_once<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(&mut input, Repeats::ByCaller).await
+        self.shared.call::<O>(&mut input, Repeats::ByCaller, None).await
     }
 
     async fn execute_unrepeated<O: Operation>(
         &self,
         input: &mut O::Input,
-        attempts: u32,
+        earlier: Option<&Error>,
     ) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input, Repeats::InDoubtByCaller { attempts }).await
+        self.shared.call::<O>(input, Repeats::InDoubtByCaller, earlier).await
     }
 }
 

@@ -35,12 +35,16 @@ impl Shared {
         &self,
         input: &mut O::Input,
         repeats: Repeats,
+        earlier: Option<&Error>,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
-        let attempts = if let Repeats::InDoubtByCaller { attempts } = repeats { attempts } else { 0 };
-        let mut context = Context { action: Some(O::ACTION), attempts, ..Context::default() };
+        let attempts = earlier.map_or(0, Error::attempts);
+        // The timeout of the operation is for all requests, whoever repeats them.
+        let begun = earlier.and_then(Error::begun).unwrap_or(started);
+        let mut context =
+            Context { action: Some(O::ACTION), attempts, begun: Some(begun), ..Context::default() };
         let span = self.span(O::ACTION, input.queue_url());
-        let exchange = self.exchange::<O>(input, &mut context, started, repeats);
+        let exchange = self.exchange::<O>(input, &mut context, begun, repeats);
         let result = exchange.instrument(span.clone()).await;
 
         let error = result.as_ref().err();

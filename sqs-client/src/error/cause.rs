@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_types::error::operation::BuildError;
+use tokio::time::Instant;
 
 use crate::checksum::ChecksumMismatch;
 use crate::endpoint::EndpointError;
@@ -20,6 +21,8 @@ use crate::transport::TransportError;
 pub(crate) struct Context {
     pub(crate) action: Option<Action>,
     pub(crate) attempts: u32,
+    /// When the first of them began, as far as timeouts go.
+    pub(crate) begun: Option<Instant>,
     /// Of the latest attempt.
     pub(crate) request_id: Option<String>,
     /// Of the latest attempt.

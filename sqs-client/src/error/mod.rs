@@ -136,6 +136,11 @@ impl Error {
         self.0.context.attempts
     }
 
+    /// When the first of them began.
+    pub(crate) fn begun(&self) -> Option<tokio::time::Instant> {
+        self.0.context.begun
+    }
+
     /// Whether the same call may succeed later. The client has repeated it as often as it is configured to.
     pub fn is_retryable(&self) -> bool {
         matches!(self.failure(), Failure::Throttle | Failure::Transient | Failure::Timeout)

@@ -61,11 +61,10 @@ async fn what_may_have_been_acted_on_is_not_repeated_when_nothing_may_be() {
     let client = client(&server.uri());
     let input =
         || SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
-    let error = client.execute_unrepeated::<SendMessage>(&mut input(), 0).await.expect_err("not repeated");
+    let error = client.execute_unrepeated::<SendMessage>(&mut input(), None).await.expect_err("not repeated");
     assert!(error.is_outcome_unknown() && error.repeat_after().is_some());
     assert_eq!((error.attempts(), requests(&server).await.len()), (1, 1));
-    let sent =
-        client.execute_unrepeated::<SendMessage>(&mut input(), error.attempts()).await.expect("accepted");
+    let sent = client.execute_unrepeated::<SendMessage>(&mut input(), Some(&error)).await.expect("accepted");
     assert!(!sent.is_maybe_repeated());
 }
 
@@ -74,9 +73,13 @@ async fn attempts_that_were_made_before_count() {
     let server = first(9, ResponseTemplate::new(500)).await;
     let mut input =
         SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
-    let error =
-        client(&server.uri()).execute_unrepeated::<SendMessage>(&mut input, 2).await.expect_err("the last");
-    assert_eq!((error.attempts(), error.repeat_after()), (3, None));
+    let (client, mut earlier) = (client(&server.uri()), None);
+    for number in 1..=3 {
+        let sent = client.execute_unrepeated::<SendMessage>(&mut input, earlier.as_ref()).await;
+        let error = sent.expect_err("it is refused");
+        assert_eq!((error.attempts(), error.repeat_after().is_some()), (number, number < 3));
+        earlier = Some(error);
+    }
 }
 
 #[tokio::test]
@@ -84,7 +87,7 @@ async fn a_clear_refusal_is_repeated_also_when_nothing_else_may_be() {
     let server = first(1, refusal(403, "RequestThrottled", "RequestThrottled", "Slow down.")).await;
     let mut input =
         SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
-    client(&server.uri()).execute_unrepeated::<SendMessage>(&mut input, 0).await.expect("accepted");
+    client(&server.uri()).execute_unrepeated::<SendMessage>(&mut input, None).await.expect("accepted");
     assert_eq!(requests(&server).await.len(), 2);
 }
 

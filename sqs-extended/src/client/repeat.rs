@@ -44,21 +44,20 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         mut input: O::Input,
         mut changed: Changed,
     ) -> Result<O::Output, Error> {
-        let (mut attempts, mut is_in_doubt) = (0, false);
+        let mut earlier: Option<sqs_client::Error> = None;
         let mut result = loop {
-            let result = self.inner.execute_unrepeated::<O>(&mut input, attempts).await;
+            let result = self.inner.execute_unrepeated::<O>(&mut input, earlier.as_ref()).await;
             let result = result.map_err(Error::below);
-            let Some((sent, pause)) = result.as_ref().err().and_then(repetition) else { break result };
-            attempts = sent;
+            let Some((failed, pause)) = result.as_ref().err().and_then(repetition) else { break result };
             sleep(pause).await;
             // That it could not be stored again is told as an event; what the caller has to know is what came before.
             if self.before_again(&mut input, &mut changed).await.is_none() {
                 break result;
             }
-            is_in_doubt = true;
+            earlier = Some(failed);
         };
         self.after(changed, &mut result).await;
-        if !is_in_doubt {
+        if earlier.is_none() {
             return result;
         }
         match result {
@@ -79,8 +78,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 }
 
-/// How many requests were sent, and how long to wait for the next one, if there is to be one.
-fn repetition(error: &Error) -> Option<(u32, Duration)> {
+/// What the next request, if there is to be one, has to know of those before it, and how long to wait for it.
+fn repetition(error: &Error) -> Option<(sqs_client::Error, Duration)> {
     let client = error.client_error()?;
-    Some((client.attempts(), client.repeat_after()?))
+    Some((client.clone(), client.repeat_after()?))
 }

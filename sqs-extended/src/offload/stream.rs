@@ -147,7 +147,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let result = if input.message_deduplication_id.is_some() {
             self.inner.execute::<SendMessage>(input).await
         } else {
-            self.inner.execute_unrepeated::<SendMessage>(&mut input, 0).await
+            self.inner.execute_unrepeated::<SendMessage>(&mut input, None).await
         };
         result.map_err(Error::below)
     }

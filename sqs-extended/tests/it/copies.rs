@@ -44,10 +44,10 @@ impl Execute for Spy {
     async fn execute_unrepeated<O: Operation>(
         &self,
         input: &mut O::Input,
-        attempts: u32,
+        earlier: Option<&sqs_client::Error>,
     ) -> Result<O::Output, Self::Error> {
         self.look(input);
-        self.inner.execute_unrepeated::<O>(input, attempts).await
+        self.inner.execute_unrepeated::<O>(input, earlier).await
     }
 }
 

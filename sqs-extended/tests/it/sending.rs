@@ -1,14 +1,18 @@
 //! What becomes of payloads when something goes wrong on the way into the queue.
 
+use std::time::Duration;
+
+use sqs_client::Client;
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::Execute as _;
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
-use sqs_extended::{ErrorKind, StoreCall, StoreErrorKind, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
 use crate::rig::{Diary, Rig, large};
@@ -385,4 +389,25 @@ async fn a_queue_without_deduplication_by_content_keeps_what_it_told() {
     tokio::time::advance(std::time::Duration::from_mins(6)).await;
     rig.server.faults().inject(Fault::throttle().on(Action::GetQueueAttributes));
     assert!(send().await.client_error().unwrap().message().unwrap().contains("MessageDeduplicationId"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_operation_timeout_bounds_all_requests_for_a_large_message_too() {
+    for is_batch in [false, true] {
+        let rig = Rig::new().await;
+        let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_secs(10));
+        let timeouts = timeouts.operation_attempt_timeout(Duration::from_secs(8)).build();
+        let plain = Client::from_conf(rig.server.client_config().timeout_config(timeouts).build());
+        let client = ExtendedClient::new(plain, rig.store.clone());
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(3_600)));
+        let started = tokio::time::Instant::now();
+        let error = if is_batch {
+            let batch = client.send_message_batch().queue_url(&rig.url);
+            batch.entries(entry("a", large(""))).send().await.unwrap_err()
+        } else {
+            client.send_message().queue_url(&rig.url).message_body(large("")).send().await.unwrap_err()
+        };
+        assert_eq!((started.elapsed().as_secs(), rig.store.calls().puts), (10, 2), "{error}");
+        assert!(error.is_outcome_unknown() && error.client_error().unwrap().is_timeout(), "{error}");
+    }
 }
