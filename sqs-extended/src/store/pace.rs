@@ -92,9 +92,8 @@ impl Stream for Paced {
         let piece = self.body.poll_next_unpin(context);
         match &piece {
             Poll::Pending => self.pace.waits(),
-            Poll::Ready(piece) => {
-                self.pace.gave(piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)));
-            }
+            Poll::Ready(Some(Ok(piece))) => self.pace.gave(piece.len()),
+            Poll::Ready(_) => self.pace.gave(0),
         }
         piece
     }

@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn objects_have_to_be_a_day_older_than_any_message() {
         assert!(check_objects(15 * DAY, 14 * DAY).is_ok());
-        for (older_than, retention) in [(15 * DAY - Duration::from_nanos(1), 14 * DAY), (14 * DAY, 14 * DAY)]
+        for (older_than, retention) in
+            [(14 * DAY + Duration::from_secs(86_399), 14 * DAY), (14 * DAY, 14 * DAY)]
         {
             let error = check_objects(older_than, retention).expect_err("too young");
             assert_eq!(error.kind(), ErrorKind::Config);

@@ -8,8 +8,7 @@ use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
 use sqs_extended::{
     ErrorKind, ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, SWEEP_MARGIN,
-    SWEEP_UNFINISHED_AGE, StoreCall, StoreError, StoreErrorKind, StoreFault, Unfinished, UnfinishedPage,
-    Upload,
+    StoreCall, StoreError, StoreErrorKind, StoreFault, Unfinished, UnfinishedPage, Upload,
 };
 use sqs_mock_server::faults::Fault;
 
@@ -98,7 +97,7 @@ async fn ages_that_could_cost_live_messages_their_payload_are_refused() {
     let deleted = rig.store.calls().deletes;
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied));
     assert_eq!(sweep(15 * 86_400).await.unwrap_err().kind(), ErrorKind::Client);
-    let sweep = rig.client.sweep("", OLD).delete().unfinished_older_than(SWEEP_UNFINISHED_AGE - DAY);
+    let sweep = rig.client.sweep("", OLD).delete().unfinished_older_than(6 * DAY);
     assert!(sweep.run().await.unwrap_err().to_string().contains("604800 s is the least"));
     assert_eq!(rig.store.calls().deletes, deleted);
 }

@@ -11,10 +11,11 @@ use sqs_extended::{Error, ErrorKind, Payload, SWEEP_MARGIN, StreamSent};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::beside::{Beside, FORTNIGHT, OLD};
+use super::beside::{Beside, FORTNIGHT};
 use super::rig::{PART, bytes};
 
 const HOUR: Duration = Duration::from_secs(3_600);
+const HALF_HOUR: Duration = Duration::from_secs(1_800);
 
 /// A sender in the middle of its upload, which goes on when it is told to.
 struct Slow {
@@ -54,7 +55,7 @@ async fn a_message_keeps_its_payload_however_old_its_object_is() {
     beside.server.clock().advance(HOUR);
     slow.finish().await.unwrap();
     // Its object is older than any message can be, and its message is not.
-    beside.server.clock().advance(FORTNIGHT - HOUR / 2);
+    beside.server.clock().advance(HALF_HOUR * (14 * 48 - 1));
     let client = beside.client(RetryConfig::disabled());
     let error = client.sweep("", FORTNIGHT).queues([&beside.url]).delete().run().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
@@ -63,7 +64,7 @@ async fn a_message_keeps_its_payload_however_old_its_object_is() {
     let received = client.receive(&beside.url).send().await.unwrap().remove(0);
     assert_eq!(received.body().unwrap().map(str::len), Some(PART + 10));
     // Without a message it goes at the time that is counted from the beginning of its upload.
-    beside.server.clock().advance(OLD - FORTNIGHT - HOUR / 2 + Duration::from_secs(1));
+    beside.server.clock().advance(HALF_HOUR * 47 + Duration::from_secs(1));
     let report = Beside::sweep(&client).run().await.unwrap();
     assert_eq!((report.progress.orphans, beside.live().len()), (1, 0));
 }
