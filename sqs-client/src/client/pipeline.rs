@@ -40,9 +40,13 @@ impl Shared {
         let started = Instant::now();
         let attempts = earlier.map_or(0, Error::attempts);
         // The timeout of the operation is for all requests, whoever repeats them.
-        let begun = earlier.and_then(Error::begun).unwrap_or(started);
-        let mut context =
-            Context { action: Some(O::ACTION), attempts, begun: Some(begun), ..Context::default() };
+        let begun = earlier.and_then(Error::begun).map_or(started, Instant::from_std);
+        let mut context = Context {
+            action: Some(O::ACTION),
+            attempts,
+            begun: Some(begun.into_std()),
+            ..Context::default()
+        };
         let span = self.span(O::ACTION, input.queue_url());
         let exchange = self.exchange::<O>(input, &mut context, begun, repeats);
         let result = exchange.instrument(span.clone()).await;

@@ -2,11 +2,10 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_types::error::operation::BuildError;
-use tokio::time::Instant;
 
 use crate::checksum::ChecksumMismatch;
 use crate::endpoint::EndpointError;

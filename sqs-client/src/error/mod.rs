@@ -137,7 +137,7 @@ impl Error {
     }
 
     /// When the first of them began.
-    pub(crate) fn begun(&self) -> Option<tokio::time::Instant> {
+    pub(crate) fn begun(&self) -> Option<std::time::Instant> {
         self.0.context.begun
     }
 
