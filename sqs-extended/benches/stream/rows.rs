@@ -73,22 +73,24 @@ pub(crate) async fn prepare(client: &Client, path: PathBuf) -> Result<(), Failed
     Ok(())
 }
 
-/// A client whose queues are in this process, and cost nothing beside a payload.
-async fn extended(store: S3Store) -> Result<(ExtendedClient<S3Store>, String), Failed> {
-    let client = ExtendedClient::new(MockSqs::in_process().client(), store);
+/// A client of queues in this process, which cost nothing beside a payload.
+async fn extended(server: &MockSqs, store: S3Store) -> Result<(ExtendedClient<S3Store>, String), Failed> {
+    let client = ExtendedClient::new(server.client(), store);
     let queue = client.create_queue().queue_name("q").send().await?;
     Ok((client, queue.queue_url.ok_or("no queue")?))
 }
 
 async fn ours_up(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
     let store = S3Store::builder(client.clone(), BUCKET).part_size(set.part).parts_in_flight(set.in_flight);
-    let (client, queue) = extended(store.build()?).await?;
+    let server = MockSqs::in_process();
+    let (client, queue) = extended(&server, store.build()?).await?;
     let sent = client.send_stream(queue, Payload::from_path(path)).send().await?;
     if sent.length == set.bytes { Ok(()) } else { Err("another length".into()) }
 }
 
 async fn ours_down(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
-    let (client, queue) = extended(S3Store::new(client.clone(), BUCKET)).await?;
+    let server = MockSqs::in_process();
+    let (client, queue) = extended(&server, S3Store::new(client.clone(), BUCKET)).await?;
     let send = client.inner().send_message().queue_url(&queue);
     let send = send.message_body(Pointer::new(BUCKET, READ).to_body(PointerClass::Modern));
     let size = MessageAttributeValue::number(set.bytes);
