@@ -208,28 +208,32 @@ impl Error {
     }
 }
 
+/// One check for each error of the service model, for an error that has an `error_code()`: this one, and those of layers.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! shape_checks {
-    ($($variant:ident)*) => { pastey::paste! {
+    ($error:ty) => { $crate::shape_checks! { $error:
+        BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidAddress InvalidAttributeName
+        InvalidAttributeValue InvalidBatchEntryId InvalidIdFormat InvalidMessageContents InvalidSecurity
+        KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled
+        MessageNotInflight OverLimit PurgeQueueInProgress QueueDeletedRecently QueueDoesNotExist QueueNameExists
+        ReceiptHandleIsInvalid RequestThrottled ResourceNotFoundException TooManyEntriesInBatchRequest
+        UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
+    } };
+    ($error:ty: $($variant:ident)*) => { ::pastey::paste! {
         /// One check for each error of the service model, as in the AWS SDK.
-        impl Error {
+        impl $error {
             $(
                 #[doc = concat!("Whether the service answered `", stringify!($variant), "`.")]
                 pub fn [<is_ $variant:snake>](&self) -> bool {
-                    self.error_code() == Some(&ErrorCode::$variant)
+                    self.error_code() == Some(&$crate::service_error::ErrorCode::$variant)
                 }
             )*
         }
-    }};
+    } };
 }
 
-shape_checks! {
-    BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidAddress InvalidAttributeName
-    InvalidAttributeValue InvalidBatchEntryId InvalidIdFormat InvalidMessageContents InvalidSecurity
-    KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled
-    MessageNotInflight OverLimit PurgeQueueInProgress QueueDeletedRecently QueueDoesNotExist QueueNameExists
-    ReceiptHandleIsInvalid RequestThrottled ResourceNotFoundException TooManyEntriesInBatchRequest
-    UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
-}
+crate::shape_checks!(Error);
 
 /// The sentence of `Display` with the sources, since this is what `main` prints when it returns an error.
 impl fmt::Debug for Error {

@@ -32,25 +32,4 @@ impl Error {
     }
 }
 
-macro_rules! shape_checks {
-    ($($variant:ident)*) => { pastey::paste! {
-        /// One check for each error of the service model, as of the plain client.
-        impl Error {
-            $(
-                #[doc = concat!("Whether the service answered `", stringify!($variant), "`.")]
-                pub fn [<is_ $variant:snake>](&self) -> bool {
-                    self.error_code() == Some(&ErrorCode::$variant)
-                }
-            )*
-        }
-    }};
-}
-
-shape_checks! {
-    BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidAddress InvalidAttributeName
-    InvalidAttributeValue InvalidBatchEntryId InvalidIdFormat InvalidMessageContents InvalidSecurity
-    KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled
-    MessageNotInflight OverLimit PurgeQueueInProgress QueueDeletedRecently QueueDoesNotExist QueueNameExists
-    ReceiptHandleIsInvalid RequestThrottled ResourceNotFoundException TooManyEntriesInBatchRequest
-    UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
-}
+sqs_client::shape_checks!(Error);
