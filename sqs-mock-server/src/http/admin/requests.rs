@@ -11,16 +11,6 @@ use super::page::{LIMIT, Page, SKIP};
 use crate::journal::RecordedRequest;
 
 #[derive(Serialize)]
-struct Part<'r> {
-    /// How many there are, of which the latest are shown.
-    total: usize,
-    requests: Vec<Request<'r>>,
-    /// What `skip` has to be for the requests before these; absent when there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
-}
-
-#[derive(Serialize)]
 struct Request<'r> {
     number: u64,
     id: &'r str,
@@ -48,10 +38,7 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
         requests = requests.on(queue);
     }
     let all = requests.all();
-    let end = all.len().saturating_sub(page.skip);
-    let start = end.saturating_sub(page.limit);
-    let requests = all.iter().take(end).skip(start).map(|request| show(request)).collect();
-    json(&Part { total: all.len(), requests, next: page.next(all.len()) })
+    json(&page.of_latest(all, |request| show(request)))
 }
 
 /// `DELETE /_mock/requests`.

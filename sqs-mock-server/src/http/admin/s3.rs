@@ -11,16 +11,6 @@ use super::page::{LIMIT, Page, SKIP};
 use crate::s3::{Content, S3Action, S3Request};
 
 #[derive(Serialize)]
-struct Part<'r> {
-    /// How many there are, of which the latest are shown.
-    total: usize,
-    requests: Vec<Request<'r>>,
-    /// What `skip` has to be for the requests before these; absent when there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
-}
-
-#[derive(Serialize)]
 struct Request<'r> {
     number: u64,
     operation: Option<&'r str>,
@@ -42,10 +32,7 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
             && bucket.is_none_or(|bucket| request.bucket.as_deref() == Some(bucket))
             && status.is_none_or(|status| request.status == status)
     });
-    let end = all.len().saturating_sub(page.skip);
-    let start = end.saturating_sub(page.limit);
-    let requests = all.iter().take(end).skip(start).map(show).collect();
-    json(&Part { total: all.len(), requests, next: page.next(all.len()) })
+    json(&page.of_latest(&all, show))
 }
 
 /// `DELETE /_mock/s3/requests`.
