@@ -15,6 +15,7 @@ mod lease;
 mod passing;
 mod receive;
 mod request;
+mod requests;
 mod settings;
 mod span;
 mod stats;

@@ -68,6 +68,11 @@ impl<K: Kind> Request<K> {
         self.span.clone()
     }
 
+    /// Whether it has one entry.
+    pub(crate) fn is_single(&self) -> bool {
+        self.batch.entries == 1
+    }
+
     /// Sends it.
     pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Answer<K::Receipt> {
         let (until, started) = (self.until, self.channel.watch.is_on().then(Instant::now));

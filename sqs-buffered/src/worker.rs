@@ -1,7 +1,7 @@
 //! The task of a lane, and nothing else: it sends what is due and takes in what comes back.
 //!
 //! ```text
-//! poll --Dispatch--> request, a task of its own --answer--> complete --> poll
+//! poll --Dispatch--> request, carried or a task of its own --answer--> complete --> poll
 //!  | Wait: for a change, an answer, or the time
 //! ```
 
@@ -9,24 +9,21 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use sqs_client::client::Execute;
-use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
 use crate::channel::{Channel, IDLE, Item};
-use crate::error::{SendError, SendErrorKind};
 use crate::kind::Kind;
-use crate::lane::{Answer, Failure, Lane, Pending, Step};
+use crate::lane::{Answer, Lane, Pending, Step};
 use crate::random;
 use crate::request::Request;
+use crate::requests::Requests;
 
 /// Works for one lane.
 pub(crate) struct Worker<K: Kind, H> {
     will: Will<K>,
     handle: H,
-    requests: JoinSet<Answer<K::Receipt>>,
-    /// Which task carries which batch.
-    carried: Vec<(Id, u64)>,
+    requests: Requests<K::Receipt>,
     /// Whether several were told just now, who may have something for the same batch.
     gives_way: bool,
 }
@@ -55,7 +52,7 @@ impl<K: Kind> Drop for Will<K> {
 impl<K: Kind, H: Execute> Worker<K, H> {
     pub(crate) fn new(channel: Arc<Channel<K>>, handle: H) -> Self {
         let will = Will { channel, is_void: false };
-        Self { will, handle, requests: JoinSet::new(), carried: Vec::new(), gives_way: false }
+        Self { will, handle, requests: Requests::new(), gives_way: false }
     }
 
     pub(crate) async fn run(mut self) {
@@ -68,7 +65,7 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             let rest = self.send_what_is_due();
             if rest.is_idle {
                 // What is still on its way was given up.
-                self.requests.abort_all();
+                self.requests.abort();
             }
             if rest.is_idle && rest.is_closing && self.is_dismissed() {
                 return;
@@ -79,8 +76,8 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             }
             tokio::select! {
                 biased;
-                Some(done) = self.requests.join_next_with_id() => {
-                    self.take_in(done);
+                (number, answer) = self.requests.next() => {
+                    self.take_in(number, answer).await;
                     was_active = true;
                 }
                 () = self.will.channel.changed.notified() => was_active = true,
@@ -127,19 +124,22 @@ impl<K: Kind, H: Execute> Worker<K, H> {
                 continue;
             }
             let span = request.span();
-            let carrier = self.requests.spawn(request.send(self.handle.clone()).instrument(span));
-            self.carried.push((carrier.id(), number));
+            let is_alone = request.is_single() && self.requests.is_empty();
+            let request = request.send(self.handle.clone()).instrument(span);
+            if is_alone {
+                self.requests.carry(number, request);
+            } else {
+                self.requests.spawn(number, request);
+            }
         }
     }
 
-    fn take_in(&mut self, done: Result<(Id, Answer<K::Receipt>), JoinError>) {
-        let (id, answer) = match done {
-            Ok((id, answer)) => (id, answer),
-            Err(error) => (error.id(), Answer::Failed(broken(error))),
-        };
-        let Some(index) = self.carried.iter().position(|(carrier, _)| *carrier == id) else { return };
-        let (_, number) = self.carried.swap_remove(index);
+    async fn take_in(&mut self, number: u64, answer: Answer<K::Receipt>) {
         self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
+        if !self.gives_way {
+            // The connection is to be back in its pool before a lone sender sends again.
+            tokio::task::yield_now().await;
+        }
         self.channel()
             .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit()));
     }
@@ -170,13 +170,4 @@ impl<K: Kind> Drop for Loan<'_, K> {
             self.end();
         }
     }
-}
-
-/// A request that panicked, or was given up with its batch: nobody knows what came of it.
-fn broken(error: JoinError) -> Failure {
-    if error.is_panic() {
-        tracing::error!(%error, "a request of a batch broke");
-    }
-    let error = SendError::new(SendErrorKind::Request).caused_by(error);
-    Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }

@@ -1,11 +1,15 @@
 //! What goes wrong on the way.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use sqs_buffered::SendErrorKind;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
+use sqs_client::transport::{Transport, TransportFuture};
+use sqs_mock_server::InProcess;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
@@ -192,4 +196,53 @@ async fn client_that_never_answers_does_not_keep_its_slot() {
         (SendErrorKind::Timeout, true, secs(180))
     );
     buffered.send(&rig.url, "coffee").await.unwrap();
+}
+
+/// Breaks when it is to send its first request, or while it waits for the answer.
+#[derive(Debug)]
+struct Breaking {
+    transport: InProcess,
+    is_slow: bool,
+    requests: AtomicUsize,
+}
+
+impl Transport for Breaking {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let is_first = self.requests.fetch_add(1, Ordering::Relaxed) == 0;
+            if is_first && self.is_slow {
+                tokio::time::sleep(secs(1)).await;
+            }
+            assert!(!is_first, "the transport is broken");
+            self.transport.send(request).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_panics_is_made_again() {
+    for (messages, is_slow) in [(1, false), (1, true), (10, false), (10, true)] {
+        let rig = Rig::standard().await;
+        let breaking = Breaking { transport: rig.server.transport(), is_slow, requests: AtomicUsize::new(0) };
+        let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+        let buffered = sqs_buffered::BufferedClient::new(client);
+        let sends = (0..messages).map(|_| buffered.send(&rig.url, "tea"));
+        for receipt in futures_util::future::join_all(sends).await {
+            assert!(receipt.unwrap().maybe_duplicate, "nobody knows what the panicked request did");
+        }
+        assert_eq!(rig.bodies().len(), messages);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_panics_at_each_attempt_tells_why() {
+    let rig = Rig::standard().await;
+    let breaking =
+        Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };
+    let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+    let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(1).build().unwrap();
+    let error = buffered.send(&rig.url, "tea").await.unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true));
+    assert_eq!(cause, "the request panicked: the transport is broken");
 }
