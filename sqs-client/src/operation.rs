@@ -1,4 +1,21 @@
-//! The table of the 23 operations. Everything that is the same for all of them is driven by it.
+//! The 23 operations: one module for each, with its input, output and builders, at the paths of aws-sdk-sqs.
+//!
+//! Import shapes from here where a signature names them; calls themselves need no import. Everything that is the same for all
+//! operations is driven by one table, which is also behind [`Action`], the name of an operation, and [`Operation`], its type.
+//!
+//! ```
+//! use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
+//! use sqs_client::operation::{Action, RequestId};
+//!
+//! fn show(output: &SendMessageOutput) -> Option<(&str, &str)> {
+//!     Some((output.message_id()?, output.request_id()?))
+//! }
+//!
+//! let input = SendMessageInput::builder().queue_url("http://localhost:9324/0/orders").message_body("tea").build()?;
+//! assert_eq!(input.message_body(), Some("tea"));
+//! assert_eq!(Action::from_name("SendMessage"), Some(Action::SendMessage));
+//! # Ok::<(), sqs_client::error::BuildError>(())
+//! ```
 
 use std::fmt;
 use std::time::Duration;
