@@ -196,7 +196,7 @@ macro_rules! paginator {
         paginator!(@ ListDeadLetterSourceQueues $builder);
     };
     (@ $op:ident $builder:ident) => { pastey::paste! {
-        /// Pages.
+        /// All pages of the list, and all items of them: what `into_paginator()` on the builder gives.
         pub mod paginator {
             #[doc = concat!("All pages of `", stringify!($op), "`.")]
             pub type [<$op Paginator>]<H = crate::Client> = crate::client::Paginator<super::builders::$builder, H>;
@@ -242,6 +242,15 @@ macro_rules! declare {
 
         $(
             #[doc = concat!("Shapes and builders of `", stringify!($op), "`. ", $doc)]
+            #[doc = ""]
+            #[doc = concat!("[`Client::", stringify!($module), "`](crate::Client::", stringify!($module), ") makes the call.")]
+            #[doc = "What is here is for signatures that name these types, and for layers over a client."]
+            #[doc = ""]
+            #[doc = concat!(
+                "Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_",
+                stringify!($op),
+                ".html>"
+            )]
             pub mod $module {
                 pub use crate::types::$family::{[<$op Input>], [<$op Output>]};
 
@@ -290,7 +299,7 @@ macro_rules! declare {
 
                 paginator!($op [<$op InputBuilder>]);
 
-                #[doc = concat!("Builders of `", stringify!($op), "`.")]
+                #[doc = concat!("Builders of `", stringify!($op), "`: of its input, of its output, and the one that sends itself.")]
                 pub mod builders {
                     pub use crate::types::$family::{[<$op InputBuilder>], [<$op OutputBuilder>]};
 

@@ -204,6 +204,9 @@ impl MockSqsBuilder {
     /// # Errors
     /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
     /// file is wrong.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, no server is left.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
         // Before the port: who has wrong queues must not be found listening.
