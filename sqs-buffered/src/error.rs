@@ -9,6 +9,23 @@ use sqs_client::service_error::ErrorCode;
 
 /// Why an entry ended without success, or was not even taken. One word wide and cheap to clone, since one failed request reports to
 /// ten callers.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_buffered::{BufferedClient, SendErrorKind};
+///
+/// let buffered = BufferedClient::new(client);
+/// let error = buffered.send(&url, "not in XML 1.0: \u{1}").await.unwrap_err();
+/// assert_eq!(error.kind(), SendErrorKind::Rejected);
+/// assert_eq!(error.code(), Some("InvalidMessageContents"));
+/// assert!(!error.is_retryable() && !error.is_maybe_sent());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct SendError(Arc<Inner>);
 

@@ -10,7 +10,7 @@ use sqs_client::operation::Action;
 use crate::error::SendError;
 
 /// Something that happened to a batch or to an entry. [`Stats`](crate::Stats) has the sums; this says what it was. More may be
-/// added.
+/// added. [`Builder::on_event`](crate::Builder::on_event) gets them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendEvent<'a> {

@@ -1,3 +1,30 @@
+// The README's links lead to files of the repository; here the first definition of a link counts.
+//! [`AfterFailure`]: crate::AfterFailure
+//! [`BackOff`]: crate::BackOff
+//! [`BatchLimits`]: crate::BatchLimits
+//! [`BufferedClient`]: crate::BufferedClient
+//! [`Builder`]: crate::Builder
+//! [`Consumer`]: crate::Consumer
+//! [`ConsumerBuilder`]: crate::ConsumerBuilder
+//! [`DedupId`]: crate::DedupId
+//! [`EnqueueError`]: crate::EnqueueError
+//! [`Entry`]: crate::Entry
+//! [`Event`]: crate::Event
+//! [`FifoOrdering`]: crate::FifoOrdering
+//! [`GroupPace`]: crate::GroupPace
+//! [`Lease`]: crate::Lease
+//! [`Linger`]: crate::Linger
+//! [`Outcome`]: crate::Outcome
+//! [`Received`]: crate::Received
+//! [`ReceiveStats`]: crate::ReceiveStats
+//! [`Receiver`]: crate::Receiver
+//! [`Report`]: crate::Report
+//! [`SendError`]: crate::SendError
+//! [`SendErrorKind`]: crate::SendErrorKind
+//! [`SendEvent`]: crate::SendEvent
+//! [`Stats`]: crate::Stats
+//! [`Ticket`]: crate::Ticket
+
 #![doc = include_str!("../README.md")]
 
 mod admission;

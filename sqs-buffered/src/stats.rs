@@ -10,6 +10,21 @@ use crate::error::SendErrorKind;
 use crate::lane::Pending;
 
 /// What a client has done since it was made, over all lanes.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let buffered = sqs_buffered::BufferedClient::new(client);
+/// buffered.send(&url, "one coffee").await?;
+/// let stats = buffered.stats();
+/// assert_eq!((stats.admitted, stats.succeeded, stats.entries), (1, 1, 0));
+/// println!("{:.1} messages a request", stats.mean_fill());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {

@@ -10,6 +10,28 @@ use crate::error::{SendError, SendErrorKind};
 
 /// Resolves when the entry that it was given for has ended: accepted, or failed for good. It always resolves.
 ///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let buffered = sqs_buffered::BufferedClient::new(client);
+/// let mut tickets = Vec::new();
+/// for number in 1..=100 {
+///     let order = sqs_buffered::Entry::new(&url, format!("order {number}"));
+///     tickets.push(buffered.enqueue(order).await?); // waits for room only
+/// }
+/// for ticket in tickets {
+///     ticket.await?; // accepted, or why not
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A [`SendError`]: how the entry ended without success.
+///
 /// # Cancel safety
 /// Dropping it does not take the entry back. Awaiting it by reference can be given up and taken up again.
 #[derive(Debug)]

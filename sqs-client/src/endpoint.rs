@@ -1,5 +1,15 @@
 //! Where requests go: the endpoints of AWS by region, or one that the user names.
 //!
+//! A [`Client`](crate::Client) resolves its own from its configuration. This is for those who want to know it beforehand.
+//!
+//! ```
+//! use sqs_client::endpoint::{Endpoint, EndpointParameters};
+//!
+//! let endpoint = Endpoint::resolve(EndpointParameters { region: Some("eu-west-1"), ..Default::default() })?;
+//! assert_eq!(endpoint.uri(), "https://sqs.eu-west-1.amazonaws.com/");
+//! # Ok::<(), sqs_client::endpoint::EndpointError>(())
+//! ```
+//!
 //! Source: <https://docs.aws.amazon.com/general/latest/gr/sqs-service.html>
 
 use std::fmt;

@@ -1,3 +1,33 @@
+// The README's links lead to files of the repository; here the first definition of a link counts.
+//! [`Client`]: crate::Client
+//! [`Client::from_env`]: crate::Client::from_env
+//! [`Config::builder`]: crate::Config::builder
+//! [`Error`]: crate::Error
+//! [`Error::output`]: crate::Error::output
+//! [`Error::is_outcome_unknown`]: crate::Error::is_outcome_unknown
+//! [`ErrorKind`]: crate::ErrorKind
+//! [`checksum`]: crate::checksum
+//! [`checksum::ChecksumPolicy`]: crate::checksum::ChecksumPolicy
+//! [`client::Execute`]: crate::client::Execute
+//! [`client::Paginator`]: crate::client::Paginator
+//! [`client::Queue`]: crate::client::Queue
+//! [`config`]: crate::config
+//! [`config::Builder`]: crate::config::Builder
+//! [`config::DeduplicationIds`]: crate::config::DeduplicationIds
+//! [`endpoint`]: crate::endpoint
+//! [`error`]: crate::error
+//! [`limits`]: crate::limits
+//! [`observe`]: crate::observe
+//! [`operation`]: crate::operation
+//! [`protocol`]: crate::protocol
+//! [`service_error`]: crate::service_error
+//! [`sign`]: crate::sign
+//! [`time`]: crate::time
+//! [`transport`]: crate::transport
+//! [`transport::Transport`]: crate::transport::Transport
+//! [`types`]: crate::types
+//! [`validate`]: crate::validate
+
 #![doc = include_str!("../README.md")]
 
 pub mod checksum;
@@ -25,7 +55,7 @@ pub use client::Client;
 pub use config::Config;
 pub use error::{Error, ErrorKind};
 
-/// Plain values, the types of the AWS SDK.
+/// Plain values, the types of the AWS SDK: the bytes of binary attributes ([`Blob`](primitives::Blob)) and moments.
 pub mod primitives {
     pub use aws_smithy_types::date_time::Format as DateTimeFormat;
     pub use aws_smithy_types::{Blob, DateTime};

@@ -1,4 +1,5 @@
-//! Every number of SQS, each with its source. State of November 2026.
+//! Every number of SQS, each with its source: for checks of your own, and for texts that tell users what is allowed. State of
+//! November 2026.
 //!
 //! Sizes are in bytes, durations in seconds, unless a name says otherwise.
 

@@ -1,4 +1,21 @@
-//! The table of the 23 operations. Everything that is the same for all of them is driven by it.
+//! The 23 operations: one module for each, with its input, output and builders, at the paths of aws-sdk-sqs.
+//!
+//! Import shapes from here where a signature names them; calls themselves need no import. Everything that is the same for all
+//! operations is driven by one table, which is also behind [`Action`], the name of an operation, and [`Operation`], its type.
+//!
+//! ```
+//! use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
+//! use sqs_client::operation::{Action, RequestId};
+//!
+//! fn show(output: &SendMessageOutput) -> Option<(&str, &str)> {
+//!     Some((output.message_id()?, output.request_id()?))
+//! }
+//!
+//! let input = SendMessageInput::builder().queue_url("http://localhost:9324/0/orders").message_body("tea").build()?;
+//! assert_eq!(input.message_body(), Some("tea"));
+//! assert_eq!(Action::from_name("SendMessage"), Some(Action::SendMessage));
+//! # Ok::<(), sqs_client::error::BuildError>(())
+//! ```
 
 use std::fmt;
 use std::time::Duration;
@@ -179,7 +196,7 @@ macro_rules! paginator {
         paginator!(@ ListDeadLetterSourceQueues $builder);
     };
     (@ $op:ident $builder:ident) => { pastey::paste! {
-        /// Pages.
+        /// All pages of the list, and all items of them: what `into_paginator()` on the builder gives.
         pub mod paginator {
             #[doc = concat!("All pages of `", stringify!($op), "`.")]
             pub type [<$op Paginator>]<H = crate::Client> = crate::client::Paginator<super::builders::$builder, H>;
@@ -225,6 +242,15 @@ macro_rules! declare {
 
         $(
             #[doc = concat!("Shapes and builders of `", stringify!($op), "`. ", $doc)]
+            #[doc = ""]
+            #[doc = concat!("[`Client::", stringify!($module), "`](crate::Client::", stringify!($module), ") makes the call.")]
+            #[doc = "What is here is for signatures that name these types, and for layers over a client."]
+            #[doc = ""]
+            #[doc = concat!(
+                "Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_",
+                stringify!($op),
+                ".html>"
+            )]
             pub mod $module {
                 pub use crate::types::$family::{[<$op Input>], [<$op Output>]};
 
@@ -273,7 +299,7 @@ macro_rules! declare {
 
                 paginator!($op [<$op InputBuilder>]);
 
-                #[doc = concat!("Builders of `", stringify!($op), "`.")]
+                #[doc = concat!("Builders of `", stringify!($op), "`: of its input, of its output, and the one that sends itself.")]
                 pub mod builders {
                     pub use crate::types::$family::{[<$op InputBuilder>], [<$op OutputBuilder>]};
 

@@ -1,4 +1,7 @@
-//! The one place where this crate asks the system for the time of day.
+//! The one place where this crate asks the system for the time of day: for signatures, and for the expiry of credentials.
+//!
+//! Programs with a clock of their own give it to [`Builder::time_source`](crate::config::Builder::time_source). A client whose
+//! clock is off learns that from the service, unless that is switched off. Pauses and timeouts are tokio's.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,3 +1,26 @@
+// The README's links lead to files of the repository; here the first definition of a link counts.
+//! [`Body`]: crate::Body
+//! [`BodyStream`]: crate::BodyStream
+//! [`Compat`]: crate::Compat
+//! [`Error`]: crate::Error
+//! [`ErrorKind`]: crate::ErrorKind
+//! [`Event`]: crate::Event
+//! [`ExtendedClient`]: crate::ExtendedClient
+//! [`ExtendedClientBuilder`]: crate::ExtendedClientBuilder
+//! [`ExtendedHandle`]: crate::ExtendedHandle
+//! [`ExtendedMessage`]: crate::ExtendedMessage
+//! [`MemoryStore`]: crate::MemoryStore
+//! [`MessagePayload`]: crate::MessagePayload
+//! [`MissingObject`]: crate::MissingObject
+//! [`Payload`]: crate::Payload
+//! [`PayloadStore`]: crate::PayloadStore
+//! [`Pointer`]: crate::Pointer
+//! [`Receive`]: crate::Receive
+//! [`SendStream`]: crate::SendStream
+//! [`Stats`]: crate::Stats
+//! [`Sweep`]: crate::Sweep
+//! [`Threshold`]: crate::Threshold
+
 #![doc = include_str!("../README.md")]
 
 mod cleanup;

@@ -1,5 +1,13 @@
 //! The clock that queues live by: it can be advanced, frozen and resumed.
 //!
+//! Tests turn it where waiting would take too long: visibility timeouts, delays, retention, deduplication windows.
+//! [`MockSqs::clock`](crate::MockSqs::clock) gives the [`Clock`] of a server; moments are [`Timestamp`]s, in milliseconds.
+//!
+//! ```text
+//! advance(d), advance_to(t) --> clock --> all who sleep until a moment that has come: long polls, delays, move tasks
+//! freeze(), resume() ---------^   ^------ tokio's time, real or paused
+//! ```
+//!
 //! Time passes as `tokio::time::Instant` says, so that the clock follows tokio's paused clock too, from a start
 //! that is read once from the system.
 
@@ -15,7 +23,27 @@ use tokio::time::Instant;
 pub use timestamp::Timestamp;
 use timestamp::millis;
 
-/// The clock of one server. Clones show the same time.
+/// The clock of one server. Clones show the same time. It goes forward only.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// # let server = MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use std::time::Duration;
+///
+/// client.send_message().queue_url(&url).message_body("tea").delay_seconds(900).send().await?;
+/// assert_eq!(server.queue("orders").counts().unwrap().available, 0);
+///
+/// let before = server.clock().now();
+/// server.clock().advance(Duration::from_secs(900));
+/// assert!(server.clock().now().saturating_since(before) >= Duration::from_secs(900));
+/// assert_eq!(server.queue("orders").counts().unwrap().available, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Clock {
     shared: Arc<Shared>,

@@ -11,6 +11,27 @@ use crate::lane::{AfterFailure, FifoOrdering, Linger};
 use crate::settings::{DedupId, Settings};
 
 /// Settings of a [`BufferedClient`] that is to be made.
+///
+/// ```
+/// # fn example(client: sqs_client::Client) -> Result<(), sqs_buffered::BuildError> {
+/// use std::time::Duration;
+///
+/// use sqs_buffered::{BufferedClient, Linger, SendEvent};
+///
+/// let buffered = BufferedClient::builder(client)
+///     .linger(Linger::Fixed(Duration::from_millis(50))) // fewer and fuller requests
+///     .max_in_flight(30) // more of them at a time, where answers take long
+///     .capacity(50_000, 128 << 20) // entries and bytes, before producers wait
+///     .on_event(|event| {
+///         if let SendEvent::Failed { queue_url, error, .. } = event {
+///             eprintln!("{queue_url}: {error}");
+///         }
+///     })
+///     .build()?;
+/// # drop(buffered);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder<H> {
@@ -43,19 +64,19 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How strictly the messages of a group are kept in order on FIFO queues.
+    /// How strictly the messages of a group are kept in order on FIFO queues; unconditionally (`Strict`) by default.
     pub fn fifo_ordering(mut self, ordering: FifoOrdering) -> Self {
         self.settings.ordering = ordering;
         self
     }
 
-    /// What becomes of the messages of a group when one before them fails for good.
+    /// What becomes of the messages of a group when one before them fails for good; by default they fail too.
     pub fn after_failure(mut self, policy: AfterFailure) -> Self {
         self.settings.after_failure = policy;
         self
     }
 
-    /// What FIFO messages without a deduplication id get.
+    /// What FIFO messages without a deduplication id get; by default a UUID, unless the queue makes ids of the content.
     pub fn dedup_id(mut self, policy: DedupId) -> Self {
         self.settings.dedup_id = policy;
         self

@@ -34,6 +34,27 @@ use lanes::Lanes;
 /// It stands on any client that executes operations, and needs a tokio runtime. Clones share everything. When the last one
 /// is dropped, what was admitted is still sent, in the background, as long as the runtime lives; [`close`](Self::close)
 /// waits for it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_buffered::BufferedClient;
+///
+/// let buffered = BufferedClient::new(client.clone());
+/// let receipt = buffered.send(&url, "one coffee").await?; // returns when its batch is accepted
+/// println!("{}", receipt.message_id);
+///
+/// let received = client.receive_message().queue_url(&url).send().await?;
+/// for message in received.messages() {
+///     buffered.delete(&url, message.receipt_handle().unwrap_or_default()).await?;
+/// }
+/// buffered.close().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct BufferedClient<H: Execute = sqs_client::Client> {
     shared: Arc<Shared<H>>,

@@ -7,6 +7,25 @@ use crate::entry::Entry;
 use crate::error::{SendError, SendErrorKind};
 
 /// An entry that was not taken, and why. Nothing was sent.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_buffered::{BufferedClient, Entry};
+///
+/// let buffered = BufferedClient::builder(client).capacity(1, 1_000).build()?;
+/// let ticket = buffered.try_enqueue(Entry::new(&url, "one coffee"))?;
+///
+/// let refused = buffered.try_enqueue(Entry::new(&url, "two teas")).unwrap_err();
+/// assert!(refused.is_full());
+/// ticket.await?;
+/// buffered.enqueue(refused.into_entry()).await?.await?; // the entry came back: here it goes
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct EnqueueError<E = Entry> {
     entry: Box<E>,

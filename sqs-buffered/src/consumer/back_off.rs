@@ -8,6 +8,16 @@ const LONGEST: Duration = Duration::from_hours(12);
 /// How long a message stays hidden after its handler failed or panicked, by how often it was received.
 ///
 /// Parts of a second are rounded up, since the service counts in whole ones.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use sqs_buffered::BackOff;
+///
+/// // Up to 5 s after the first receive, up to 10 s after the second, and so on up to 10 minutes.
+/// let back_off = BackOff::Exponential { first: Duration::from_secs(5), max: Duration::from_secs(600) };
+/// # let _ = back_off;
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BackOff {

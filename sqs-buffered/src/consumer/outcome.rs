@@ -6,7 +6,27 @@ use std::time::Duration;
 /// Why a handler failed: any error, by `?`.
 pub type HandlerError = Box<dyn Error + Send + Sync>;
 
-/// What is to become of a message.
+/// What is to become of a message: what a handler answers. An error or a panic instead is a `Nack` by
+/// [`BackOff`](crate::BackOff).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use sqs_buffered::{HandlerError, Outcome};
+///
+/// fn handle(body: &str) -> Result<Outcome, HandlerError> {
+///     Ok(match body {
+///         "" => Outcome::DeadLetter("nothing ordered".into()), // will never be better
+///         "soup" => Outcome::Nack(Duration::from_secs(60)),    // not ready yet
+///         order => {
+///             let number: u32 = order.parse()?; // an error: again, after a back-off
+///             println!("order {number}");
+///             Outcome::Ack
+///         }
+///     })
+/// }
+/// # assert_eq!(handle("7").unwrap(), Outcome::Ack);
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {

@@ -16,6 +16,18 @@ use super::{Keeper, Number, Term};
 /// have the message, so that nothing more is done about it here, and its handler should stop. Clones are of the same
 /// lease.
 ///
+/// ```
+/// use sqs_buffered::{HandlerError, Lease, Outcome};
+///
+/// async fn cook(lease: Lease) -> Result<Outcome, HandlerError> {
+///     tokio::select! {
+///         () = tokio::time::sleep(std::time::Duration::from_secs(90)) => Ok(Outcome::Ack), // the work
+///         () = lease.lost() => Err("somebody else may have the order by now".into()),
+///     }
+/// }
+/// # let _ = cook;
+/// ```
+///
 /// # Cancel safety
 /// All futures of it can be dropped at any time; nothing is lost.
 #[derive(Clone)]

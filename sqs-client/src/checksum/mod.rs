@@ -1,5 +1,15 @@
 //! MD5 of bodies, message attributes and system attributes, as the service computes them.
 //!
+//! A [`Client`](crate::Client) verifies all of them by itself: for it, [`ChecksumPolicy`] is all that is of interest here. The
+//! functions are for servers, and for layers that put other bodies into answers.
+//!
+//! ```
+//! use sqs_client::checksum::{md5_of_body, message_size};
+//!
+//! assert_eq!(md5_of_body("hello").as_str(), "5d41402abc4b2a76b9719d911017c592");
+//! assert_eq!(message_size("hello", None), 5); // bytes, as the service counts them
+//! ```
+//!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html>
 //! ("Calculating the MD5 message digest for message attributes"). MD5 guards against corruption in
 //! transit only; it is no protection against an attacker.

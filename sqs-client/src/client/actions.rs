@@ -23,6 +23,9 @@ macro_rules! actions {
                     ///
                     /// # Errors
                     /// As of `send` on the fluent builder.
+                    ///
+                    /// # Cancel safety
+                    /// As of `send`.
                     pub async fn send_with<H: super::Execute>(
                         self,
                         client: &H,

@@ -8,6 +8,28 @@ use super::Client;
 use super::attempts::Repeats;
 
 /// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_client::client::{Execute, Queue};
+///
+/// /// Works with the plain client and with any layer over it.
+/// async fn order<H: Execute>(client: &H, url: &str, what: &str) -> Result<(), H::Error> {
+///     Queue::new(client.clone(), url).send(what).send().await?;
+///     Ok(())
+/// }
+///
+/// order(&client, &url, "one apple, please").await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Cancel safety
+/// Dropping a future of it gives up the call; whether the service has acted on it is then unknown.
 pub trait Execute: Clone + Send + Sync + 'static {
     /// Why an operation fails.
     type Error: OperationError;

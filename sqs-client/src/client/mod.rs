@@ -1,4 +1,19 @@
 //! The client: actions, the call pipeline, paginators and queue handles.
+//!
+//! | | |
+//! |---|---|
+//! | [`Client`] | has a method for each of the 23 actions, which returns a builder that sends itself |
+//! | [`Queue`] | a handle of one queue: send, receive, delete, change visibility with less to say |
+//! | [`Paginator`] | all pages of the two lists, by `into_paginator()` on their builders |
+//! | [`Execute`] | what clients and the layers over them have in common: run an operation |
+//!
+//! Layers such as those of `sqs-buffered` and `sqs-extended` take anything that is [`Execute`], and `sqs-extended` is it, so
+//! that its client has the same builders:
+//!
+//! ```text
+//! your code -> BufferedClient -> ExtendedClient -> Client -> Transport -> SQS
+//!                   takes Execute      is and takes Execute      is Execute
+//! ```
 
 mod actions;
 mod attempts;
@@ -23,6 +38,33 @@ use shared::Shared;
 ///
 /// Cloning is cheap and clones share connections, credentials and the budget for retries: make one client for a
 /// process. Each action has a method that returns a builder; `send()` on it makes the call.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::start().await;
+/// # let endpoint = server.endpoint_url();
+/// use sqs_client::Client;
+/// use sqs_client::config::{Config, Credentials, Region};
+///
+/// let config = Config::builder()
+///     .region(Region::new("eu-west-1"))
+///     .credentials_provider(Credentials::new("AKIDEXAMPLE", "secret", None, None, "example"))
+///     .endpoint_url(endpoint); // leave it out for AWS
+/// let client = Client::from_conf(config.build()); // or Client::from_env()?
+///
+/// let created = client.create_queue().queue_name("orders").send().await?;
+/// let url = created.queue_url().unwrap_or_default();
+/// client.send_message().queue_url(url).message_body("one apple, please").send().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Every call fails with an [`Error`](crate::Error), after as many attempts as are [configured](crate::config::retry).
+///
+/// # Panics
+/// A call panics outside of a tokio runtime with timers.
 ///
 /// # Cancel safety
 /// Dropping the future of a call gives up the call. Whether the service has acted on it is then unknown: a sent

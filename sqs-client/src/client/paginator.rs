@@ -62,6 +62,21 @@ paged!(ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, |page|
 const DEFAULT_PAGE: i32 = 1_000;
 
 /// All pages of a list, one request each.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// client.create_queue().queue_name("orders").send().await?;
+///
+/// let mut urls = client.list_queues().queue_name_prefix("or").into_paginator().items().send();
+/// while let Some(url) = urls.next().await {
+///     println!("{}", url?);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Paginator<B, H> {
     request: FluentBuilder<B, H>,

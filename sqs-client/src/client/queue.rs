@@ -12,7 +12,23 @@ use crate::types::{Message, MessageSystemAttributeName};
 /// One queue and the client that reaches it.
 ///
 /// The methods return the builders of the actions with what is already known filled in, so that everything else
-/// can still be set: `orders.send("..").delay_seconds(5).send().await?`.
+/// can still be set.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// let orders = client.queue(&url);
+/// orders.send("one apple, please").send().await?;
+/// for message in orders.receive().wait_time_seconds(5).send().await?.messages() {
+///     println!("{:?}", message.body());
+///     orders.delete(message).send().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Queue<H> {
     handle: H,

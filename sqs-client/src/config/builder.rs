@@ -12,7 +12,18 @@ use crate::protocol::Protocol;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::Transport;
 
-/// Builds a [`Config`].
+/// Builds a [`Config`]. Each setting has a method that takes it by value; those with `set_` take an `Option`, as in the AWS SDK.
+///
+/// ```
+/// use sqs_client::config::{Config, Credentials, Region};
+///
+/// let config = Config::builder()
+///     .region(Region::new("us-east-1"))
+///     .credentials_provider(Credentials::new("test", "test", None, None, "example"))
+///     .endpoint_url("http://localhost:9324")
+///     .build();
+/// assert_eq!(config.endpoint_url(), Some("http://localhost:9324"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder(Config);
 
@@ -125,7 +136,7 @@ impl Builder {
         self
     }
 
-    /// How often and how patiently to retry.
+    /// How often and how patiently to retry; 3 attempts in the standard mode by default, see [`retry`](super::retry).
     pub fn retry_config(mut self, config: RetryConfig) -> Self {
         self.0.retry_config = config;
         self
@@ -149,13 +160,13 @@ impl Builder {
         self
     }
 
-    /// How strictly the MD5s of messages are verified.
+    /// How strictly the MD5s of messages are verified; every one by default.
     pub fn checksum_policy(mut self, policy: ChecksumPolicy) -> Self {
         self.0.checksum_policy = policy;
         self
     }
 
-    /// Who chooses deduplication ids for messages to FIFO queues.
+    /// Who chooses deduplication ids for messages to FIFO queues; the caller by default.
     pub fn deduplication_ids(mut self, policy: DeduplicationIds) -> Self {
         self.0.deduplication_ids = policy;
         self

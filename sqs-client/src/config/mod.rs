@@ -1,4 +1,26 @@
-//! How a client is configured.
+//! How a client is configured: region, endpoint, credentials, retries, timeouts, transport.
+//!
+//! Three ways lead to a [`Config`]: from environment variables ([`Builder::from_env`]), from code ([`Config::builder`]), and
+//! with the feature `aws-config` from the AWS SDK's own loader (`Client::new`). All of them end in [`Builder`], so that what
+//! one of them found can be changed.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use sqs_client::config::retry::RetryConfig;
+//! use sqs_client::config::timeout::TimeoutConfig;
+//! use sqs_client::config::{Builder, Region};
+//!
+//! let config = Builder::from_env()?
+//!     .region(Region::new("eu-west-1"))
+//!     .retry_config(RetryConfig::standard().with_max_attempts(5))
+//!     .timeout_config(TimeoutConfig::builder().operation_timeout(Duration::from_secs(60)).build())
+//!     .build();
+//! let client = sqs_client::Client::from_conf(config);
+//! # Ok::<(), sqs_client::config::EnvironmentError>(())
+//! ```
+//!
+//! Building never fails. What is missing, such as a region, shows as an error of the first call.
 
 mod app_name;
 mod builder;
@@ -27,6 +49,9 @@ pub use environment::EnvironmentError;
 pub use region::{IntoRegion, Region};
 
 /// Retry settings, the types of the AWS SDK.
+///
+/// A retry is made where the code of the error lets hope, and where the client has a budget left: 500 tokens, of which a
+/// retry takes 5, one after a timeout 10, and a success brings some back. So an outage is not multiplied by retries.
 ///
 /// `standard` makes 3 attempts by default. The first pause is up to `initial_backoff` (1 s) when the service
 /// throttles and up to a twentieth of it (50 ms) otherwise; it doubles each time up to `max_backoff` (20 s).
@@ -57,7 +82,7 @@ pub enum DeduplicationIds {
     Generate,
 }
 
-/// The configuration of a [`Client`](crate::Client).
+/// The configuration of a [`Client`](crate::Client), made by a [`Builder`]. `Debug` shows no secret.
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent switches")]
 #[expect(clippy::struct_field_names, reason = "the names of aws-sdk-sqs")]

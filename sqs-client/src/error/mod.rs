@@ -1,4 +1,8 @@
 //! The one error of this crate: one word wide, cheap to clone.
+//!
+//! Every call fails with an [`Error`]. Ask it first what you want to know: `is_queue_does_not_exist()` and its thirty
+//! relatives for the codes that SQS answers with, [`kind`](Error::kind) for everything else,
+//! [`is_outcome_unknown`](Error::is_outcome_unknown) before you repeat what must not happen twice.
 
 mod cause;
 mod class;
@@ -27,6 +31,19 @@ pub(crate) use class::{classify, may_have_acted};
 ///
 /// It shows operation, code, text, request id and number of attempts; the cause is in
 /// [`source`](StdError::source). Cloning is cheap, since one failed batch reports to many callers.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// let error = client.get_queue_url().queue_name("no-such").send().await.unwrap_err();
+/// assert!(error.is_queue_does_not_exist());
+/// assert_eq!(error.code(), Some("AWS.SimpleQueueService.NonExistentQueue"));
+/// assert!(!error.is_retryable() && !error.is_outcome_unknown());
+/// assert_eq!(error.attempts(), 1);
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 

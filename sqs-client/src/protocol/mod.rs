@@ -1,5 +1,8 @@
 //! The two protocols of the service, each in both directions.
 //!
+//! Users of a [`Client`](crate::Client) need [`Protocol`] alone, for [`Builder::protocol`](crate::config::Builder::protocol). The
+//! rest is for those who write a service, a proxy or a test double: [`Detected`] says what a request speaks.
+//!
 //! ```text
 //! client  Input  -> encode_request  -> bytes -> decode_request  -> Input   server
 //! client  Output <- decode_response <- bytes <- encode_response <- Output  server
@@ -9,6 +12,17 @@
 //! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
 //! deserializer (`read`), with the table in `names` for what is called differently there. The JSON that a Query request
 //! can ask for instead of XML ([`Answer`]) comes through `walk` too.
+//!
+//! ```
+//! use sqs_client::operation::get_queue_url::GetQueueUrlInput;
+//! use sqs_client::protocol::Protocol;
+//!
+//! let input = GetQueueUrlInput::builder().queue_name("orders").build()?;
+//! let request = Protocol::Query.encode_request(&input)?;
+//! assert_eq!(&request.body[..], b"Action=GetQueueUrl&Version=2012-11-05&QueueName=orders");
+//! assert_eq!(Protocol::Query.decode_request::<GetQueueUrlInput>(&request.body)?, input);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answer;
 mod compound;

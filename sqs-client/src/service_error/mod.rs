@@ -1,5 +1,15 @@
 //! What a service answers when it refuses: the table of error codes and the error itself.
 //!
+//! [`Error::error_code`](crate::Error::error_code) gives an [`ErrorCode`]; servers and fault injection take one.
+//!
+//! ```
+//! use sqs_client::service_error::{ErrorCode, RetryClass};
+//!
+//! let code = ErrorCode::from_name("AWS.SimpleQueueService.NonExistentQueue"); // or "QueueDoesNotExist"
+//! assert_eq!(code, ErrorCode::QueueDoesNotExist);
+//! assert_eq!(ErrorCode::RequestThrottled.retry_class(), Some(RetryClass::Throttle));
+//! ```
+//!
 //! A code has two names. The *shape* is what AWS JSON puts into `__type`; the *query code* is what the
 //! Query protocol puts into `<Code>`, and AWS JSON into the header `x-amzn-query-error`. Sources: the
 //! `awsQueryError` traits of the public service model, and

@@ -1,5 +1,30 @@
 //! Signature Version 4 of requests to the service: a pure function, with the time as a parameter.
 //!
+//! A [`Client`](crate::Client) signs by itself. [`Signer`] is for those who send requests in another way, and [`verify`] for
+//! servers that want to be as strict as AWS.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use std::time::{Duration, UNIX_EPOCH};
+//!
+//! use http::HeaderMap;
+//! use sqs_client::config::Credentials;
+//! use sqs_client::sign::{Signable, Signer, Verifiable, verify};
+//!
+//! let now = UNIX_EPOCH + Duration::from_secs(1_795_000_000);
+//! let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "example");
+//! let mut headers = HeaderMap::new();
+//! headers.insert("host", "localhost:9324".parse()?);
+//! headers.insert("content-type", "application/x-amz-json-1.0".parse()?);
+//! let request = Signable { host: "localhost:9324", path: "/", body: b"{}" };
+//! Signer::default().sign(request, &mut headers, &credentials, "eu-west-1", now)?;
+//!
+//! let came = Verifiable { method: "POST", path: "/", query: "", headers: &headers, body: b"{}" };
+//! let keys = HashMap::from([("AKIDEXAMPLE".to_owned(), "secret".to_owned())]);
+//! assert_eq!(verify(came, &keys, now)?.region, "eu-west-1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Key derivation and the signature itself are those of the aws-sigv4 crate. The canonical request is built
 //! here, since a request to SQS needs little of what a general signer does: a fixed set of headers and no query.
 //! The derived key is kept: it changes once a day.

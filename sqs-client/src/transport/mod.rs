@@ -1,4 +1,34 @@
 //! How requests reach the service: one trait, and reqwest behind the default feature.
+//!
+//! Take [`PoolConfig`] to tune connections, and write a [`Transport`] for another HTTP client, a proxy, or to look at requests:
+//!
+//! ```
+//! use bytes::Bytes;
+//! use sqs_client::transport::{Transport, TransportFuture};
+//!
+//! /// Counts what goes through it.
+//! #[derive(Debug)]
+//! struct Counted<T> {
+//!     inner: T,
+//!     bytes: std::sync::atomic::AtomicUsize,
+//! }
+//!
+//! impl<T: Transport> Transport for Counted<T> {
+//!     fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+//!         self.bytes.fetch_add(request.body().len(), std::sync::atomic::Ordering::Relaxed);
+//!         self.inner.send(request)
+//!     }
+//! }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let server = sqs_mock_server::MockSqs::in_process();
+//! # let (inner, config) = (server.transport(), server.client_config());
+//!
+//! let client = sqs_client::Client::from_conf(config.transport(Counted { inner, bytes: 0.into() }).build());
+//! client.list_queues().send().await?;
+//! # Ok(())
+//! # }
+//! ```
 
 #[cfg(feature = "reqwest")]
 mod reqwest;

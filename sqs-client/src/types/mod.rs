@@ -1,5 +1,22 @@
 //! The shapes of the service, by family. Names, getters and builders are those of aws-sdk-sqs.
 //!
+//! Here is what inputs and outputs are made of: [`Message`], values and names of attributes, entries of batches and their
+//! results. The inputs and outputs themselves are in [`operation`](crate::operation). Shapes are plain data: they have public
+//! fields, getters, builders, `Clone` and `PartialEq`, and names that are not known yet are kept as they came.
+//!
+//! ```
+//! use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
+//!
+//! let entry = SendMessageBatchRequestEntry::builder()
+//!     .id("1")
+//!     .message_body("one apple, please")
+//!     .message_attributes("kind", MessageAttributeValue::string("fruit"))
+//!     .build()?;
+//! assert_eq!(entry.message_attributes().unwrap()["kind"].string_value(), Some("fruit"));
+//! assert_eq!(QueueAttributeName::from("DelaySeconds"), QueueAttributeName::DelaySeconds);
+//! # Ok::<(), sqs_client::error::BuildError>(())
+//! ```
+//!
 //! Source of every shape: the public service model of Amazon SQS, API version 2012-11-05
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Operations.html>).
 
@@ -32,7 +49,7 @@ pub use message::Message;
 pub use move_task::ListMessageMoveTasksResultEntry;
 pub use name::{UnknownVariantError, UnknownVariantValue};
 
-/// The builders of the shared shapes.
+/// The builders of the shared shapes, for code that names their types: `Message::builder()` and its relatives make them.
 pub mod builders {
     pub use super::attribute::{MessageAttributeValueBuilder, MessageSystemAttributeValueBuilder};
     pub use super::batch::{

@@ -1,4 +1,5 @@
-//! Rules about message attributes and system attributes.
+//! Rules about message attributes and system attributes: how many, their names, types and values. They are part of what
+//! [`Draft`](super::Draft) checks.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;

@@ -1,4 +1,5 @@
-//! Rules about batches. What one entry does wrong alone is in its own result; what is here refuses them all.
+//! Rules about batches: how many entries, their ids, their size together. What one entry does wrong alone is in its own
+//! result; what is here refuses them all.
 
 use super::refusal::{refused, required};
 use super::{Draft, QueueRules, Validate, characters, message, queue};

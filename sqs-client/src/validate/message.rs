@@ -1,4 +1,5 @@
-//! Rules about single messages: what is sent, deleted, or changed.
+//! Rules about single messages: what is sent, deleted, or changed. [`Draft`] is a message that is to be sent, alone or in a
+//! batch; [`Draft::validate_for`] takes what depends on the queue.
 
 use std::collections::HashMap;
 

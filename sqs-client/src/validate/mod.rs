@@ -1,5 +1,19 @@
 //! The rules of the service about its input, in AWS's order and words.
 //!
+//! A client applies them to what it sends where
+//! [`Builder::validate_input`](crate::config::Builder::validate_input) is on; call them yourself to refuse early, with the text
+//! that SQS would answer:
+//!
+//! ```
+//! use sqs_client::operation::receive_message::ReceiveMessageInput;
+//! use sqs_client::validate::Validate;
+//!
+//! let input = ReceiveMessageInput::builder().queue_url("http://localhost:9324/0/orders").wait_time_seconds(21).build()?;
+//! let refusal = input.validate().unwrap_err();
+//! assert_eq!(refusal.code.query_code(), "InvalidParameterValue");
+//! # Ok::<(), sqs_client::error::BuildError>(())
+//! ```
+//!
 //! ```text
 //! client   opt-in, before sending      input.validate()
 //! server   before applying             input.validate(), then what needs the queue: Draft::validate_for, batch, receive

@@ -1,4 +1,4 @@
-//! Rules about move tasks.
+//! Rules about move tasks: ARNs of source and destination, the rate, handles.
 
 use super::Validate;
 use super::refusal::{refused, required, within};

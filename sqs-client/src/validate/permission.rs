@@ -1,4 +1,4 @@
-//! Rules about permissions.
+//! Rules about permissions: labels, accounts, actions.
 
 use super::refusal::{invalid, missing, required};
 use super::{Validate, characters, queue};

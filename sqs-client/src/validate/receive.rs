@@ -1,4 +1,4 @@
-//! Rules about receiving.
+//! Rules about receiving: how many messages, how long to wait and to hide, and what only FIFO queues take.
 
 use super::refusal::{within, wrong_queue_type};
 use super::{QueueRules, Validate, message, queue};

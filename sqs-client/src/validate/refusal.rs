@@ -1,4 +1,5 @@
-//! The errors that several rules end in, with the texts of the service.
+//! The errors that several rules end in, with the texts of the service: for servers, and for layers that refuse what SQS would
+//! refuse.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

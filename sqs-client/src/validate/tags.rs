@@ -1,4 +1,4 @@
-//! Rules about tags.
+//! Rules about tags of queues: keys, values, and what AWS keeps for itself.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;

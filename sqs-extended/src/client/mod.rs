@@ -24,6 +24,30 @@ use crate::store::{Bounded, PayloadStore};
 /// are sent, and loaded when they are received; everything else goes straight through. Cloning is cheap, and clones share
 /// all.
 ///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_extended::{ExtendedClient, MemoryStore};
+///
+/// let client = ExtendedClient::new(server.client(), MemoryStore::new("payloads")); // or an S3Store
+/// let scan = "0110".repeat(500_000); // 2 MB
+/// client.send_message().queue_url(&url).message_body(&scan).send().await?;
+///
+/// let orders = client.queue(&url);
+/// for message in orders.receive().send().await?.messages() {
+///     assert_eq!(message.body(), Some(scan.as_str()));
+///     orders.delete(message).send().await?; // the object goes too
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Every call fails with an [`Error`](crate::Error): of the client below, or about a payload. Messages whose payloads cannot
+/// be had are given out as they came; [`payload`](Self::payload) says which they are.
+///
 /// # Cancel safety
 /// As of the client below. Objects that no message carries are deleted in the background when a call is dropped
 /// before it sent its message; from then on it is not known whether somebody needs them, and they stay. Received messages

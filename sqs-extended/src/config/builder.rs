@@ -17,6 +17,22 @@ use crate::pointer::Pointer;
 use crate::store::PayloadStore;
 
 /// Settings of an [`ExtendedClient`] that is to be made.
+///
+/// ```
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// use std::time::Duration;
+///
+/// use sqs_extended::{ExtendedClient, MemoryStore, Threshold};
+///
+/// let client = ExtendedClient::builder(server.client(), MemoryStore::new("payloads"))
+///     .threshold(Threshold::Queue)
+///     .key_prefix("orders/")
+///     .store_timeout(Duration::from_secs(30))
+///     .on_event(|event| eprintln!("{event:?}"))
+///     .build()?;
+/// # drop(client);
+/// # Ok::<(), sqs_extended::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ExtendedClientBuilder<S, H> {

@@ -19,6 +19,25 @@ pub use kind::ErrorKind;
 ///
 /// It shows what was tried and what came of it; the cause is in [`source`](StdError::source). What the client below says
 /// is shown in its own words.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore, StoreCall, StoreErrorKind, StoreFault};
+///
+/// let store = MemoryStore::new("payloads");
+/// let client = ExtendedClient::new(server.client(), store.clone());
+/// store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Forbidden));
+///
+/// let error = client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Upload); // nothing was sent
+/// assert!(!error.is_retryable());
+/// println!("{error}: {:?}", error.store_error());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 

@@ -21,6 +21,22 @@ const READ: usize = 256 << 10;
 ///
 /// It has to be UTF-8, as the bodies of messages are, unless it is said to be [`binary`](Self::binary): the libraries for
 /// other languages read it as text.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use sqs_extended::Payload;
+///
+/// let video: &[u8] = &[0xca, 0xfe]; // or a socket, a pipe, any `AsyncRead`
+/// let payload = Payload::from_reader(video).length(2).binary();
+/// let sent = client.send_stream(&url, payload).send().await?;
+/// assert_eq!(sent.length, 2);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Payload {
     pub(super) content: Content,
     pub(super) length: Option<u64>,

@@ -59,6 +59,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// One that is [`Failed`](MessagePayload::Failed) has the receipt handle of the service: deleting it leaves its object.
     ///
     /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, nothing has changed but that the message, which it was given, is gone with it.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
         self.open(message, Loads::Now).await
     }

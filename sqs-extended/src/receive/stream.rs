@@ -21,6 +21,27 @@ use crate::store::PayloadStore;
 /// A message whose payload is in its body gives that. Others are asked of the store, which is done by nobody else: neither are
 /// streams among the downloads that a client limits, nor are leases renewed for them. Give messages with large payloads
 /// a long visibility timeout, or let a consumer renew it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use futures_util::StreamExt as _;
+///
+/// client.send_stream(&url, "tea ".repeat(100_000)).send().await?;
+/// for received in client.receive(&url).lazy().send().await? {
+///     let mut body = received.body_stream().await?;
+///     let mut bytes = 0;
+///     while let Some(piece) = body.next().await {
+///         bytes += piece?.len(); // right only when the stream has ended without an error
+///     }
+///     assert_eq!(bytes, 400_000);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct BodyStream {
     from: Result<From, Error>,

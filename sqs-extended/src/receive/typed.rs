@@ -12,6 +12,27 @@ use crate::error::Error;
 use crate::store::PayloadStore;
 
 /// A receive whose messages say what is known of their payloads.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use sqs_extended::MessagePayload;
+///
+/// client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await?;
+/// for received in client.receive(&url).max_messages(1).send().await? {
+///     match &received.payload {
+///         MessagePayload::Failed(error) if error.is_retryable() => continue, // it comes again
+///         MessagePayload::Failed(error) => eprintln!("{error}"),
+///         _ => println!("{} bytes", received.message.body().unwrap_or_default().len()),
+///     }
+///     client.queue(&url).delete(&received.message).send().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct Receive<S: PayloadStore, H> {
     client: ExtendedClient<S, H>,

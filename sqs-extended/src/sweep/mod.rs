@@ -39,6 +39,20 @@ type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 ///
 /// Only objects and uploads whose keys end in a UUID are looked at, as those of all the libraries do. Nothing is deleted unless
 /// [`delete`](Self::delete) is said: look first.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use std::time::Duration;
+///
+/// let report = client.sweep("orders/", Duration::from_secs(15 * 86_400)).run().await?;
+/// println!("{} orphans", report.progress.orphans);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct Sweep<S: PayloadStore, H> {
     client: ExtendedClient<S, H>,

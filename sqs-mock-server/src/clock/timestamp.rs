@@ -2,7 +2,16 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment, in milliseconds since the Unix epoch.
+/// A moment, in milliseconds since the Unix epoch. Sums end at the last moment there is, and differences at zero.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use sqs_mock_server::clock::Timestamp;
+///
+/// let moment = Timestamp::from_millis(1_795_235_138_120) + Duration::from_secs(1);
+/// assert_eq!(moment.to_string(), "2026-11-21T04:25:39.120Z");
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(pub(super) u64);
 

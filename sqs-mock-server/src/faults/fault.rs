@@ -11,6 +11,32 @@ use super::filter::{Condition, Filter};
 use super::{Entry, Request};
 
 /// What goes wrong, for which requests, and how often. Without further words it strikes every request, for ever.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// # let server = MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_client::operation::Action;
+/// use sqs_client::service_error::ErrorCode;
+/// use sqs_mock_server::faults::Fault;
+///
+/// let fault = Fault::error(ErrorCode::AccessDenied)
+///     .on(Action::SendMessage)
+///     .queue("orders")
+///     .body_contains("tea")
+///     .times(1);
+/// let injected = server.faults().inject(fault);
+///
+/// client.send_message().queue_url(&url).message_body("coffee").send().await?;
+/// let refused = client.send_message().queue_url(&url).message_body("tea").send().await.unwrap_err();
+/// assert!(refused.is_access_denied());
+/// assert_eq!(injected.hits(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Fault {

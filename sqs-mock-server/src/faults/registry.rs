@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::{Fault, Plan, Request};
 use crate::seed::Seed;
 
-/// The faults of a server. Clones share them.
+/// The faults of a server, from [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
 #[derive(Clone, Debug)]
 pub struct Faults {
     shared: Arc<Shared>,

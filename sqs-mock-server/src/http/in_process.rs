@@ -13,8 +13,26 @@ use super::reply::Reply;
 /// Hands requests of a client straight to a server in the same process.
 ///
 /// Requests and answers are those of the wire, encoded and signed; only the connection is missing. So tests
-/// under tokio's paused clock work, and nothing can be lost on the way. Once the server has stopped, there is
-/// nobody to connect to.
+/// under tokio's paused clock work, and nothing is lost on the way but by a [fault](crate::faults). Once the server has
+/// stopped, there is nobody to connect to.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// use sqs_client::Client;
+/// use sqs_client::config::{Config, Credentials, Region};
+///
+/// let server = MockSqs::in_process();
+/// let config = Config::builder() // or server.client_config(), which has all of this
+///     .region(Region::new("us-east-1"))
+///     .credentials_provider(Credentials::new("test", "test", None, None, "example"))
+///     .endpoint_url(server.endpoint_url())
+///     .transport(server.transport());
+/// Client::from_conf(config.build()).list_queues().send().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct InProcess {
     endpoint: Arc<Endpoint>,

@@ -3,6 +3,16 @@
 use std::time::Duration;
 
 /// Bounds on connections, sizes and patience. The defaults suit tests and shared machines alike.
+///
+/// ```
+/// use sqs_mock_server::{Limits, MockSqs};
+///
+/// let mut limits = Limits::default();
+/// limits.max_memory = 64 << 20; // a message above that is refused with `OverLimit`
+/// let server = MockSqs::builder().limits(limits).in_process()?;
+/// # drop(server);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {

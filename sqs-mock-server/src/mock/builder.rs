@@ -16,6 +16,26 @@ use crate::faults::Fault;
 use crate::http::{Limits, QueueUrlStyle, Router, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// use std::time::{Duration, UNIX_EPOCH};
+///
+/// use sqs_mock_server::faults::Fault;
+///
+/// let server = MockSqs::builder()
+///     .region("eu-west-1")
+///     .seed(7) // the same ids in every run
+///     .clock_start(UNIX_EPOCH + Duration::from_secs(1_900_000_000))
+///     .fault(Fault::throttle().probability(0.05))
+///     .start()
+///     .await?;
+/// println!("{:?}", server.environment());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct MockSqsBuilder {
@@ -184,6 +204,9 @@ impl MockSqsBuilder {
     /// # Errors
     /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
     /// file is wrong.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, no server is left.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
         // Before the port: who has wrong queues must not be found listening.

@@ -76,6 +76,9 @@ impl MockSqs {
     /// # Panics
     /// No port can be had, which takes a machine without a loopback interface or a process without free file
     /// descriptors. [`MockSqsBuilder::start`] returns an error instead.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, no server is left.
     pub async fn start() -> Self {
         match Self::builder().start().await {
             Ok(server) => server,

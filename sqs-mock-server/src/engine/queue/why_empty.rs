@@ -8,7 +8,21 @@ use crate::clock::Timestamp;
 use crate::engine::aws_like::Asked;
 use crate::seed::Uuid;
 
-/// Why a receive would get nothing now. It shows as a sentence.
+/// Why a receive would get nothing now, from [`QueueView::why_empty`](crate::QueueView::why_empty). It shows as a sentence.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// # let server = MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// client.send_message().queue_url(&url).message_body("tea").delay_seconds(60).send().await?;
+/// let why = server.queue("orders").why_empty();
+/// assert!(why.to_string().starts_with("all 1 message delayed, the first until"), "{why}");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum WhyEmpty {
