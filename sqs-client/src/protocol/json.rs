@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::objects::Objects;
-use super::{DecodeError, EncodeError};
+use super::{DecodeError, EncodeError, json_write};
 use crate::operation::{Action, Input, Operation, for_each_operation};
 use crate::service_error::{ErrorCode, ServiceError};
 
@@ -41,7 +41,7 @@ pub(super) fn encode<I: Input>(input: &I) -> Result<Vec<u8>, EncodeError> {
     // Names, ids and the URL of the queue take some too, and line ends in bodies two bytes instead of one.
     let messages = input.message_bytes();
     let mut body = Vec::with_capacity(512 + messages + messages / 8);
-    serde_json::to_writer(&mut body, input).map_err(EncodeError::new)?;
+    json_write::write(input, &mut body).map_err(EncodeError::new)?;
     Ok(body)
 }
 
@@ -58,7 +58,9 @@ pub(super) fn encode_output<O: Operation>(output: &O::Output) -> Result<Vec<u8>,
     if O::ACTION.is_void() {
         return Ok(Vec::new());
     }
-    serde_json::to_vec(output).map_err(EncodeError::new)
+    let mut body = Vec::with_capacity(512);
+    json_write::write(output, &mut body).map_err(EncodeError::new)?;
+    Ok(body)
 }
 
 /// Reads an answer. AWS answers a void action with zero bytes and clones with anything, so its body only must

@@ -29,6 +29,7 @@ mod compound;
 mod detect;
 mod error;
 mod json;
+mod json_write;
 mod names;
 mod objects;
 mod query;

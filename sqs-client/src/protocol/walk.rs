@@ -26,6 +26,12 @@ pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), N
 #[derive(Debug)]
 pub(super) struct NotAShape(String);
 
+impl NotAShape {
+    pub(super) fn has(method: &str) -> Self {
+        Self(format!("{method}: no shape has this"))
+    }
+}
+
 impl fmt::Display for NotAShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -81,13 +87,46 @@ macro_rules! leaves {
     };
 }
 
+/// What a serializer of shapes need not know.
 macro_rules! not_in_the_model {
+    () => {
+        not_in_the_model! {
+            serialize_i8(i8) -> ();
+            serialize_i16(i16) -> ();
+            serialize_u8(u8) -> ();
+            serialize_u16(u16) -> ();
+            serialize_u32(u32) -> ();
+            serialize_u64(u64) -> ();
+            serialize_f32(f32) -> ();
+            serialize_f64(f64) -> ();
+            serialize_char(char) -> ();
+            serialize_bytes(&[u8]) -> ();
+            serialize_unit() -> ();
+            serialize_unit_struct(&'static str) -> ();
+            serialize_unit_variant(&'static str, u32, &'static str) -> ();
+            serialize_tuple(usize) -> Self::SerializeTuple;
+            serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
+            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
+            serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
+        }
+
+        fn serialize_newtype_variant<T: serde::Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: &T,
+        ) -> Result<(), NotAShape> {
+            Err(NotAShape::has("serialize_newtype_variant"))
+        }
+    };
     ($($method:ident($($arg:ty),*) -> $ok:ty;)*) => {
         $( fn $method(self, $(_: $arg),*) -> Result<$ok, NotAShape> {
-            Err(NotAShape(concat!(stringify!($method), ": no shape has this").to_owned()))
+            Err(NotAShape::has(stringify!($method)))
         } )*
     };
 }
+pub(super) use not_in_the_model;
 
 impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
     type Ok = ();
@@ -146,33 +185,5 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
         value.serialize(self)
     }
 
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), NotAShape> {
-        value.serialize(self)
-    }
-
-    not_in_the_model! {
-        serialize_i8(i8) -> ();
-        serialize_i16(i16) -> ();
-        serialize_u8(u8) -> ();
-        serialize_u16(u16) -> ();
-        serialize_u32(u32) -> ();
-        serialize_u64(u64) -> ();
-        serialize_f32(f32) -> ();
-        serialize_f64(f64) -> ();
-        serialize_char(char) -> ();
-        serialize_bytes(&[u8]) -> ();
-        serialize_unit() -> ();
-        serialize_unit_struct(&'static str) -> ();
-        serialize_unit_variant(&'static str, u32, &'static str) -> ();
-        serialize_tuple(usize) -> Self::SerializeTuple;
-        serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
-        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
-        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
-    }
+    not_in_the_model!();
 }

@@ -34,7 +34,6 @@
 mod verify;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
@@ -139,16 +138,13 @@ impl Signer {
         let key = self.key(credentials, region, date, time);
         let scope = &key.scope;
         let (canonical, signed_headers) = canonical_request(request, headers);
-        // Writing to a `String` cannot fail.
-        let mut to_sign = String::with_capacity(160);
-        let _ = write!(to_sign, "{ALGORITHM}\n{stamp}\n{scope}\n{}", Sha256Hex::of(canonical));
+        let to_sign =
+            [ALGORITHM, "\n", &stamp, "\n", scope, "\n", Sha256Hex::of(canonical).as_str()].concat();
         let signature = calculate_signature(&key.key, to_sign.as_bytes());
+        let id = credentials.access_key_id();
+        let parts = [ALGORITHM, " Credential=", id, "/", scope, ", SignedHeaders=", &signed_headers];
         let mut authorization = String::with_capacity(288);
-        let access_key_id = credentials.access_key_id();
-        let _ = write!(
-            authorization,
-            "{ALGORITHM} Credential={access_key_id}/{scope}, SignedHeaders={signed_headers}, Signature={signature}",
-        );
+        authorization.extend(parts.into_iter().chain([", Signature=", &signature]));
         headers.insert(AUTHORIZATION, secret_header(authorization)?);
         Ok(())
     }
@@ -197,14 +193,17 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
     canonical.push_str("\n\n");
     for (name, value) in lines {
         let Some(value) = value else { continue };
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(canonical, "{name}:{}", fold(value));
+        for part in [name, ":", &fold(value), "\n"] {
+            canonical.push_str(part);
+        }
         if !names.is_empty() {
             names.push(';');
         }
         names.push_str(name);
     }
-    let _ = write!(canonical, "\n{names}\n{}", Sha256Hex::of(request.body));
+    for part in ["\n", &names, "\n", Sha256Hex::of(request.body).as_str()] {
+        canonical.push_str(part);
+    }
     (canonical, names)
 }
 
@@ -220,12 +219,19 @@ fn fold(value: &str) -> Cow<'_, str> {
 /// `20261121T013000Z`.
 fn timestamp(time: SystemTime) -> Option<String> {
     let time = OffsetDateTime::from(time);
-    let (year, month, day) = (time.year(), i32::from(u8::from(time.month())), i32::from(time.day()));
+    let year = u16::try_from(time.year()).ok().filter(|year| *year <= 9999)?;
+    let (century, year) = (u8::try_from(year / 100).ok()?, u8::try_from(year % 100).ok()?);
     let (hour, minute, second) = time.to_hms();
-    let digits = |[high, middle, low]: [i32; 3]| (high * 100 + middle) * 100 + low;
-    (0..=9999).contains(&year).then(|| {
-        format!("{:08}T{:06}Z", digits([year, month, day]), digits([hour, minute, second].map(i32::from)))
-    })
+    let mut stamp = String::with_capacity(16);
+    let mut push = |numbers: &[u8], end: &str| {
+        for number in numbers {
+            stamp.extend([char::from(b'0' + number / 10), char::from(b'0' + number % 10)]);
+        }
+        stamp.push_str(end);
+    };
+    push(&[century, year, u8::from(time.month()), time.day()], "T");
+    push(&[hour, minute, second], "Z");
+    Some(stamp)
 }
 
 /// ASCII alone: HTTP lets other bytes pass, but no two sides agree on what they mean, so they cannot be signed.

@@ -96,6 +96,8 @@ impl ReqwestTransport {
         let builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
+            // It would keep a copy of each request for what the client above decides.
+            .retry(reqwest::retry::never().max_retries_per_request(0))
             .http1_only()
             .tcp_nodelay(true)
             .pool_max_idle_per_host(pool.max_idle_per_host)
