@@ -132,7 +132,7 @@ async fn a_payload_is_kept_only_where_it_may_have_to_be_stored_again() {
         if is_once {
             let mut input = SendMessageBatchInput::default();
             (input.queue_url, input.entries) = (Some(rig.url.clone()), Some(vec![entry]));
-            client.execute_once::<SendMessageBatch>(input).await.unwrap();
+            client.execute_once::<SendMessageBatch>(&input).await.unwrap();
             assert_eq!(*kept.lock().unwrap(), [is_kept], "{name}");
             continue;
         }
