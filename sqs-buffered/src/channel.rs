@@ -56,6 +56,8 @@ struct State<K: Kind> {
 /// The lane of a kind: what it sends, and who waits.
 pub(crate) type LaneOf<K> = Lane<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
 
+type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
+
 /// Why an entry was not admitted.
 #[derive(Debug)]
 pub(crate) enum Turned<K: Kind> {
@@ -224,7 +226,7 @@ impl<K: Kind> Channel<K> {
     }
 
     /// Tells those who wait, and counts by epochs whom.
-    fn tell(&self, settled: Vec<Settled<Load<K>, Waiters<K::Receipt>, K::Receipt>>) -> Vec<(u64, usize)> {
+    fn tell(&self, settled: Vec<SettledOf<K>>) -> Vec<(u64, usize)> {
         let mut told: Vec<(u64, usize)> = Vec::new();
         for Settled { item: waiters, load, result, epoch } in settled {
             drop(load);

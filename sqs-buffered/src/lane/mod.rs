@@ -38,6 +38,7 @@ pub(crate) use rules::{RetryRules, Rules};
 use backlog::Backlog;
 use ledger::Ledger;
 use open::Open;
+use pending::Waiting;
 
 /// An entry that has ended, and how.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Takes an admitted entry, and says whether the lane is to be polled for it. It need not be where an answer or a time
     /// that the lane waits for already comes first.
-    pub(crate) fn push(&mut self, mut entry: Pending<Laden<L, T>>, starving: bool) -> bool {
+    pub(crate) fn push(&mut self, mut entry: Waiting<L, T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
         let is_urgent = heed(&mut self.no_deadline_before, entry.deadline);
         let is_first = self.open.is_empty();

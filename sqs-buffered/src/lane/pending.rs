@@ -56,6 +56,9 @@ pub(crate) struct Pending<T> {
     pub(super) epoch: u64,
 }
 
+/// An entry whose load is here.
+pub(super) type Waiting<L, T> = Pending<Laden<L, T>>;
+
 impl<T> Pending<T> {
     /// An entry that was admitted now.
     pub(crate) fn new(item: T, key: Option<Key>, bytes: usize, admitted: Instant, deadline: Instant) -> Self {
@@ -98,13 +101,13 @@ impl<T> Pending<T> {
     }
 
     /// With the load that its request gave back.
-    pub(super) fn laden<L>(self, load: L) -> Pending<Laden<L, T>> {
+    pub(super) fn laden<L>(self, load: L) -> Waiting<L, T> {
         let (item, rest) = self.replace(());
         rest.replace(Laden { load, item }).1
     }
 }
 
-impl<L, T> Pending<Laden<L, T>> {
+impl<L, T> Waiting<L, T> {
     /// Parts the load, which goes into a request, from what stays.
     pub(super) fn unladen(self) -> (Outbound<L>, Pending<T>) {
         let Self { bytes, admitted, deadline, attempts, maybe_sent, .. } = self;

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::answer::{Answer, EntryAnswer, Failure, Receipt};
 use super::fate::Fate;
-use super::pending::{Key, Laden, Pending};
+use super::pending::{Key, Laden, Pending, Waiting};
 use super::rules::{AfterFailure, FifoOrdering};
 use super::runs::{in_runs, overtakers};
 use super::{Lane, Retried, Settled, heed};
@@ -65,7 +65,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     }
 
     /// The service takes less than was thought: everything again, in smaller batches.
-    fn split(&mut self, mut entries: Vec<Pending<Laden<L, T>>>, error: SendError) {
+    fn split(&mut self, mut entries: Vec<Waiting<L, T>>, error: SendError) {
         if entries.len() < 2 {
             if let Some(entry) = entries.pop() {
                 let key = entry.key.clone();
@@ -96,7 +96,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         &mut self,
         now: Instant,
         key: Option<&Key>,
-        run: Vec<(Pending<Laden<L, T>>, Fate<R>)>,
+        run: Vec<(Waiting<L, T>, Fate<R>)>,
         chance: f64,
     ) {
         let overtakers = overtakers(&run);
@@ -150,7 +150,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.release(key, again, until);
     }
 
-    fn accept(&mut self, entry: Pending<Laden<L, T>>, mut receipt: R) {
+    fn accept(&mut self, entry: Waiting<L, T>, mut receipt: R) {
         if self.is_out_of_order(&entry, receipt.sequence_number()) {
             let error = SendError::new(SendErrorKind::OutOfOrder).maybe_sent(true);
             return self.end(entry, Err(error.stored_as(receipt.message_id())));
@@ -164,7 +164,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Whether a message was stored behind one that was admitted later, or, when it was sent more than once, ahead of one
     /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before. Where
     /// the messages of a group go one by one, it says nothing of any.
-    fn is_out_of_order(&mut self, entry: &Pending<Laden<L, T>>, sequence: Option<u128>) -> bool {
+    fn is_out_of_order(&mut self, entry: &Waiting<L, T>, sequence: Option<u128>) -> bool {
         let Some((key, own)) = entry.key.as_ref().zip(sequence) else { return false };
         if self.rules.ordering != FifoOrdering::Grouped {
             return false;
@@ -183,7 +183,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     }
 
     /// Lets those that are tried again wait, and others of the key go.
-    fn release(&mut self, key: Option<&Key>, again: Vec<Pending<Laden<L, T>>>, until: Option<Instant>) {
+    fn release(&mut self, key: Option<&Key>, again: Vec<Waiting<L, T>>, until: Option<Instant>) {
         for entry in &again {
             heed(&mut self.no_deadline_before, entry.deadline);
         }
@@ -198,7 +198,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         if self.no_deadline_before.is_none_or(|at| at > now) {
             return;
         }
-        let is_late = |entry: &Pending<Laden<L, T>>| entry.deadline <= now;
+        let is_late = |entry: &Waiting<L, T>| entry.deadline <= now;
         let opened = self.open.take_all(is_late);
         let was_open: Vec<_> = opened.iter().filter_map(|entry| entry.key.clone()).collect();
         for entry in opened.into_iter().chain(self.backlog.take_all(is_late)) {
@@ -221,13 +221,13 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     }
 
     /// Ends an entry whose time is over, with what kept it from being done where it was tried.
-    fn time_out(&mut self, mut entry: Pending<Laden<L, T>>) {
+    fn time_out(&mut self, mut entry: Waiting<L, T>) {
         let error = entry.last_error.take().map(|error| error.of_kind(SendErrorKind::Timeout));
         self.end_unsent(entry, error.unwrap_or_else(|| SendError::new(SendErrorKind::Timeout)));
     }
 
     /// Ends an entry without a word of the service.
-    pub(super) fn lose(&mut self, entry: Pending<Laden<L, T>>, kind: SendErrorKind) {
+    pub(super) fn lose(&mut self, entry: Waiting<L, T>, kind: SendErrorKind) {
         self.end_unsent(entry, SendError::new(kind));
     }
 
@@ -237,12 +237,12 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.settled.push(Settled { item: entry.item, load: None, result, epoch: entry.epoch });
     }
 
-    fn end_unsent(&mut self, entry: Pending<Laden<L, T>>, error: SendError) {
+    fn end_unsent(&mut self, entry: Waiting<L, T>, error: SendError) {
         let error = error.maybe_sent(entry.maybe_sent);
         self.end(entry, Err(error));
     }
 
-    fn end(&mut self, entry: Pending<Laden<L, T>>, result: Result<R, SendError>) {
+    fn end(&mut self, entry: Waiting<L, T>, result: Result<R, SendError>) {
         let Laden { load, item } = entry.item;
         self.settled.push(Settled { item, load: Some(load), result, epoch: entry.epoch });
     }

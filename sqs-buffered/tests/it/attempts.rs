@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Builder, Entry, Linger, SendErrorKind};
+use sqs_client::checksum::md5_of_body;
 use sqs_client::client::Execute;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::{Action, Operation};
@@ -111,7 +112,7 @@ impl Execute for Spy {
 /// A message with everything that it can have.
 fn message(rig: &Rig, number: usize) -> Entry {
     let mut trace = MessageSystemAttributeValue::default();
-    trace.data_type = "String".to_owned();
+    "String".clone_into(&mut trace.data_type);
     trace.string_value = Some(format!("Root=1-5759e988-{number:024}"));
     let entry = Entry::new(&rig.url, format!("message {number} {}", "x".repeat(1_000)))
         .message_attributes("number", MessageAttributeValue::number(number))
@@ -135,10 +136,11 @@ async fn send(count: usize, rig: &Rig, spy: &Spy, what: &str) {
     let buffered = spy.builder().build().unwrap();
     let entries: Vec<_> = (0..count).map(|number| message(rig, number)).collect();
     let given: HashMap<_, _> = entries.iter().map(seen).collect();
-    for end in
-        futures_util::future::join_all(entries.into_iter().map(|entry| buffered.send_entry(entry))).await
-    {
-        end.unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let md5s: Vec<_> = entries.iter().map(|entry| md5_of_body(entry.message().message_body())).collect();
+    let ends = futures_util::future::join_all(entries.into_iter().map(|entry| buffered.send_entry(entry)));
+    for (end, md5) in ends.await.into_iter().zip(md5s) {
+        let receipt = end.unwrap_or_else(|error| panic!("{what}: {error:?}"));
+        assert_eq!(receipt.md5_of_message_body, md5.as_str(), "{what}: it is another's");
     }
     spy.check(&given, what);
 }
