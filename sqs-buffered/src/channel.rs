@@ -24,7 +24,7 @@ use crate::content_ids::ContentIds;
 use crate::error::SendErrorKind;
 use crate::event::{SendEvent, Watch};
 use crate::kind::Kind;
-use crate::lane::{Key, Lane, Pending, Retried, Rules, Settled};
+use crate::lane::{Key, Laden, Lane, Pending, Retried, Rules, Settled};
 use crate::stats::Counters;
 use crate::ticket::{Ticket, Waiters};
 use crate::worker::Worker;
@@ -47,11 +47,16 @@ pub(crate) struct Channel<K: Kind> {
 
 #[derive(Debug)]
 struct State<K: Kind> {
-    lane: Lane<Item<K>, K::Receipt>,
+    lane: LaneOf<K>,
     has_worker: bool,
     /// Whether another lane takes its place.
     is_retired: bool,
 }
+
+/// The lane of a kind: what it sends, and who waits.
+pub(crate) type LaneOf<K> = Lane<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
+
+type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
 
 /// Why an entry was not admitted.
 #[derive(Debug)]
@@ -61,11 +66,10 @@ pub(crate) enum Turned<K: Kind> {
     Refused(K::Entry, SendErrorKind),
 }
 
-/// An entry inside a lane.
+/// What a lane has to send for an entry. It is moved into the request and back.
 #[derive(Debug)]
-pub(crate) struct Item<K: Kind> {
+pub(crate) struct Load<K: Kind> {
     pub(crate) entry: K::Entry,
-    waiters: Waiters<K::Receipt>,
     /// The span of the caller.
     pub(crate) span: Span,
 }
@@ -124,15 +128,15 @@ impl<K: Kind> Channel<K> {
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
             && let Some((waiting, is_due)) = state.lane.merge(key, deadline)
         {
-            waiting.entry = entry;
-            waiting.waiters.join(waiters);
+            waiting.load.entry = entry;
+            waiting.item.join(waiters);
             drop(guard);
             if is_due {
                 self.changed.notify_one();
             }
             return Ok(ticket);
         }
-        let item = Item { entry, waiters, span };
+        let item = Laden { load: Load { entry, span }, item: waiters };
         let is_starving = self.admission.is_starving();
         let is_due = state.lane.push(Pending::new(item, key, bytes, admitted, deadline), is_starving);
         let starts = !std::mem::replace(&mut state.has_worker, true);
@@ -146,7 +150,7 @@ impl<K: Kind> Channel<K> {
     }
 
     /// Does something with the lane, and tells those whose entries have ended by it.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Lane<Item<K>, K::Receipt>) -> T) -> T {
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut LaneOf<K>) -> T) -> T {
         self.change(|state| act(&mut state.lane))
     }
 
@@ -222,14 +226,14 @@ impl<K: Kind> Channel<K> {
     }
 
     /// Tells those who wait, and counts by epochs whom.
-    fn tell(&self, settled: Vec<Settled<Item<K>, K::Receipt>>) -> Vec<(u64, usize)> {
+    fn tell(&self, settled: Vec<SettledOf<K>>) -> Vec<(u64, usize)> {
         let mut told: Vec<(u64, usize)> = Vec::new();
-        for Settled { item, result, epoch } in settled {
+        for Settled { item: waiters, load, result, epoch } in settled {
+            drop(load);
             match told.last_mut().filter(|(last, _)| *last == epoch) {
                 Some((_, entries)) => *entries += 1,
                 None => told.push((epoch, 1)),
             }
-            let Item { waiters, .. } = item;
             self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
             if let Err(error) = &result {
                 let (queue_url, operation) = (&*self.queue_url, K::Operation::ACTION);

@@ -64,6 +64,6 @@ async fn ask<H: Execute>(handle: &H, queue_url: &str) -> Result<bool, H::Error> 
     input.queue_url = Some(queue_url.to_owned());
     let name = QueueAttributeName::ContentBasedDeduplication;
     input.attribute_names = Some(vec![name.clone()]);
-    let output = handle.execute_once::<GetQueueAttributes>(input).await?;
+    let output = handle.execute_once::<GetQueueAttributes>(&input).await?;
     Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
 }

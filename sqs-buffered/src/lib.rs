@@ -39,6 +39,7 @@ mod event;
 mod kind;
 mod lane;
 mod lease;
+mod panicked;
 mod passing;
 mod receive;
 mod request;

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use sqs_client::client::{Execute, OperationError};
 use sqs_client::operation::Operation;
-use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use tracing::Span;
 
-use crate::channel::{Channel, Item};
+use crate::channel::{Channel, Load};
 use crate::entry::is_fifo;
 use crate::error::{SendError, SendErrorKind};
 use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind, SpareId};
-use crate::lane::{Answer, Failure, Pending};
+use crate::lane::{Answer, Failure, Outbound};
+use crate::panicked::caught;
 use crate::passing::is_passing;
 use crate::settings::MAX_FIFO_REQUEST;
 use crate::span::messaging_span;
@@ -24,9 +24,12 @@ use crate::time::after;
 /// A batch that is to be sent.
 pub(crate) struct Request<K: Kind> {
     channel: Arc<Channel<K>>,
+    /// With the entries, which were moved into it. The client below only looks at it: it is whole whatever happens there.
     input: Input<K>,
-    /// Of entries whose deduplication id is only for queues that make none of the content, by their places.
-    spare_ids: Vec<(usize, SpareId)>,
+    /// What of the entries is not in it, by their places.
+    rests: Vec<K::Rest>,
+    /// The spans of those who gave the entries, by their places.
+    spans: Vec<Span>,
     batch: Batch,
     /// When it is given up: a client that never answers would keep its slot for ever.
     until: Instant,
@@ -34,34 +37,31 @@ pub(crate) struct Request<K: Kind> {
     _in_flight: InFlight,
 }
 
+/// What came of a request, and what was sent.
+pub(crate) struct Returned<K: Kind> {
+    pub(crate) answer: Answer<K::Receipt>,
+    /// As many as went, in their order.
+    pub(crate) loads: Vec<Load<K>>,
+}
+
 impl<K: Kind> Request<K> {
     /// A batch of these entries, which is dispatched now.
-    pub(crate) fn of(channel: &Arc<Channel<K>>, entries: &mut [Pending<Item<K>>], now: Instant) -> Self {
-        let batch = Batch::of(entries.iter(), now);
+    pub(crate) fn of(channel: &Arc<Channel<K>>, loads: Vec<Outbound<Load<K>>>, now: Instant) -> Self {
+        let batch = Batch::of(&loads, now);
+        let until = until::<K>(&channel.queue_url, &loads).unwrap_or(now);
         let span = span::<K>(&channel.queue_url, batch.entries);
-        for pending in entries.iter_mut() {
-            span.follows_from(&pending.item.span);
-            if !pending.maybe_sent {
-                K::starts_afresh(&mut pending.item.entry);
-            }
-        }
-        let (input, spare_ids) =
-            K::input(&channel.queue_url, entries.iter().map(|pending| &pending.item.entry));
-        let is_forgotten = K::IS_DEDUPLICATED && is_fifo(&channel.queue_url);
-        let ends = entries.iter().map(|pending| match after(pending.deadline, K::GRACE) {
-            end if is_forgotten => end.min(after(pending.admitted, MAX_FIFO_REQUEST)),
-            end => end,
-        });
-        let until = ends.min().unwrap_or(now);
-        Self {
-            channel: Arc::clone(channel),
-            input,
-            spare_ids,
-            batch,
-            until,
-            span,
-            _in_flight: InFlight::new(&channel.counters),
-        }
+        let opened =
+            loads.into_iter().map(|Outbound { load: Load { mut entry, span: own }, maybe_sent, .. }| {
+                span.follows_from(&own);
+                if !maybe_sent {
+                    K::starts_afresh(&mut entry);
+                }
+                (entry, own)
+            });
+        let (entries, spans) = opened.unzip();
+        let (input, rests) = K::pack(&channel.queue_url, entries);
+        let in_flight = InFlight::new(&channel.counters);
+        Self { channel: Arc::clone(channel), input, rests, spans, batch, until, span, _in_flight: in_flight }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -73,18 +73,27 @@ impl<K: Kind> Request<K> {
         self.batch.entries == 1
     }
 
-    /// Sends it.
-    pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Answer<K::Receipt> {
+    /// Sends it. A panic of the client below is a failure like others.
+    pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Returned<K> {
         let (until, started) = (self.until, self.channel.watch.is_on().then(Instant::now));
-        let answer = match timeout_at(until, self.answer(&handle)).await {
-            Ok(answer) => answer,
-            Err(elapsed) => Answer::Failed(given_up(elapsed)),
+        let answer = match caught(timeout_at(until, self.answer(&handle))).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(elapsed)) => Answer::Failed(in_doubt(elapsed)),
+            Err(panicked) => {
+                tracing::error!(error = %panicked, "a request of a batch broke");
+                Answer::Failed(in_doubt(panicked))
+            }
         };
         self.channel.counters.sent(&self.batch);
         if let Some(started) = started {
             self.report(started.elapsed(), answer.error());
         }
-        answer
+        Returned { answer, loads: self.into_loads() }
+    }
+
+    fn into_loads(self) -> Vec<Load<K>> {
+        let entries = K::unpack(self.input, self.rests).into_iter();
+        entries.zip(self.spans).map(|(entry, span)| Load { entry, span }).collect()
     }
 
     fn report(&self, duration: Duration, error: Option<&SendError>) {
@@ -107,14 +116,12 @@ impl<K: Kind> Request<K> {
             Ok(places) => places,
             Err(error) => return Answer::Failed(kind::failure(&error).unsent(is_passing(&error))),
         };
-        let left_out = places(&self.spare_ids, SpareId::is_left_out);
-        let mut input = std::mem::take(&mut self.input);
-        K::without_ids(&mut input, &left_out);
-        let result = handle.execute_once::<K::Operation>(input).await;
+        let result = handle.execute_once::<K::Operation>(&self.input).await;
         if let Err(error) = &result {
             tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
         }
         let answer = kind::answer::<K, H::Error>(result, self.batch.entries);
+        let left_out = self.places(SpareId::is_left_out);
         if left_out.is_empty() || !answer.misses_deduplication_id() {
             return answer;
         }
@@ -123,23 +130,35 @@ impl<K: Kind> Request<K> {
     }
 
     /// Settles which ids go along, as far as that is open, and says of which entries.
-    async fn settle_ids<H: Execute>(&self, handle: &H) -> Result<Vec<usize>, H::Error> {
-        let open = places(&self.spare_ids, SpareId::is_open);
+    async fn settle_ids<H: Execute>(&mut self, handle: &H) -> Result<Vec<usize>, H::Error> {
+        let open = self.places(SpareId::is_open);
         if !open.is_empty() {
             let are_made = self.channel.content_ids.are_made(handle, &self.channel.queue_url).await?;
-            self.spare_ids.iter().for_each(|(_, id)| id.settle(are_made));
+            K::settle_ids(&mut self.input, &mut self.rests, are_made);
         }
         Ok(open)
     }
+
+    /// The places of the entries whose deduplication id is only for queues that make none of the content, and meant.
+    fn places(&self, are_meant: fn(&SpareId) -> bool) -> Vec<usize> {
+        let ids = self.rests.iter().map(K::spare_id).enumerate();
+        ids.filter(|(_, id)| id.is_some_and(are_meant)).map(|(place, _)| place).collect()
+    }
 }
 
-fn places(spare_ids: &[(usize, SpareId)], are_meant: fn(&SpareId) -> bool) -> Vec<usize> {
-    spare_ids.iter().filter(|(_, id)| are_meant(id)).map(|(place, _)| *place).collect()
+/// When the first of the entries is not waited for any more.
+fn until<K: Kind>(queue_url: &str, loads: &[Outbound<Load<K>>]) -> Option<Instant> {
+    let is_forgotten = K::IS_DEDUPLICATED && is_fifo(queue_url);
+    let ends = loads.iter().map(|load| match after(load.deadline, K::GRACE) {
+        end if is_forgotten => end.min(after(load.admitted, MAX_FIFO_REQUEST)),
+        end => end,
+    });
+    ends.min()
 }
 
-/// A request that was waited for too long: nobody knows what came of it.
-fn given_up(elapsed: Elapsed) -> Failure {
-    let error = SendError::new(SendErrorKind::Request).caused_by(elapsed);
+/// A request without an answer: nobody knows what came of it.
+fn in_doubt(cause: impl std::error::Error + Send + Sync + 'static) -> Failure {
+    let error = SendError::new(SendErrorKind::Request).caused_by(cause);
     Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }
 

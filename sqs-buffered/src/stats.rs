@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::SendErrorKind;
-use crate::lane::Pending;
+use crate::lane::Outbound;
 
 /// What a client has done since it was made, over all lanes.
 ///
@@ -89,8 +89,8 @@ impl Drop for InFlight {
 }
 
 impl Batch {
-    pub(crate) fn of<'p, T: 'p>(entries: impl Iterator<Item = &'p Pending<T>>, now: Instant) -> Self {
-        entries.fold(Self::default(), |batch, entry| {
+    pub(crate) fn of<L>(entries: &[Outbound<L>], now: Instant) -> Self {
+        entries.iter().fold(Self::default(), |batch, entry| {
             let is_first = entry.attempts == 0;
             let waited = if is_first { now - entry.admitted } else { Duration::ZERO };
             Self {

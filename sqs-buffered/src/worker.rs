@@ -12,18 +12,18 @@ use sqs_client::client::Execute;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
-use crate::channel::{Channel, IDLE, Item};
+use crate::channel::{Channel, IDLE};
 use crate::kind::Kind;
-use crate::lane::{Answer, Lane, Pending, Step};
+use crate::lane::{Answer, Step};
 use crate::random;
-use crate::request::Request;
+use crate::request::{Request, Returned};
 use crate::requests::Requests;
 
 /// Works for one lane.
 pub(crate) struct Worker<K: Kind, H> {
     will: Will<K>,
     handle: H,
-    requests: Requests<K::Receipt>,
+    requests: Requests<Returned<K>>,
     /// Whether several were told just now, who may have something for the same batch.
     gives_way: bool,
 }
@@ -76,8 +76,11 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             }
             tokio::select! {
                 biased;
-                (number, answer) = self.requests.next() => {
-                    self.take_in(number, answer).await;
+                (number, returned) = self.requests.next() => {
+                    match returned {
+                        Some(returned) => self.take_in(number, returned).await,
+                        None => self.channel().with(|lane| lane.forsake_batch(number)),
+                    }
                     was_active = true;
                 }
                 () = self.will.channel.changed.notified() => was_active = true,
@@ -108,21 +111,17 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             let starving = channel.admission.is_starving();
             let now = Instant::now();
             let step = channel.with(|lane| match lane.poll(now, starving) {
-                Step::Dispatch(number) => Ok(Loan { channel: &channel, number, entries: lane.lend(number) }),
+                Step::Dispatch(number, loads) => Ok((number, loads)),
                 Step::Wait(until) => {
                     Err(Rest { until, is_idle: lane.is_idle(), is_closing: lane.is_closing() })
                 }
             });
-            let mut loan = match step {
-                Ok(loan) => loan,
+            let (number, loads) = match step {
+                Ok(dispatched) => dispatched,
                 Err(rest) => return rest,
             };
-            // Without the lock: bodies are copied, and a subscriber is called.
-            let request = Request::of(&channel, &mut loan.entries, now);
-            let number = loan.number;
-            if !loan.give_back() {
-                continue;
-            }
+            // Without the lock: a subscriber is called.
+            let request = Request::of(&channel, loads, now);
             let span = request.span();
             let is_alone = request.is_single() && self.requests.is_empty();
             let request = request.send(self.handle.clone()).instrument(span);
@@ -134,40 +133,13 @@ impl<K: Kind, H: Execute> Worker<K, H> {
         }
     }
 
-    async fn take_in(&mut self, number: u64, answer: Answer<K::Receipt>) {
+    async fn take_in(&mut self, number: u64, returned: Returned<K>) {
+        let Returned { answer, loads } = returned;
         self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
         if !self.gives_way {
             // The connection is to be back in its pool before a lone sender sends again.
             tokio::task::yield_now().await;
         }
-        self.channel()
-            .with(|lane: &mut Lane<_, _>| lane.complete(Instant::now(), number, answer, random::unit()));
-    }
-}
-
-/// The entries of a batch while they are out of the lane, which gets them back in any case.
-struct Loan<'c, K: Kind> {
-    channel: &'c Channel<K>,
-    number: u64,
-    entries: Vec<Pending<Item<K>>>,
-}
-
-impl<K: Kind> Loan<'_, K> {
-    /// Says whether the batch is to be sent.
-    fn give_back(mut self) -> bool {
-        self.end()
-    }
-
-    fn end(&mut self) -> bool {
-        let entries = std::mem::take(&mut self.entries);
-        self.channel.with(|lane| lane.give_back(self.number, entries))
-    }
-}
-
-impl<K: Kind> Drop for Loan<'_, K> {
-    fn drop(&mut self) {
-        if !self.entries.is_empty() {
-            self.end();
-        }
+        self.channel().with(|lane| lane.complete(Instant::now(), number, answer, loads, random::unit()));
     }
 }

@@ -91,8 +91,11 @@ impl<H: Execute> BufferedClient<H> {
         let settings = &self.shared.settings;
         let is_fifo = is_fifo(&queue_url);
         let gets_id = is_fifo && message.message_deduplication_id.is_none();
-        if gets_id && settings.dedup_id != DedupId::Passthrough {
-            message.message_deduplication_id = Some(random::uuid());
+        let mut spare_id = None;
+        match settings.dedup_id {
+            DedupId::Auto if gets_id => spare_id = Some(SpareId::Open(random::uuid())),
+            DedupId::GenerateUuid if gets_id => message.message_deduplication_id = Some(random::uuid()),
+            _ => {}
         }
         let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
         let admitted = Instant::now();
@@ -102,10 +105,7 @@ impl<H: Execute> BufferedClient<H> {
             permit,
             admitted,
             deadline: after(admitted, settings.delivery_timeout(is_fifo)),
-            entry: Outgoing {
-                message,
-                spare_id: (gets_id && settings.dedup_id == DedupId::Auto).then(SpareId::default),
-            },
+            entry: Outgoing { message, spare_id },
         };
         let shared = &self.shared;
         let new = || self.channel(&queue_url, settings.of_sends(), &shared.admission);

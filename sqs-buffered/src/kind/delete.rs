@@ -5,7 +5,7 @@ use sqs_client::operation::delete_message_batch::{
 };
 use sqs_client::types::DeleteMessageBatchRequestEntry;
 
-use super::{Kind, Results, SpareId, id};
+use super::{Kind, Results, id};
 use crate::lane::Key;
 
 #[derive(Debug)]
@@ -14,23 +14,26 @@ pub(crate) struct Delete;
 impl Kind for Delete {
     /// The receipt handle.
     type Entry = Key;
+    /// The same: the lane knows it by its handle meanwhile.
+    type Rest = Key;
     type Receipt = ();
     type Operation = DeleteMessageBatch;
 
-    fn input<'e>(
-        queue_url: &str,
-        entries: impl Iterator<Item = &'e Key>,
-    ) -> (DeleteMessageBatchInput, Vec<(usize, SpareId)>) {
+    fn pack(queue_url: &str, handles: Vec<Key>) -> (DeleteMessageBatchInput, Vec<Key>) {
         let mut input = DeleteMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let numbered = entries.enumerate().map(|(place, handle)| {
+        let numbered = handles.iter().enumerate().map(|(place, handle)| {
             let mut entry = DeleteMessageBatchRequestEntry::default();
             entry.id = id(place);
             handle.as_ref().clone_into(&mut entry.receipt_handle);
             entry
         });
         input.entries = Some(numbered.collect());
-        (input, Vec::new())
+        (input, handles)
+    }
+
+    fn unpack(_: DeleteMessageBatchInput, handles: Vec<Key>) -> Vec<Key> {
+        handles
     }
 
     fn results(output: DeleteMessageBatchOutput) -> Results<()> {

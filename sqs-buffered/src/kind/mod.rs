@@ -26,6 +26,8 @@ pub(crate) use visibility::{Change, Visibility};
 pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// What is batched.
     type Entry: fmt::Debug + std::marker::Send;
+    /// What of an entry stays beside the request that has the entry.
+    type Rest: fmt::Debug + std::marker::Send;
     /// What an accepted entry gives.
     type Receipt: Receipt + Clone + fmt::Debug + std::marker::Send;
     /// What carries ten of them.
@@ -42,21 +44,26 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// How long after the first deadline a request under way is waited for.
     const GRACE: Duration = Duration::from_mins(1);
 
-    /// The request; the ids of the entries are their places, see [`id`]. With it come the places of the entries whose
-    /// deduplication id is only for queues that make none of the content, each with what is known of that.
-    fn input<'e>(
-        queue_url: &str,
-        entries: impl Iterator<Item = &'e Self::Entry>,
-    ) -> (Input<Self>, Vec<(usize, SpareId)>);
+    /// Puts entries into a request, where their ids are their places, see [`id`].
+    fn pack(queue_url: &str, entries: Vec<Self::Entry>) -> (Input<Self>, Vec<Self::Rest>);
+
+    /// Takes them out again, all and in their order.
+    fn unpack(input: Input<Self>, rests: Vec<Self::Rest>) -> Vec<Self::Entry>;
 
     /// The service has nothing of the entry: what was settled about its id does not bind.
     fn starts_afresh(entry: &mut Self::Entry) {
         let _ = entry;
     }
 
-    /// Takes the deduplication ids of these places away.
-    fn without_ids(input: &mut Input<Self>, places: &[usize]) {
-        let _ = (input, places);
+    /// The deduplication id of an entry that is only for queues that make none of the content.
+    fn spare_id(rest: &Self::Rest) -> Option<&SpareId> {
+        let _ = rest;
+        None
+    }
+
+    /// Settles which of these ids go along, as far as that is open.
+    fn settle_ids(input: &mut Input<Self>, rests: &mut [Self::Rest], leave_out: bool) {
+        let _ = (input, rests, leave_out);
     }
 
     /// The entries of an answer.

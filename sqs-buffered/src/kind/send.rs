@@ -13,7 +13,7 @@ pub(crate) struct Send;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: SendMessageBatchRequestEntry,
-    /// Of a deduplication id that is only for queues that make none of the content.
+    /// A deduplication id that is only for queues that make none of the content.
     pub(crate) spare_id: Option<SpareId>,
 }
 
@@ -50,6 +50,7 @@ impl Receipt for SendReceipt {
 
 impl Kind for Send {
     type Entry = Outgoing;
+    type Rest = Option<SpareId>;
     type Receipt = SendReceipt;
     type Operation = send_message_batch::SendMessageBatch;
 
@@ -57,34 +58,37 @@ impl Kind for Send {
     const MERGES: bool = false;
     const IS_DEDUPLICATED: bool = true;
 
-    fn input<'e>(
-        queue_url: &str,
-        entries: impl Iterator<Item = &'e Outgoing>,
-    ) -> (SendMessageBatchInput, Vec<(usize, SpareId)>) {
+    fn pack(queue_url: &str, entries: Vec<Outgoing>) -> (SendMessageBatchInput, Vec<Option<SpareId>>) {
         let mut input = SendMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let mut spare_ids = Vec::new();
-        let numbered = entries.enumerate().map(|(place, outgoing)| {
-            spare_ids.extend(outgoing.spare_id.clone().map(|id| (place, id)));
-            let mut entry = outgoing.message.clone();
-            entry.id = id(place);
-            entry
+        let numbered = entries.into_iter().enumerate().map(|(place, Outgoing { mut message, spare_id })| {
+            message.id = id(place);
+            (message, spare_id)
         });
-        input.entries = Some(numbered.collect());
+        let (messages, spare_ids) = numbered.unzip();
+        input.entries = Some(messages);
         (input, spare_ids)
+    }
+
+    fn unpack(input: SendMessageBatchInput, spare_ids: Vec<Option<SpareId>>) -> Vec<Outgoing> {
+        let messages = input.entries.unwrap_or_default().into_iter();
+        messages.zip(spare_ids).map(|(message, spare_id)| Outgoing { message, spare_id }).collect()
     }
 
     fn starts_afresh(outgoing: &mut Outgoing) {
         if let Some(id) = &mut outgoing.spare_id {
-            *id = SpareId::default();
+            id.reopen(&mut outgoing.message.message_deduplication_id);
         }
     }
 
-    fn without_ids(input: &mut SendMessageBatchInput, places: &[usize]) {
-        let entries = input.entries.as_deref_mut().unwrap_or_default();
-        for place in places {
-            if let Some(entry) = entries.get_mut(*place) {
-                entry.message_deduplication_id = None;
+    fn spare_id(rest: &Option<SpareId>) -> Option<&SpareId> {
+        rest.as_ref()
+    }
+
+    fn settle_ids(input: &mut SendMessageBatchInput, spare_ids: &mut [Option<SpareId>], leave_out: bool) {
+        for (message, id) in input.entries.iter_mut().flatten().zip(spare_ids) {
+            if let Some(id) = id {
+                id.settle(leave_out, &mut message.message_deduplication_id);
             }
         }
     }

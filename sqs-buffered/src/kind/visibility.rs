@@ -7,14 +7,14 @@ use sqs_client::operation::change_message_visibility_batch::{
 };
 use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
 
-use super::{Kind, Results, SpareId, id};
+use super::{Kind, Results, id};
 use crate::lane::Key;
 
 #[derive(Debug)]
 pub(crate) struct Visibility;
 
 /// How long a message stays hidden from now on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) handle: Key,
     /// 0 to 43,200.
@@ -23,6 +23,8 @@ pub(crate) struct Change {
 
 impl Kind for Visibility {
     type Entry = Change;
+    /// The same: the lane knows it by its handle meanwhile.
+    type Rest = Change;
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
 
@@ -30,13 +32,10 @@ impl Kind for Visibility {
     /// not take the leases of all its entries with it.
     const GRACE: Duration = Duration::ZERO;
 
-    fn input<'e>(
-        queue_url: &str,
-        entries: impl Iterator<Item = &'e Change>,
-    ) -> (ChangeMessageVisibilityBatchInput, Vec<(usize, SpareId)>) {
+    fn pack(queue_url: &str, changes: Vec<Change>) -> (ChangeMessageVisibilityBatchInput, Vec<Change>) {
         let mut input = ChangeMessageVisibilityBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let numbered = entries.enumerate().map(|(place, change)| {
+        let numbered = changes.iter().enumerate().map(|(place, change)| {
             let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
             entry.id = id(place);
             change.handle.as_ref().clone_into(&mut entry.receipt_handle);
@@ -44,7 +43,11 @@ impl Kind for Visibility {
             entry
         });
         input.entries = Some(numbered.collect());
-        (input, Vec::new())
+        (input, changes)
+    }
+
+    fn unpack(_: ChangeMessageVisibilityBatchInput, changes: Vec<Change>) -> Vec<Change> {
+        changes
     }
 
     fn results(output: ChangeMessageVisibilityBatchOutput) -> Results<()> {

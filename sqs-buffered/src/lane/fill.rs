@@ -7,7 +7,7 @@ use super::rules::{FifoOrdering, Linger};
 use super::{Lane, Receipt};
 use crate::time::after;
 
-impl<T, R: Receipt> Lane<T, R> {
+impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Until when the open batch, which has entries since then, waits for more: never so long that there is no time left for
     /// failures.
     pub(super) fn linger_ends(&self, now: Instant, since: Instant) -> Instant {

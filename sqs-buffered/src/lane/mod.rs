@@ -5,6 +5,9 @@
 //!            ^                                                                                          |
 //!            +---- retries, in front --------------------------------- settle: accepted | again | lost -+--> settled
 //! ```
+//! What is to be sent, the load, goes out with the batch and comes back with the answer: nothing is copied, and what is in
+//! flight here has none.
+//!
 //! What is settled comes back as [`Settled`], each admitted entry exactly once.
 
 mod answer;
@@ -28,18 +31,21 @@ use tokio::time::Instant;
 use crate::error::{SendError, SendErrorKind};
 
 pub(crate) use answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
-pub(crate) use pending::{Key, Pending};
+pub(crate) use pending::{Key, Laden, Outbound, Pending};
 pub use rules::{AfterFailure, FifoOrdering, Linger};
 pub(crate) use rules::{RetryRules, Rules};
 
 use backlog::Backlog;
 use ledger::Ledger;
 use open::Open;
+use pending::Waiting;
 
 /// An entry that has ended, and how.
 #[derive(Debug)]
-pub(crate) struct Settled<T, R> {
+pub(crate) struct Settled<L, T, R> {
     pub(crate) item: T,
+    /// What was to be sent, unless a request has it. Large ones take a while to be dropped.
+    pub(crate) load: Option<L>,
     pub(crate) result: Result<R, SendError>,
     /// Which flush has to wait until it is told.
     pub(crate) epoch: u64,
@@ -56,19 +62,19 @@ pub(crate) struct Retried {
 
 /// What to do next.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Step {
-    /// Send the batch of this number, whose entries [`Lane::lend`] gives; then ask again.
-    Dispatch(u64),
+pub(crate) enum Step<L> {
+    /// Send the batch of this number; then ask again. The loads come back to [`Lane::complete`], in their order.
+    Dispatch(u64, Vec<Outbound<L>>),
     /// Nothing, until then or until something happens.
     Wait(Option<Instant>),
 }
 
 /// The state of a lane.
 #[derive(Debug)]
-pub(crate) struct Lane<T, R> {
+pub(crate) struct Lane<L, T, R> {
     rules: Rules,
-    backlog: Backlog<T>,
-    open: Open<T>,
+    backlog: Backlog<Laden<L, T>>,
+    open: Open<Laden<L, T>>,
     in_flight: Vec<Flight<T>>,
     ledger: Ledger,
     next_batch: u64,
@@ -77,7 +83,7 @@ pub(crate) struct Lane<T, R> {
     is_closing: bool,
     /// Before this, no waiting entry has passed its deadline.
     no_deadline_before: Option<Instant>,
-    settled: Vec<Settled<T, R>>,
+    settled: Vec<Settled<L, T, R>>,
     /// Empty unless somebody wants to hear.
     retried: Vec<Retried>,
 }
@@ -100,25 +106,10 @@ fn heed(no_deadline_before: &mut Option<Instant>, deadline: Instant) -> bool {
 #[derive(Debug)]
 struct Flight<T> {
     number: u64,
-    /// None while they are [lent](Lane::lend).
     entries: Vec<Pending<T>>,
-    /// Keys that were superseded while the entries were lent.
-    superseded: Vec<Key>,
 }
 
-impl<T> Flight<T> {
-    /// Sees to it that the entries of a key are not tried again.
-    fn supersede(&mut self, key: &Key) {
-        if self.entries.is_empty() {
-            self.superseded.push(key.clone());
-        }
-        for entry in self.entries.iter_mut().filter(|entry| entry.key.as_ref() == Some(key)) {
-            entry.is_superseded = true;
-        }
-    }
-}
-
-impl<T, R: Receipt> Lane<T, R> {
+impl<L, T, R: Receipt> Lane<L, T, R> {
     pub(crate) fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -137,7 +128,7 @@ impl<T, R: Receipt> Lane<T, R> {
 
     /// Takes an admitted entry, and says whether the lane is to be polled for it. It need not be where an answer or a time
     /// that the lane waits for already comes first.
-    pub(crate) fn push(&mut self, mut entry: Pending<T>, starving: bool) -> bool {
+    pub(crate) fn push(&mut self, mut entry: Waiting<L, T>, starving: bool) -> bool {
         entry.epoch = self.ledger.admit();
         let is_urgent = heed(&mut self.no_deadline_before, entry.deadline);
         let is_first = self.open.is_empty();
@@ -151,7 +142,7 @@ impl<T, R: Receipt> Lane<T, R> {
 
     /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
     /// its own deadline and all attempts before it. With it comes whether the lane is to be polled for that.
-    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut T, bool)> {
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut Laden<L, T>, bool)> {
         let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
         (last.deadline, last.attempts, last.last_error) = (deadline, 0, None);
         Some((&mut last.item, heed(&mut self.no_deadline_before, deadline)))
@@ -159,9 +150,12 @@ impl<T, R: Receipt> Lane<T, R> {
 
     /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
     pub(crate) fn supersede(&mut self, key: &Key) {
-        let of_key = |entry: &Pending<T>| entry.key.as_ref() == Some(key);
-        self.in_flight.iter_mut().for_each(|flight| flight.supersede(key));
-        let opened = self.open.take_all(of_key);
+        let is_meant = |own: Option<&Key>| own == Some(key);
+        let in_flight = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
+        for entry in in_flight.filter(|entry| is_meant(entry.key.as_ref())) {
+            entry.is_superseded = true;
+        }
+        let opened = self.open.take_all(|entry| is_meant(entry.key.as_ref()));
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);
         for entry in opened.into_iter().chain(waiting) {
@@ -173,7 +167,7 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     /// What to do now. `starving`: somebody waits for the capacity that waiting entries take.
-    pub(crate) fn poll(&mut self, now: Instant, starving: bool) -> Step {
+    pub(crate) fn poll(&mut self, now: Instant, starving: bool) -> Step<L> {
         self.expire(now);
         self.backlog.wake(now);
         self.fill();
@@ -192,34 +186,13 @@ impl<T, R: Receipt> Lane<T, R> {
         Step::Wait(wake)
     }
 
-    /// Lends the entries of a batch in flight, for a look at them without the lane.
-    pub(crate) fn lend(&mut self, number: u64) -> Vec<Pending<T>> {
-        let flight = self.in_flight.iter_mut().find(|flight| flight.number == number);
-        flight.map(|flight| std::mem::take(&mut flight.entries)).unwrap_or_default()
-    }
-
-    /// Takes them back, and says whether the batch is to be sent. One that was aborted meanwhile is not.
-    pub(crate) fn give_back(&mut self, number: u64, entries: Vec<Pending<T>>) -> bool {
-        if let Some(flight) = self.in_flight.iter_mut().find(|flight| flight.number == number) {
-            flight.entries = entries;
-            for key in std::mem::take(&mut flight.superseded) {
-                flight.supersede(&key);
-            }
-            return true;
-        }
-        for entry in entries {
-            self.lose(entry, SendErrorKind::Aborted);
-        }
-        false
-    }
-
     #[cfg(test)]
     fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
         self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
     }
 
     /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
-    pub(crate) fn take_settled(&mut self) -> Vec<Settled<T, R>> {
+    pub(crate) fn take_settled(&mut self) -> Vec<Settled<L, T, R>> {
         std::mem::take(&mut self.settled)
     }
 
@@ -250,10 +223,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Ends everything that has not ended. What comes later starts afresh.
     pub(crate) fn abort(&mut self) {
         let flights = std::mem::take(&mut self.in_flight).into_iter();
-        for mut entry in flights.flat_map(|flight| flight.entries) {
-            entry.maybe_sent = true;
-            self.lose(entry, SendErrorKind::Aborted);
-        }
+        flights.flat_map(|flight| flight.entries).for_each(|entry| self.forsake(entry));
         let waiting = std::mem::replace(&mut self.backlog, Backlog::new()).into_entries();
         for entry in self.open.close().into_iter().chain(waiting) {
             self.lose(entry, SendErrorKind::Aborted);
@@ -270,11 +240,12 @@ impl<T, R: Receipt> Lane<T, R> {
         self.is_closing
     }
 
-    fn dispatch(&mut self) -> Step {
+    fn dispatch(&mut self) -> Step<L> {
         self.nudged = false;
         let number = self.next_batch;
         self.next_batch += 1;
-        self.in_flight.push(Flight { number, entries: self.open.close(), superseded: Vec::new() });
-        Step::Dispatch(number)
+        let (loads, entries) = self.open.close().into_iter().map(Pending::unladen).unzip();
+        self.in_flight.push(Flight { number, entries });
+        Step::Dispatch(number, loads)
     }
 }

@@ -4,20 +4,27 @@ use tokio::time::Instant;
 
 use super::answer::{Answer, EntryAnswer, Failure, Receipt};
 use super::fate::Fate;
-use super::pending::{Key, Pending};
+use super::pending::{Key, Laden, Pending, Waiting};
 use super::rules::{AfterFailure, FifoOrdering};
 use super::runs::{in_runs, overtakers};
 use super::{Lane, Retried, Settled, heed};
 use crate::error::{SendError, SendErrorKind};
 use crate::time::after;
 
-impl<T, R: Receipt> Lane<T, R> {
-    /// Takes the answer to a batch. `chance` is from 0 to 1, for the pause: one for the whole batch, so that what failed
-    /// together comes back together.
-    pub(crate) fn complete(&mut self, now: Instant, number: u64, answer: Answer<R>, chance: f64) {
-        let Some(index) = self.in_flight.iter().position(|flight| flight.number == number) else { return };
-        let entries = self.in_flight.swap_remove(index).entries;
-        self.nudged = true;
+impl<L, T, R: Receipt> Lane<L, T, R> {
+    /// Takes the answer to a batch, and its loads back, in the order in which they went. `chance` is from 0 to 1, for the pause:
+    /// one for the whole batch, so that what failed together comes back together.
+    pub(crate) fn complete(
+        &mut self,
+        now: Instant,
+        number: u64,
+        answer: Answer<R>,
+        loads: Vec<L>,
+        chance: f64,
+    ) {
+        let entries = self.land(number);
+        debug_assert!(entries.is_empty() || entries.len() == loads.len(), "each entry has its load");
+        let entries: Vec<_> = entries.into_iter().zip(loads).map(|(entry, load)| entry.laden(load)).collect();
         let fates: Vec<Fate<R>> = match answer {
             Answer::TooLong(error) => return self.split(entries, error),
             Answer::Failed(failure) => entries.iter().map(|_| Fate::Failed(failure.clone().into())).collect(),
@@ -38,8 +45,27 @@ impl<T, R: Receipt> Lane<T, R> {
         }
     }
 
+    /// Ends a batch whose request is gone, with the loads.
+    pub(crate) fn forsake_batch(&mut self, number: u64) {
+        for entry in self.land(number) {
+            let key = entry.key.clone();
+            self.forsake(entry);
+            self.after_failure(key.as_ref());
+            self.release(key.as_ref(), Vec::new(), None);
+        }
+    }
+
+    /// The entries of a batch that is not in flight any more; none of one that was aborted.
+    fn land(&mut self, number: u64) -> Vec<Pending<T>> {
+        let Some(index) = self.in_flight.iter().position(|flight| flight.number == number) else {
+            return Vec::new();
+        };
+        self.nudged = true;
+        self.in_flight.swap_remove(index).entries
+    }
+
     /// The service takes less than was thought: everything again, in smaller batches.
-    fn split(&mut self, mut entries: Vec<Pending<T>>, error: SendError) {
+    fn split(&mut self, mut entries: Vec<Waiting<L, T>>, error: SendError) {
         if entries.len() < 2 {
             if let Some(entry) = entries.pop() {
                 let key = entry.key.clone();
@@ -66,7 +92,13 @@ impl<T, R: Receipt> Lane<T, R> {
         }
     }
 
-    fn settle_run(&mut self, now: Instant, key: Option<&Key>, run: Vec<(Pending<T>, Fate<R>)>, chance: f64) {
+    fn settle_run(
+        &mut self,
+        now: Instant,
+        key: Option<&Key>,
+        run: Vec<(Waiting<L, T>, Fate<R>)>,
+        chance: f64,
+    ) {
         let overtakers = overtakers(&run);
         let (mut again, mut has_failed, mut until, mut highest) = (Vec::new(), false, None, None);
         for ((mut entry, fate), overtaker) in run.into_iter().zip(overtakers) {
@@ -118,7 +150,7 @@ impl<T, R: Receipt> Lane<T, R> {
         self.release(key, again, until);
     }
 
-    fn accept(&mut self, entry: Pending<T>, mut receipt: R) {
+    fn accept(&mut self, entry: Waiting<L, T>, mut receipt: R) {
         if self.is_out_of_order(&entry, receipt.sequence_number()) {
             let error = SendError::new(SendErrorKind::OutOfOrder).maybe_sent(true);
             return self.end(entry, Err(error.stored_as(receipt.message_id())));
@@ -132,7 +164,7 @@ impl<T, R: Receipt> Lane<T, R> {
     /// Whether a message was stored behind one that was admitted later, or, when it was sent more than once, ahead of one
     /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before. Where
     /// the messages of a group go one by one, it says nothing of any.
-    fn is_out_of_order(&mut self, entry: &Pending<T>, sequence: Option<u128>) -> bool {
+    fn is_out_of_order(&mut self, entry: &Waiting<L, T>, sequence: Option<u128>) -> bool {
         let Some((key, own)) = entry.key.as_ref().zip(sequence) else { return false };
         if self.rules.ordering != FifoOrdering::Grouped {
             return false;
@@ -151,7 +183,7 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     /// Lets those that are tried again wait, and others of the key go.
-    fn release(&mut self, key: Option<&Key>, again: Vec<Pending<T>>, until: Option<Instant>) {
+    fn release(&mut self, key: Option<&Key>, again: Vec<Waiting<L, T>>, until: Option<Instant>) {
         for entry in &again {
             heed(&mut self.no_deadline_before, entry.deadline);
         }
@@ -166,7 +198,7 @@ impl<T, R: Receipt> Lane<T, R> {
         if self.no_deadline_before.is_none_or(|at| at > now) {
             return;
         }
-        let is_late = |entry: &Pending<T>| entry.deadline <= now;
+        let is_late = |entry: &Waiting<L, T>| entry.deadline <= now;
         let opened = self.open.take_all(is_late);
         let was_open: Vec<_> = opened.iter().filter_map(|entry| entry.key.clone()).collect();
         for entry in opened.into_iter().chain(self.backlog.take_all(is_late)) {
@@ -189,22 +221,29 @@ impl<T, R: Receipt> Lane<T, R> {
     }
 
     /// Ends an entry whose time is over, with what kept it from being done where it was tried.
-    fn time_out(&mut self, mut entry: Pending<T>) {
+    fn time_out(&mut self, mut entry: Waiting<L, T>) {
         let error = entry.last_error.take().map(|error| error.of_kind(SendErrorKind::Timeout));
         self.end_unsent(entry, error.unwrap_or_else(|| SendError::new(SendErrorKind::Timeout)));
     }
 
     /// Ends an entry without a word of the service.
-    pub(super) fn lose(&mut self, entry: Pending<T>, kind: SendErrorKind) {
+    pub(super) fn lose(&mut self, entry: Waiting<L, T>, kind: SendErrorKind) {
         self.end_unsent(entry, SendError::new(kind));
     }
 
-    fn end_unsent(&mut self, entry: Pending<T>, error: SendError) {
+    /// Ends an entry in flight whose request gives nothing back.
+    pub(super) fn forsake(&mut self, entry: Pending<T>) {
+        let result = Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true));
+        self.settled.push(Settled { item: entry.item, load: None, result, epoch: entry.epoch });
+    }
+
+    fn end_unsent(&mut self, entry: Waiting<L, T>, error: SendError) {
         let error = error.maybe_sent(entry.maybe_sent);
         self.end(entry, Err(error));
     }
 
-    fn end(&mut self, entry: Pending<T>, result: Result<R, SendError>) {
-        self.settled.push(Settled { item: entry.item, result, epoch: entry.epoch });
+    fn end(&mut self, entry: Waiting<L, T>, result: Result<R, SendError>) {
+        let Laden { load, item } = entry.item;
+        self.settled.push(Settled { item, load: Some(load), result, epoch: entry.epoch });
     }
 }

@@ -62,7 +62,7 @@ pub(super) async fn poll<H: Execute>(
                 monitor.tally.receives_abandoned.one();
                 return Ok(None);
             }
-            answered = source.client.handle().execute_once::<ReceiveMessage>(input.clone()) => answered,
+            answered = source.client.handle().execute_once::<ReceiveMessage>(&input) => answered,
         };
         let error = match answered {
             Ok(output) => return Ok(Some(answer(output, &[], began))),

@@ -2,6 +2,7 @@
 
 mod acknowledge;
 mod admission;
+mod attempts;
 mod bad_use;
 mod closing;
 mod events;

@@ -46,16 +46,17 @@ pub trait Execute: Clone + Send + Sync + 'static {
     /// Runs one operation in one attempt, for callers that repeat it themselves: they have to know of each attempt what came
     /// of it, and the next one has to be the same request. So nothing is generated that would differ from attempt to attempt,
     /// such as deduplication ids. An attempt that the service refused for its clock or its expired token may be made again.
+    /// The input is the caller's, and stays as it is: what a layer has to change, it changes in a copy.
     ///
-    /// A layer over a client passes it on to that client; without that it is [`execute`](Self::execute).
+    /// A layer over a client passes it on to that client; without that it is [`execute`](Self::execute) of a copy.
     ///
     /// # Errors
     /// As of `execute`.
     fn execute_once<O: Operation>(
         &self,
-        input: O::Input,
+        input: &O::Input,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
-        self.execute::<O>(input)
+        self.execute::<O>(input.clone())
     }
 
     /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
@@ -108,11 +109,12 @@ impl Execute for Client {
     type Error = Error;
 
     async fn execute<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(&mut input, Repeats::AsConfigured, None).await
+        self.shared.generate_ids(&mut input);
+        self.shared.call::<O>(&input, Repeats::AsConfigured, None).await
     }
 
-    async fn execute_once<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(&mut input, Repeats::ByCaller, None).await
+    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Error> {
+        self.shared.call::<O>(input, Repeats::ByCaller, None).await
     }
 
     async fn execute_unrepeated<O: Operation>(
@@ -120,6 +122,7 @@ impl Execute for Client {
         input: &mut O::Input,
         earlier: Option<&Error>,
     ) -> Result<O::Output, Error> {
+        self.shared.generate_ids(input);
         self.shared.call::<O>(input, Repeats::InDoubtByCaller, earlier).await
     }
 }

@@ -22,7 +22,7 @@ use crate::config::DeduplicationIds;
 use crate::config::timeout::TimeoutConfig;
 use crate::error::{Cause, Context, Damaged, Error};
 use crate::observe::CallReport;
-use crate::operation::{Action, Input as _, Operation};
+use crate::operation::{Action, Input, Operation};
 use crate::protocol::ResponseError;
 use crate::types::{MaybeRepeated as _, RequestId as _};
 use crate::validate::Validate as _;
@@ -31,9 +31,16 @@ use crate::validate::Validate as _;
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Shared {
+    /// Gives messages the deduplication ids that the client is to generate: once for all attempts.
+    pub(super) fn generate_ids(&self, input: &mut impl Input) {
+        if self.config.deduplication_ids == DeduplicationIds::Generate {
+            input.deduplicate(crate::random::uuid);
+        }
+    }
+
     pub(super) async fn call<O: Operation>(
         &self,
-        input: &mut O::Input,
+        input: &O::Input,
         repeats: Repeats,
         earlier: Option<&Error>,
     ) -> Result<O::Output, Error> {
@@ -69,14 +76,11 @@ impl Shared {
 
     async fn exchange<O: Operation>(
         &self,
-        input: &mut O::Input,
+        input: &O::Input,
         context: &mut Context,
         started: Instant,
         repeats: Repeats,
     ) -> Result<O::Output, Error> {
-        if repeats != Repeats::ByCaller && self.config.deduplication_ids == DeduplicationIds::Generate {
-            input.deduplicate(crate::random::uuid);
-        }
         if self.config.validate_input {
             input.validate().map_err(|error| Error::new(Cause::Invalid(error), context.clone()))?;
         }

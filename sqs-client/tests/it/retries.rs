@@ -260,9 +260,9 @@ async fn one_attempt_is_one_and_generates_nothing() {
     input.queue_url = Some(FIFO_QUEUE.to_owned());
     input.message_body = Some(HELLO.to_owned());
     input.message_group_id = Some("g".to_owned());
-    let error = client.execute_once::<SendMessage>(input.clone()).await.expect_err("it is not repeated");
+    let error = client.execute_once::<SendMessage>(&input).await.expect_err("it is not repeated");
     assert!(error.is_retryable() && error.attempts() == 1);
-    client.execute_once::<SendMessage>(input).await.expect("accepted");
+    client.execute_once::<SendMessage>(&input).await.expect("accepted");
     let sent: Vec<_> = requests(&server).await.into_iter().map(|request| request.body).collect();
     assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
 }

@@ -4,7 +4,7 @@
 //! not concerned:  Input --------------------------> client below -------------------------> Output
 //! concerned:      Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
 //! ```
-//! What is concerned is seen through `Any`, in place: nothing is moved or allocated for what is not.
+//! What is concerned is seen through `Any`, in place: nothing is moved, copied or allocated for what is not.
 
 use std::any::Any;
 
@@ -48,9 +48,13 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
     }
 
     /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object. Where
-    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep.
-    async fn execute_once<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.run::<O>(input, Attempts::One).await
+    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep. What has
+    /// to be changed is copied first, and nothing else.
+    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Error> {
+        if self.is_concerned(input) || is_receive(input) {
+            return self.run::<O>(input.clone(), Attempts::One).await;
+        }
+        self.inner.execute_once::<O>(input).await.map_err(Error::below)
     }
 }
 
@@ -80,7 +84,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     async fn below<O: Operation>(&self, input: O::Input, attempts: Attempts) -> Result<O::Output, Error> {
         let result = match attempts {
             Attempts::OfClient => self.inner.execute::<O>(input).await,
-            Attempts::One => self.inner.execute_once::<O>(input).await,
+            Attempts::One => self.inner.execute_once::<O>(&input).await,
         };
         result.map_err(Error::below)
     }
@@ -185,6 +189,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             }
         }
     }
+}
+
+fn is_receive(input: &dyn Any) -> bool {
+    input.is::<ReceiveMessageInput>()
 }
 
 /// Asks for the attributes of pointers; `None` when it is no receive.

@@ -41,6 +41,11 @@ impl Execute for Spy {
         self.inner.execute::<O>(input).await
     }
 
+    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Self::Error> {
+        self.look(input);
+        self.inner.execute_once::<O>(input).await
+    }
+
     async fn execute_unrepeated<O: Operation>(
         &self,
         input: &mut O::Input,
@@ -73,6 +78,33 @@ async fn what_lies_in_messages_is_never_copied_not_even_for_repetitions() {
             assert_ne!(sent[1], places[1], "this one is a pointer");
         }
     }
+}
+
+/// The input is the caller's, who gives it again.
+#[tokio::test(start_paused = true)]
+async fn one_attempt_copies_a_batch_only_to_change_it() {
+    let rig = Rig::with("q", |builder| builder).await;
+    let spy = Spy { inner: rig.plain.clone(), bodies: Arc::default() };
+    let client = ExtendedClient::new(spy.clone(), rig.store.clone());
+    for (body, is_copied) in [("y".repeat(200_000), false), (large(""), true)] {
+        let mut input = SendMessageBatchInput::default();
+        input.queue_url = Some(rig.url.clone());
+        input.entries = Some(vec![entry("a", "x".repeat(40_000)), entry("b", body)]);
+        let before = input.clone();
+        let places: Vec<_> =
+            input.entries().iter().map(|entry| entry.message_body().as_ptr().addr()).collect();
+        for _ in 0..2 {
+            client.execute_once::<SendMessageBatch>(&input).await.unwrap();
+            let seen = std::mem::take(&mut *spy.bodies.lock().unwrap());
+            assert_eq!((seen.len(), seen == places), (2, !is_copied));
+        }
+        assert_eq!(input, before);
+    }
+    assert_eq!(
+        (rig.bodies().len(), rig.store.objects().len()),
+        (8, 2),
+        "each attempt has objects of its own"
+    );
 }
 
 /// A store that shows whether somebody else still holds what it was given.
@@ -132,7 +164,7 @@ async fn a_payload_is_kept_only_where_it_may_have_to_be_stored_again() {
         if is_once {
             let mut input = SendMessageBatchInput::default();
             (input.queue_url, input.entries) = (Some(rig.url.clone()), Some(vec![entry]));
-            client.execute_once::<SendMessageBatch>(input).await.unwrap();
+            client.execute_once::<SendMessageBatch>(&input).await.unwrap();
             assert_eq!(*kept.lock().unwrap(), [is_kept], "{name}");
             continue;
         }

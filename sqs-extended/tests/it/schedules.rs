@@ -188,7 +188,7 @@ impl Run {
                 let mut input = SendMessageBatchInput::default();
                 (input.queue_url, input.entries) = (Some(url), Some(self.entries(sizes)));
                 for _ in 0..*attempts {
-                    let send = client.execute_once::<SendMessageBatch>(input.clone());
+                    let send = client.execute_once::<SendMessageBatch>(&input);
                     self.doubts += match within(polls, send).await {
                         None => sizes.len(),
                         Some(Ok(_)) => break,

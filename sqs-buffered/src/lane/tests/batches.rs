@@ -13,7 +13,8 @@ async fn lone_entry_goes_at_once_and_the_next_waits_for_company_or_an_answer() {
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the wait is not begun anew");
     lane.push(entry(3, None, 1, now + LINGER), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), None);
-    lane.complete(
+    complete(
+        &mut lane,
         now + LINGER,
         0,
         Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]),
@@ -31,7 +32,7 @@ async fn fixed_linger_fills_batches_and_starvation_cuts_it_short() {
     }
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert_eq!(lane.poll(now, true), Step::Dispatch(1));
+    assert!(matches!(lane.poll(now, true), Step::Dispatch(1, _)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +45,7 @@ async fn answer_does_not_cut_a_fixed_linger_short() {
     let mut queue = Queue::default();
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
     let answers = (0..10).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
-    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     assert_eq!(lane.poll(now, false), Step::Wait(Some(now + LINGER)));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![10, 11]));
 }
@@ -60,10 +61,10 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     lane.push(entry(1, None, 1, now), false);
     let mut second = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
-    lane.complete(now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), 1.0);
+    complete(&mut lane, now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), 1.0);
     assert_eq!(settled(&mut lane).len(), 1);
     assert!(first.try_recv().is_err() && second.try_recv().is_err());
-    lane.complete(now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
     let last = lane.take_settled().remove(0);
     assert!(first.try_recv().is_err() && second.try_recv().is_err(), "its ticket does not know");
     lane.told(last.epoch, 1);
@@ -73,17 +74,18 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
 #[tokio::test(start_paused = true)]
 async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> =
+    let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
     for number in 0..8 {
         lane.push(entry(number, None, 100, now), false);
     }
-    assert_eq!(lane.poll(now, true), Step::Dispatch(0));
-    lane.complete(now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
+    assert!(matches!(lane.poll(now, true), Step::Dispatch(0, _)));
+    complete(&mut lane, now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
     assert_eq!(dispatched(&mut lane, now), Some(vec![4, 5, 6, 7]));
     lane.push(entry(8, None, 100, now), false);
-    lane.complete(
+    complete(
+        &mut lane,
         now,
         1,
         Answer::Failed(Failure {
@@ -95,7 +97,7 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
         1.0,
     );
     assert_eq!(dispatched(&mut lane, now), Some(vec![8]));
-    lane.complete(now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
+    complete(&mut lane, now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     let last = settled(&mut lane).pop().unwrap();
     assert_eq!((last.item, last.result.unwrap_err().kind()), (8, SendErrorKind::TooLarge));
 }
@@ -103,12 +105,12 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
 #[tokio::test(start_paused = true)]
 async fn batch_that_failed_comes_back_as_one_in_its_order() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..10 {
         lane.push(entry(number, None, 1, now), false);
     }
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
-    lane.complete(now, 0, Answer::Entries((0..10).map(|_| refusal(true)).collect()), 0.5);
+    complete(&mut lane, now, 0, Answer::Entries((0..10).map(|_| refusal(true)).collect()), 0.5);
     let Step::Wait(Some(until)) = lane.poll(now, true) else { panic!("there is a pause") };
     assert_eq!(dispatched(&mut lane, until), Some((0..10).collect()));
 }
@@ -116,15 +118,14 @@ async fn batch_that_failed_comes_back_as_one_in_its_order() {
 #[tokio::test(start_paused = true)]
 async fn entries_without_size_that_are_too_long_are_halved_too() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..4 {
         lane.push(entry(number, Some(&number.to_string()), 0, now), false);
     }
     for (batch, expected) in [vec![0, 1, 2, 3], vec![0, 1], vec![0]].into_iter().enumerate() {
-        assert_eq!(lane.poll(now, true), Step::Dispatch(batch as u64));
-        let sent: Vec<_> = lane.batch(batch as u64).map(|pending| pending.item).collect();
-        assert_eq!(sent, expected);
-        lane.complete(now, batch as u64, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
+        let Step::Dispatch(number, loads) = lane.poll(now, true) else { panic!("it is to be sent") };
+        assert_eq!((number, sent(&lane, number, &loads)), (batch as u64, expected));
+        complete(&mut lane, now, batch as u64, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     }
     assert_eq!(settled(&mut lane).len(), 1);
 }
@@ -132,7 +133,7 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
 #[tokio::test(start_paused = true)]
 async fn flush_presses_nothing_that_came_after_it() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, None, 1, now), false);
     let _heard = lane.flush();
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));

@@ -7,7 +7,7 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn waiting_entries_end_when_their_time_is_over() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
     lane.push(entry(0, Some("a"), 1, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     for (number, group) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -29,7 +29,7 @@ async fn waiting_entries_end_when_their_time_is_over() {
 #[tokio::test(start_paused = true)]
 async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
     let mut late = entry(0, None, 0, now);
     late.deadline = now + Duration::from_secs(20);
     lane.push(late, false);
@@ -40,7 +40,7 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     lane.push(short, false);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
     assert_eq!(settled(&mut lane).len(), 1);
-    lane.complete(now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
+    complete(&mut lane, now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(20)), None);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Timeout);
 }
@@ -48,12 +48,12 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
 #[tokio::test(start_paused = true)]
 async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
     lane.push(entry(0, Some("a"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     let error = SendError::new(SendErrorKind::Request).of_entry(true, true).explained("slow down".into());
     let failure = Failure { error, is_retryable: true, is_throttle: true, is_outcome_unknown: true };
-    lane.complete(now, 0, Answer::Failed(failure), 0.5);
+    complete(&mut lane, now, 0, Answer::Failed(failure), 0.5);
     // Another one hangs in the only slot.
     lane.push(entry(1, Some("b"), 0, now), false);
     lane.push(entry(2, Some("c"), 0, now), false);
@@ -73,7 +73,8 @@ async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
 #[tokio::test(start_paused = true)]
 async fn linger_leaves_half_of_the_time_for_failures() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
+    let mut lane: Lane<usize, usize, Stored> =
+        Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
     lane.push(entry(0, None, 1, now), false);
     assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 2)));
     assert_eq!(dispatched(&mut lane, now + TIMEOUT / 2), Some(vec![0]));
@@ -84,7 +85,7 @@ async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
     let now = Instant::now();
     let soon = now + Duration::from_secs(1);
     let urgent = |number, group| Pending { deadline: soon, ..entry(number, group, 1, now) };
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     lane.push(entry(0, Some("g"), 1, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     assert!(lane.push(urgent(1, Some("g")), false), "the lane is to look at it");
@@ -98,10 +99,11 @@ async fn nearest_deadline_wakes_the_lane_also_when_it_comes_with_a_newer_entry_o
     let now = Instant::now();
     let soon = now + Duration::from_secs(6);
     let key = Key::from("handle");
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
+    let mut lane: Lane<usize, usize, Stored> =
+        Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
     lane.push(entry(0, Some("handle"), 0, now), false);
     assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 4)));
-    assert_eq!(lane.merge(&key, soon), Some((&mut 0, true)), "the lane is to look at it");
+    assert_eq!(lane.merge(&key, soon), Some((&mut laden(0), true)), "the lane is to look at it");
     let half = now + Duration::from_secs(3);
     assert_eq!(lane.poll(now, false), Step::Wait(Some(half)));
     assert_eq!(dispatched(&mut lane, half), Some(vec![0]));

@@ -49,14 +49,20 @@ fn rules() -> Rules {
     }
 }
 
-fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pending<usize> {
-    Pending::new(number, key.map(Key::from), bytes, now, now + TIMEOUT)
+/// The load has the number too, so that it is seen where it is mixed up with another.
+fn laden(number: usize) -> Laden<usize, usize> {
+    Laden { load: number, item: number }
+}
+
+fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pending<Laden<usize, usize>> {
+    Pending::new(laden(number), key.map(Key::from), bytes, now, now + TIMEOUT)
 }
 
 /// What has ended, told at once.
-fn settled(lane: &mut Lane<usize, Stored>) -> Vec<Settled<usize, Stored>> {
+fn settled(lane: &mut Lane<usize, usize, Stored>) -> Vec<Settled<usize, usize, Stored>> {
     let settled = lane.take_settled();
     for settled in &settled {
+        assert!(settled.load.is_none_or(|load| load == settled.item), "its load is another's");
         lane.told(settled.epoch, 1);
     }
     settled
@@ -117,9 +123,28 @@ impl Queue {
     }
 }
 
-fn dispatched(lane: &mut Lane<usize, Stored>, now: Instant) -> Option<Vec<usize>> {
+fn dispatched(lane: &mut Lane<usize, usize, Stored>, now: Instant) -> Option<Vec<usize>> {
     match lane.poll(now, false) {
-        Step::Dispatch(number) => Some(lane.batch(number).map(|pending| pending.item).collect()),
+        Step::Dispatch(number, loads) => Some(sent(lane, number, &loads)),
         Step::Wait(_) => None,
     }
+}
+
+/// The numbers in a batch that is dispatched.
+fn sent(lane: &Lane<usize, usize, Stored>, number: u64, loads: &[Outbound<usize>]) -> Vec<usize> {
+    let batch: Vec<_> = lane.batch(number).map(|pending| pending.item).collect();
+    assert_eq!(loads.iter().map(|outbound| outbound.load).collect::<Vec<_>>(), batch, "loads are mixed up");
+    batch
+}
+
+/// Takes in an answer, with the loads that went.
+fn complete(
+    lane: &mut Lane<usize, usize, Stored>,
+    now: Instant,
+    number: u64,
+    answer: Answer<Stored>,
+    chance: f64,
+) {
+    let loads = lane.batch(number).map(|pending| pending.item).collect();
+    lane.complete(now, number, answer, loads, chance);
 }

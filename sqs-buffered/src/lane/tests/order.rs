@@ -33,7 +33,7 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
         EntryAnswer::Accepted(queue.store(2)),
         refusal(true),
     ];
-    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let kinds: BTreeMap<_, _> = lane
         .take_settled()
         .into_iter()
@@ -58,10 +58,10 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
     let mut queue = Queue::default();
     let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
-    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    complete(&mut lane, later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
     let error = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((error.kind(), error.message_id()), (SendErrorKind::OutOfOrder, Some("0")));
 }
@@ -76,10 +76,10 @@ async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was
     let mut queue = Queue::default();
     queue.store(0);
     let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
-    lane.complete(now, 0, Answer::Entries(answers), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-    lane.complete(later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    complete(&mut lane, later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap().sequence, 0);
 }
 
@@ -87,19 +87,19 @@ async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was
 #[tokio::test(start_paused = true)]
 async fn duplicate_of_the_user_is_no_break_of_the_order() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..3 {
         lane.push(entry(number, Some("g"), 1, now), false);
     }
     let stored =
         |sequence| Answer::Entries(vec![EntryAnswer::Accepted(Stored { sequence, id: String::new() })]);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.complete(now, 0, stored(7), 1.0);
+    complete(&mut lane, now, 0, stored(7), 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
-    lane.complete(now, 1, Answer::Entries(Vec::new()), 1.0);
+    complete(&mut lane, now, 1, Answer::Entries(Vec::new()), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]));
-    lane.complete(later, 2, stored(2), 1.0);
+    complete(&mut lane, later, 2, stored(2), 1.0);
     assert!(settled(&mut lane).iter().all(|settled| settled.result.is_ok()));
 }
 
@@ -107,18 +107,18 @@ async fn duplicate_of_the_user_is_no_break_of_the_order() {
 async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let now = Instant::now();
     let key = Key::from("handle");
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, Some("handle"), 0, now), false);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut 0, false)));
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut laden(0), false)));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut 0, false)), "in the open batch");
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut laden(0), false)), "in the open batch");
     lane.supersede(&key);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
     lane.push(entry(1, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
-    lane.complete(now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
+    complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
     let ended = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((ended.kind(), lane.is_idle()), (SendErrorKind::Superseded, true), "it is not tried again");
     lane.push(entry(2, Some("handle"), 0, now), false);
@@ -131,7 +131,7 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
 #[tokio::test(start_paused = true)]
 async fn run_whose_entries_expire_together_keeps_one_place() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(Rules {
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules {
         ordering: FifoOrdering::Grouped,
         after_failure: AfterFailure::Continue,
         linger: Linger::Fixed(TIMEOUT * 2),
@@ -147,15 +147,16 @@ async fn run_whose_entries_expire_together_keeps_one_place() {
     assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
     let mut queue = Queue::default();
     let answers = (10..20).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
-    lane.complete(now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
-    assert_eq!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1));
+    complete(&mut lane, now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
+    assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1, _)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn abort_leaves_no_group_behind() {
     let now = Instant::now();
     for is_in_flight in [false, true] {
-        let mut lane: Lane<usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane: Lane<usize, usize, Stored> =
+            Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         lane.push(entry(0, Some("g"), 1, now), false);
         assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
         lane.push(entry(1, Some("g"), 1, now), false);
@@ -169,48 +170,45 @@ async fn abort_leaves_no_group_behind() {
 #[tokio::test(start_paused = true)]
 async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     let mut first = entry(0, Some("handle"), 0, now);
     first.deadline = now + Duration::from_secs(10);
     lane.push(first, false);
     let mut later = now;
     for number in 0..3 {
         assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-        lane.complete(later, number, Answer::Entries(vec![refusal(true)]), 1.0);
+        complete(&mut lane, later, number, Answer::Entries(vec![refusal(true)]), 1.0);
         later += Duration::from_secs(3);
     }
-    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap().0 = 1;
+    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap().0 = laden(1);
     later += Duration::from_secs(10);
     assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
-    lane.complete(later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
+    complete(&mut lane, later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
     assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
 }
 
+/// A request that is gone took the loads with it: nothing of them can be sent again.
 #[tokio::test(start_paused = true)]
-async fn entry_that_is_superseded_while_it_is_lent_is_not_tried_again() {
+async fn batch_whose_request_is_gone_ends_and_lets_its_groups_go() {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
-    lane.push(entry(0, Some("handle"), 0, now), false);
-    lane.push(entry(1, Some("other"), 0, now), false);
-    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
-    let lent = lane.lend(0);
-    lane.supersede(&Key::from("handle"));
-    assert!(lane.give_back(0, lent));
-    lane.complete(now, 0, Answer::Entries(vec![refusal(true), refusal(true)]), 0.5);
-    let ended = settled(&mut lane).pop().unwrap();
-    assert_eq!((ended.item, ended.result.unwrap_err().kind()), (0, SendErrorKind::Superseded));
-    assert_eq!(dispatched(&mut lane, now + LINGER * 5), Some(vec![1]));
-}
-
-#[tokio::test(start_paused = true)]
-async fn batch_that_is_aborted_while_it_is_lent_was_not_sent() {
-    let now = Instant::now();
-    let mut lane: Lane<usize, Stored> = Lane::new(rules());
-    lane.push(entry(0, Some("g"), 1, now), false);
-    assert_eq!(lane.poll(now, false), Step::Dispatch(0));
-    let lent = lane.lend(0);
-    lane.abort();
-    assert!(!lane.give_back(0, lent), "nor is it to be sent");
-    let ended = settled(&mut lane).remove(0).result.unwrap_err();
-    assert_eq!((ended.kind(), ended.is_maybe_sent(), lane.is_idle()), (SendErrorKind::Aborted, false, true));
+    for (after_failure, ended, next) in
+        [(AfterFailure::FailGroup, [0, 1, 2, 3].as_slice(), 4), (AfterFailure::Continue, &[0, 3], 1)]
+    {
+        let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { after_failure, ..rules() });
+        for (number, group) in [(0, Some("g")), (1, Some("g")), (2, Some("g")), (3, None)] {
+            lane.push(entry(number, group, 1, now), false);
+        }
+        assert_eq!(dispatched(&mut lane, now), Some(vec![0, 3]));
+        lane.forsake_batch(0);
+        let told: BTreeMap<_, _> = settled(&mut lane)
+            .into_iter()
+            .map(|settled| (settled.item, settled.result.unwrap_err()))
+            .collect();
+        assert!(told.keys().eq(ended), "{told:?}");
+        for number in [0, 3] {
+            assert_eq!((told[&number].kind(), told[&number].is_maybe_sent()), (SendErrorKind::Aborted, true));
+        }
+        lane.push(entry(4, Some("g"), 1, now), false);
+        assert_eq!(dispatched(&mut lane, now), Some(vec![next]), "the group may go");
+    }
 }

@@ -65,13 +65,11 @@ struct Outcome {
 struct Play<'a> {
     schedule: &'a Schedule,
     rng: Rng,
-    lane: Lane<usize, Stored>,
+    lane: Lane<usize, usize, Stored>,
     now: Instant,
     outcome: Outcome,
     flying: Vec<(u64, Vec<usize>)>,
-    /// The batch that is lent just now.
-    lent: Vec<usize>,
-    /// What was superseded while it was in flight or lent, so that it is not to go again.
+    /// What was superseded while it was in flight, so that it is not to go again.
     hopeless: BTreeSet<usize>,
     pushed: usize,
     /// Numbers that became one with others.
@@ -93,7 +91,6 @@ fn play(schedule: &Schedule) -> Outcome {
         now: Instant::now(),
         outcome: Outcome { results, queue, group_of },
         flying: Vec::new(),
-        lent: Vec::new(),
         hopeless: BTreeSet::new(),
         pushed: 0,
         merged: BTreeSet::new(),
@@ -122,7 +119,7 @@ impl Play<'_> {
         while self.pushed == self.schedule.count || self.rng.bool() {
             let is_starving = self.rng.u8(..) < 10;
             match self.lane.poll(self.now, is_starving) {
-                Step::Dispatch(number) => self.dispatch(number),
+                Step::Dispatch(number, loads) => self.dispatch(number, &loads),
                 Step::Wait(until) => {
                     self.check_wait(until);
                     wait = until;
@@ -139,19 +136,13 @@ impl Play<'_> {
         self.settle();
     }
 
-    /// Sends a batch, unless users abort it while it is lent.
-    fn dispatch(&mut self, number: u64) {
-        let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
+    fn dispatch(&mut self, number: u64, loads: &[Outbound<usize>]) {
+        let batch = sent(&self.lane, number, loads);
         check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
         assert!(batch.iter().all(|number| !self.hopeless.contains(number)), "it was superseded in flight");
-        let entries = self.lane.lend(number);
-        self.lent.clone_from(&batch);
+        self.flying.push((number, batch));
         if self.rng.u32(..100) < self.schedule.unrest {
             self.disturb();
-        }
-        self.lent.clear();
-        if self.lane.give_back(number, entries) {
-            self.flying.push((number, batch));
         }
     }
 
@@ -169,11 +160,11 @@ impl Play<'_> {
         self.pushed += 1;
     }
 
-    /// What users do beside sending.
+    /// What users do beside sending, and requests that are lost with their loads.
     fn disturb(&mut self) {
         let group = self.group();
         let key = group.map(|group| Key::from(group.to_string()));
-        match (self.rng.u8(..5), key) {
+        match (self.rng.u8(..6), key) {
             (0 | 1, _) => {
                 let all_ended = self.unsettled(self.pushed) == 0;
                 let heard = self.lane.flush();
@@ -190,7 +181,7 @@ impl Play<'_> {
             }
             (3, Some(key)) => {
                 self.lane.supersede(&key);
-                let in_flight = self.flying.iter().flat_map(|(_, batch)| batch).chain(&self.lent);
+                let in_flight = self.flying.iter().flat_map(|(_, batch)| batch);
                 let of_key = |number: &&usize| self.outcome.group_of.get(*number) == group.as_ref();
                 self.hopeless.extend(in_flight.filter(of_key));
             }
@@ -200,6 +191,13 @@ impl Play<'_> {
                     self.merged.insert(self.pushed);
                     self.pushed += 1;
                 }
+            }
+            (5, _) if !self.flying.is_empty() => {
+                let (number, batch) = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
+                for number in batch {
+                    drop(self.rng.bool().then(|| self.outcome.queue.store(number)));
+                }
+                self.lane.forsake_batch(number);
             }
             _ => {}
         }
@@ -212,7 +210,7 @@ impl Play<'_> {
         } else {
             self.outcome.queue.answer(&batch, &mut self.rng, self.schedule.failures)
         };
-        self.lane.complete(self.now, number, answer, self.rng.f64());
+        complete(&mut self.lane, self.now, number, answer, self.rng.f64());
     }
 
     /// How many below a number have not ended.
@@ -254,7 +252,7 @@ impl Play<'_> {
 }
 
 fn check_batch(
-    lane: &Lane<usize, Stored>,
+    lane: &Lane<usize, usize, Stored>,
     number: u64,
     schedule: &Schedule,
     flying: &[(u64, Vec<usize>)],
@@ -308,7 +306,7 @@ proptest! {
 /// What becomes of entries of these sizes that come at once.
 fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
     let now = Instant::now();
-    let mut lane: Lane<usize, Stored> =
+    let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { limits, linger: Linger::Fixed(LINGER), in_flight: usize::MAX, ..rules() });
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for (number, size) in sizes.iter().enumerate() {
@@ -316,7 +314,7 @@ fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
         batches.extend(dispatched(&mut lane, now));
     }
     // What comes back does not cut the linger short.
-    lane.complete(now, 0, Answer::Entries(Vec::new()), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(Vec::new()), 1.0);
     batches.extend(std::iter::from_fn(|| dispatched(&mut lane, now)));
     batches.extend(dispatched(&mut lane, now + LINGER));
     batches
