@@ -94,7 +94,7 @@ pub(crate) async fn run(words: &[String], directory: &Path, stop: &mut Stop) -> 
 
 /// Shows what comes as it comes, and keeps it.
 async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl Write, kept: &mut Vec<u8>) {
-    let mut buffer = [0; 8192];
+    let mut buffer = vec![0; 8192];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         let piece = buffer.get(..length).unwrap_or_default();
         // Who closed it does not want to see it; the report has it all the same.
