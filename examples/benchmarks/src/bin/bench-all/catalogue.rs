@@ -1,47 +1,8 @@
-//! Which benchmarks there are, and how each is run.
+//! Which benchmarks there are.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-/// A benchmark.
-#[derive(Debug)]
-pub(crate) struct Benchmark {
-    pub(crate) name: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) measures: &'static str,
-    pub(crate) program: Program,
-    /// Options when it is to be short.
-    quick: Run,
-    /// Options for figures that count.
-    full: Run,
-    /// Whether it takes `--svg`.
-    pub(crate) has_plot: bool,
-    pub(crate) only_when_named: bool,
-}
-
-/// What it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Program {
-    /// Of a package.
-    Bench { package: &'static str, bench: &'static str },
-    /// By its path from the root of the repository.
-    Script(&'static str),
-}
-
-#[derive(Debug)]
-struct Run {
-    options: &'static [&'static str],
-    /// How long that takes, without what is built first.
-    seconds: u32,
-}
-
-const fn bench(package: &'static str, bench: &'static str) -> Program {
-    Program::Bench { package, bench }
-}
-
-const fn run(options: &'static [&'static str], seconds: u32) -> Run {
-    Run { options, seconds }
-}
+use crate::benchmark::{Benchmark, Program, Run, about};
 
 /// All of them, in the order in which they run.
 pub(crate) const ALL: &[Benchmark] = &[
@@ -52,6 +13,7 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: bench("sqs-client", "peers"),
         quick: run(&["--seconds", "0.3", "--rounds", "3"], 20),
         full: run(&["--seconds", "1", "--rounds", "5"], 110),
+        starts: None,
         has_plot: true,
         only_when_named: false,
     },
@@ -60,8 +22,9 @@ pub(crate) const ALL: &[Benchmark] = &[
         title: "What a request costs a server",
         measures: "sqs-mock-server beside rustack, ElasticMQ and moto, and beside bare hyper that does nothing",
         program: bench("sqs-mock-server", "peers"),
-        quick: run(&["--seconds", "0.5", "--rounds", "2"], 60),
+        quick: run(&["--seconds", "0.5", "--rounds", "2"], 40),
         full: run(&["--seconds", "3", "--rounds", "4"], 240),
+        starts: None,
         has_plot: true,
         only_when_named: false,
     },
@@ -70,8 +33,9 @@ pub(crate) const ALL: &[Benchmark] = &[
         title: "How the server scales",
         measures: "the cost of requests as queues, groups, pollers and messages grow",
         program: bench("sqs-mock-server", "scale"),
-        quick: run(&["--quick"], 15),
+        quick: run(&["--quick"], 5),
         full: run(&[], 180),
+        starts: None,
         has_plot: true,
         only_when_named: false,
     },
@@ -82,6 +46,7 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: bench("sqs-mock-server", "load"),
         quick: run(&["--seconds", "3"], 10),
         full: run(&["--seconds", "30"], 40),
+        starts: None,
         has_plot: false,
         only_when_named: false,
     },
@@ -90,8 +55,9 @@ pub(crate) const ALL: &[Benchmark] = &[
         title: "Messages a second through batches",
         measures: "single sends and sqs-buffered beside batches made by hand, which are the ceiling",
         program: bench("sqs-buffered", "throughput"),
-        quick: run(&["--seconds", "0.3"], 20),
-        full: run(&["--seconds", "3"], 135),
+        quick: run(&["--seconds", "0.3", "--producers", "64"], 15),
+        full: run(&["--seconds", "3"], 210),
+        starts: Some("sqs-mock-server"),
         has_plot: true,
         only_when_named: false,
     },
@@ -102,6 +68,7 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: bench("sqs-buffered", "soak"),
         quick: run(&["--seconds", "10"], 25),
         full: run(&["--seconds", "120"], 135),
+        starts: None,
         has_plot: true,
         only_when_named: false,
     },
@@ -112,6 +79,7 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: bench("sqs-extended", "small"),
         quick: run(&["--rounds", "10"], 2),
         full: run(&["--rounds", "60"], 10),
+        starts: None,
         has_plot: false,
         only_when_named: false,
     },
@@ -122,6 +90,7 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: bench("sqs-extended", "stream"),
         quick: run(&["--mib", "64", "--rounds", "3"], 15),
         full: run(&["--mib", "256", "--rounds", "5"], 60),
+        starts: None,
         has_plot: true,
         only_when_named: false,
     },
@@ -132,43 +101,18 @@ pub(crate) const ALL: &[Benchmark] = &[
         program: Program::Script("sqs-client/benches/adoption/run"),
         quick: run(&[], 600),
         full: run(&[], 600),
+        starts: None,
         has_plot: false,
         only_when_named: true,
     },
 ];
 
-impl Benchmark {
-    pub(crate) fn options(&self, quick: bool) -> &'static [&'static str] {
-        self.of(quick).options
-    }
+const fn bench(package: &'static str, bench: &'static str) -> Program {
+    Program::Bench { package, bench }
+}
 
-    pub(crate) fn seconds(&self, quick: bool) -> u32 {
-        self.of(quick).seconds
-    }
-
-    /// The words that run it, program first.
-    pub(crate) fn words(&self, cargo: &str, quick: bool, svg: Option<&Path>) -> Vec<String> {
-        let mut words = match self.program {
-            Program::Bench { package, bench } => vec![cargo, "bench", "-p", package, "--bench", bench],
-            Program::Script(path) => vec![path],
-        };
-        let options = self.options(quick);
-        if matches!(self.program, Program::Bench { .. }) && (!options.is_empty() || svg.is_some()) {
-            words.push("--");
-        }
-        words.extend(options);
-        let mut words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-        words.extend(svg.iter().flat_map(|path| ["--svg".to_owned(), path.display().to_string()]));
-        words
-    }
-
-    pub(crate) fn plot_file(&self) -> Option<String> {
-        self.has_plot.then(|| format!("{}.svg", self.name))
-    }
-
-    fn of(&self, quick: bool) -> &Run {
-        if quick { &self.quick } else { &self.full }
-    }
+const fn run(options: &'static [&'static str], seconds: u32) -> Run {
+    Run { options, seconds }
 }
 
 /// For `--list`.
@@ -185,14 +129,6 @@ pub(crate) fn list() -> String {
         );
     }
     text
-}
-
-/// About how long something takes.
-pub(crate) fn about(seconds: u32) -> String {
-    match seconds {
-        0..90 => format!("about {seconds} s"),
-        _ => format!("about {} min", (seconds + 30) / 60),
-    }
 }
 
 #[cfg(test)]
@@ -212,21 +148,5 @@ mod tests {
                 assert!(ALL.iter().any(|benchmark| is_it(benchmark.program)), "{package} {name} is missing");
             }
         }
-    }
-
-    #[test]
-    fn commands_separate_the_options_of_cargo_from_those_of_the_bench() {
-        let words = ALL[0].words("cargo", true, Some(Path::new("/out/a.svg"))).join(" ");
-        let command = "cargo bench -p sqs-client --bench peers -- --seconds 0.3 --rounds 3 --svg /out/a.svg";
-        assert_eq!(words, command);
-    }
-
-    #[test]
-    fn commands_without_options_have_nothing_to_separate() {
-        let scale = ALL.iter().find(|benchmark| benchmark.name == "server-scale").unwrap();
-        assert_eq!(
-            scale.words("cargo", false, None).join(" "),
-            "cargo bench -p sqs-mock-server --bench scale"
-        );
     }
 }

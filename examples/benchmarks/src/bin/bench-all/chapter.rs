@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqs_benchmarks::arguments::Failed;
 use sqs_benchmarks::process::now;
 
-use crate::catalogue::{Benchmark, Program};
+use crate::benchmark::Benchmark;
 use crate::child::{self, Ended, Stop};
 use crate::machine;
 
@@ -78,9 +78,7 @@ impl Chapter {
         let root = machine::repository();
         // The cargo that has started this one.
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        if let Program::Bench { package, bench } = self.benchmark.program {
-            // Apart from the run, of which cargo would take a part of the time and of the machine.
-            let build = [&cargo, "bench", "--no-run", "-p", package, "--bench", bench].map(str::to_owned);
+        for build in self.benchmark.builds(&cargo) {
             match outcome(&child::run(&build, &root, stop).await?) {
                 Outcome::Done => {}
                 other => return Ok(other),
@@ -130,6 +128,7 @@ mod tests {
     use super::*;
     use crate::catalogue::ALL;
 
+    #[cfg(unix)]
     fn ended(code: i32, stderr: &str) -> Ended {
         let status = std::process::Command::new("sh").args(["-c", &format!("exit {code}")]).status().unwrap();
         Ended { status: Some(status), stdout: String::new(), stderr: stderr.to_owned() }

@@ -7,12 +7,14 @@
 //! | Module | What it is about |
 //! |---|---|
 //! | `options` | the command line |
-//! | `catalogue` | which benchmarks there are, and how each is run |
+//! | `catalogue` | which benchmarks there are |
+//! | `benchmark` | one of them, and the words that run it |
 //! | `child` | a process whose output passes through and is kept, and which ends with this one |
 //! | `machine` | what the figures were measured on, and whether it did something else |
 //! | `chapter` | what became of a benchmark |
 //! | `report` | the report, as Markdown |
 
+mod benchmark;
 mod catalogue;
 mod chapter;
 mod child;
@@ -23,6 +25,7 @@ mod report;
 use std::path::Path;
 use std::process::ExitCode;
 
+use benchmark::about;
 use chapter::{Chapter, Outcome};
 use child::Stop;
 use machine::Machine;
@@ -70,7 +73,7 @@ async fn all(options: &Options) -> Result<ExitCode, Failed> {
     eprintln!("{}", announcement(options, &out, &report.machine));
     let count = options.benchmarks.len();
     for (number, benchmark) in options.benchmarks.iter().enumerate() {
-        let minutes = catalogue::about(benchmark.seconds(options.quick));
+        let minutes = about(benchmark.seconds(options.quick));
         eprintln!(
             "\n=== {} of {count}: {}, {minutes} once it is built\n    {}\n",
             number + 1,
@@ -95,12 +98,16 @@ fn announcement(options: &Options, out: &Path, machine: &Machine) -> String {
     let quiet =
         if machine.was_idle() { "" } else { ", which is not idle: figures will be worse than they are" };
     format!(
-        "{} benchmarks, {} without what is built first; load average {}{quiet}\nreport and plots go to {}",
-        options.benchmarks.len(),
-        catalogue::about(seconds),
+        "{}: {} without what is built first; load average {}{quiet}\nreport and plots go to {}",
+        counted(options.benchmarks.len()),
+        about(seconds),
         machine.load(),
         out.display()
     )
+}
+
+fn counted(benchmarks: usize) -> String {
+    if benchmarks == 1 { "1 benchmark".to_owned() } else { format!("{benchmarks} benchmarks") }
 }
 
 fn exit_code(chapters: &[Chapter]) -> ExitCode {

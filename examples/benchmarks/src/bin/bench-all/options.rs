@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use sqs_benchmarks::arguments::{Arguments, Failed};
 
-use crate::catalogue::{ALL, Benchmark};
+use crate::benchmark::Benchmark;
+use crate::catalogue::ALL;
 
 pub(crate) const HELP: &str = "\
 Runs every benchmark of the workspace, one after the other, and writes one report with tables and plots.
@@ -12,12 +13,12 @@ Runs every benchmark of the workspace, one after the other, and writes one repor
 cargo bench-all [OPTION..]
 
   --quick        each as short as it gives a figure at all: about 3 minutes instead of 15, without what is built first.
-                 To see that all work, and of what size figures are; not to publish them
+                 To see that all work; figures are rough, and servers that get faster as they run stay cold
   --only LIST    only these, in this order; --list names them
-  --all          also those that run only when they are named: client-adoption, which builds eight programs from clean
+  --all          also those that run only when they are named: client-adoption, which builds four programs from clean
                  (ten minutes, and downloads of crates)
   --list         names, what they measure, and how long they take
-  --out DIR      where report and plots go, below the directory that you are in; target/bench-all by default
+  --out DIR      where report and plots go; bench-all in the target folder by default
   --help         this text
 
 What comes out is DIR/report.md: the machine, whether it was idle, and a chapter for each benchmark with the command that
@@ -70,11 +71,22 @@ pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
         return Err("--all and --only contradict each other; give one of them".into());
     }
     let benchmarks = match only {
-        Some(only) => only.into_iter().map(|Named(benchmark)| benchmark).collect(),
+        Some(only) => once_each(only),
         None => ALL.iter().filter(|benchmark| all || !benchmark.only_when_named).collect(),
     };
     let out = out.map_or_else(default_out, Ok)?;
     Ok(Mode::Run(Options { quick, benchmarks, out }))
+}
+
+/// Two runs of the same would write the same plot.
+fn once_each(named: Vec<Named>) -> Vec<&'static Benchmark> {
+    let mut benchmarks: Vec<&Benchmark> = Vec::new();
+    for Named(benchmark) in named {
+        if benchmarks.iter().all(|other| other.name != benchmark.name) {
+            benchmarks.push(benchmark);
+        }
+    }
+    benchmarks
 }
 
 /// A benchmark by its name.
@@ -120,6 +132,7 @@ mod tests {
     #[test]
     fn benchmarks_run_in_the_order_in_which_they_are_named() {
         assert_eq!(names("--quick --only server-load,client-peers"), ["server-load", "client-peers"]);
+        assert_eq!(names("--only server-load,client-peers,server-load"), ["server-load", "client-peers"]);
     }
 
     #[test]

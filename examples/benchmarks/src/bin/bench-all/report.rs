@@ -33,7 +33,8 @@ impl fmt::Display for Report {
         if self.quick {
             writeln!(
                 f,
-                "A run with `--quick`: figures are of the right size, and no more than that; without it they count.\n"
+                "A run with `--quick`, which shows that everything works: figures are rough, and those of servers that get \
+                 faster as they run (ElasticMQ) are far from what they reach.\n"
             )?;
         }
         writeln!(f, "{}", self.machine)?;
