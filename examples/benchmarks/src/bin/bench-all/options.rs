@@ -12,7 +12,7 @@ Runs every benchmark of the workspace, one after the other, and writes one repor
 
 cargo bench-all [OPTION..]
 
-  --quick        each as short as it gives a figure at all: about 3 minutes instead of 15, without what is built first.
+  --quick        each as short as it gives a figure at all: about 3 minutes instead of 18, without what is built first.
                  To see that all work; figures are rough, and servers that get faster as they run stay cold
   --only LIST    only these, in this order; --list names them
   --all          also those that run only when they are named: client-adoption, which builds four programs from clean
@@ -27,7 +27,7 @@ the floor (the same work without what is measured) in the same run. Tables appea
 going on appears on standard error. The report is written anew after each benchmark, so that Ctrl-c, which ends whatever
 runs, loses nothing that was measured.
 
-The first run builds each package with optimizations: 15 minutes on two cores. server-peers installs the servers that it
+The first run builds each package with optimizations: 20 minutes on two cores. server-peers installs the servers that it
 compares below the target folder: rustack with cargo, ElasticMQ with mvn and java, moto with python3. What cannot be had is
 left out, and the report says why. Times and memory come from /proc of Linux.
 
