@@ -1,22 +1,31 @@
 //! What messages that need no store cost: each call through the plain client and through the extended one, in turns, with
 //! a service that answers at once. Prints nanoseconds for a call, and their ratio.
 //!
-//! ```console
-//! $ cargo bench -p sqs-extended --bench small
-//! ```
+//! Run with: `cargo bench -p sqs-extended --bench small`
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::process::now;
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::{Execute, Queue};
 use sqs_client::transport::{Transport, TransportFuture};
 use sqs_client::types::{Message, MessageAttributeValue};
 use sqs_extended::{ExtendedClient, MemoryStore};
-use tokio::time::Instant;
 
-const ROUNDS: usize = 60;
-const CALLS: u32 = 500;
+const HELP: &str = "\
+What messages that need no store cost: each call through the plain client and through the extended one.
+
+  --rounds COUNT    how often each call has its turn, 60 by default; the median counts
+  --calls COUNT     how many calls a turn has, 500 by default
+  --help            this text
+
+The service is a text that is there at once, in this process: what is measured is the clients alone, with signatures and MD5s.
+Calls are sends of 1,000 bytes with an attribute, receives of ten such messages, and deletes. The table goes to standard
+output.";
+
 const URL: &str = "http://sqs.invalid/000000000000/q";
 
 /// Answers every request with the same text.
@@ -80,12 +89,12 @@ impl Call {
         }
     }
 
-    async fn time<H: Execute>(self, queue: &Queue<H>) -> Duration {
-        let started = Instant::now();
-        for _ in 0..CALLS {
+    async fn time<H: Execute>(self, calls: u32, queue: &Queue<H>) -> Duration {
+        let started = now();
+        for _ in 0..calls {
             self.make(queue).await;
         }
-        started.elapsed() / CALLS
+        started.elapsed() / calls
     }
 }
 
@@ -102,17 +111,38 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64) * 1e9
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
+fn main() -> ExitCode {
+    ended(run(Arguments::of_process()))
+}
+
+fn run(mut arguments: Arguments) -> Result<(), Failed> {
+    let (mut rounds, mut calls) = (60, 500);
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--rounds" => rounds = arguments.number(1..=100_000)?,
+            "--calls" => calls = arguments.number(1..=100_000)?,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            _ => return Err(arguments.unknown(HELP)),
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(compare(rounds, calls));
+    Ok(())
+}
+
+async fn compare(rounds: usize, calls: u32) {
     println!("| call | plain | extended | ratio |\n|---|--:|--:|--:|");
     for call in [Call::Send, Call::Receive, Call::Delete] {
         let plain = client(call.answer());
         let extended = ExtendedClient::new(plain.clone(), MemoryStore::new("own"));
         let (plain, extended) = (plain.queue(URL), extended.queue(URL));
         let (mut without, mut with) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            without.push(call.time(&plain).await);
-            with.push(call.time(&extended).await);
+        for _ in 0..rounds {
+            without.push(call.time(calls, &plain).await);
+            with.push(call.time(calls, &extended).await);
         }
         let (without, with) = (median(without), median(with));
         println!("| {call:?} | {without:.0} ns | {with:.0} ns | {:.3} |", with / without);

@@ -48,13 +48,16 @@ impl Server {
     }
 
     /// Lets nothing go wrong any more, and says how often what did.
-    pub(crate) fn calm(&mut self) -> Result<Vec<String>, Failed> {
+    pub(crate) fn calm(&mut self) -> Result<Vec<(u64, String)>, Failed> {
         self.orders.write_all(b"calm\n")?;
         let mut faults = Vec::new();
         loop {
             match self.line()? {
                 line if line.is_empty() => return Ok(faults),
-                line => faults.push(line),
+                line => {
+                    let (times, name) = line.split_once(' ').ok_or("no fault and its times")?;
+                    faults.push((times.parse()?, name.to_owned()));
+                }
             }
         }
     }
@@ -91,7 +94,7 @@ pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), Failed> {
             if order? == "calm" {
                 server.faults().clear();
                 for (name, fault) in &faults {
-                    println!("{:>9} times  {name}", fault.hits());
+                    println!("{} {name}", fault.hits());
                 }
                 println!();
             }

@@ -1,11 +1,12 @@
 //! One measurement, in a process of its own.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use sqs_benchmarks::process::{Cpu, now, peak_kib};
 use tokio::task::JoinSet;
 
 use crate::Failed;
-use crate::figures::{Cpu, Figures, Times, peak_kib};
+use crate::figures::{Figures, Times};
 use crate::floor::Floor;
 use crate::options::{Measurement, Peer};
 use crate::peers::{self, Exchange};
@@ -60,9 +61,4 @@ async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Resul
         all.merge(&times??);
     }
     Ok(all)
-}
-
-#[expect(clippy::disallowed_methods, reason = "this measures real time")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -4,39 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqs_benchmarks::process::Cpu;
+
 use crate::Failed;
-
-/// User and system time of a process.
-#[derive(Clone, Copy)]
-pub(crate) struct Cpu {
-    user: Duration,
-    system: Duration,
-}
-
-impl Cpu {
-    /// `/proc` tells it in hundredths of a second.
-    pub(crate) fn of_this_process() -> Result<Self, Failed> {
-        let text = std::fs::read_to_string("/proc/self/stat")?;
-        let mut fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
-        let mut time = || -> Result<Duration, Failed> {
-            let ticks: u64 = fields.next().ok_or("/proc/self/stat is too short")?.parse()?;
-            Ok(Duration::from_millis(ticks * 10))
-        };
-        Ok(Self { user: time()?, system: time()? })
-    }
-
-    pub(crate) fn since(self, start: Self) -> Self {
-        let user = self.user.saturating_sub(start.user);
-        Self { user, system: self.system.saturating_sub(start.system) }
-    }
-}
-
-/// The most memory that this process has had in use.
-pub(crate) fn peak_kib() -> Result<u64, Failed> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM in /proc")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
-}
 
 /// How long requests took: a count for each microsecond, so that memory does not grow with the rate.
 pub(crate) struct Times(Vec<u32>);
@@ -103,7 +73,7 @@ impl Figures {
             p50: times.percentile(50) as f64,
             p99: times.percentile(99) as f64,
             user: a_request(cpu.user),
-            cpu: a_request(cpu.user + cpu.system),
+            cpu: a_request(cpu.total()),
             allocations: allocations as f64 / requests,
             peak_mib: peak_kib as f64 / 1024.0,
         }

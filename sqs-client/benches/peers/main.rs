@@ -18,21 +18,23 @@ mod plot;
 mod server;
 mod table;
 
-use std::error::Error;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use figures::Figures;
 use options::{Measurement, Mode, Options};
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use table::Table;
 
 /// Counts allocations, in all peers alike.
 #[global_allocator]
 static ALLOCATOR: alloc_tracker::Allocator<std::alloc::System> = alloc_tracker::Allocator::system();
 
-type Failed = Box<dyn Error + Send + Sync>;
+fn main() -> ExitCode {
+    ended(run())
+}
 
-fn main() -> Result<(), Failed> {
-    match options::read(std::env::args().skip(1))? {
+fn run() -> Result<(), Failed> {
+    match options::read(Arguments::of_process())? {
         Mode::Help => println!("{}", options::HELP),
         Mode::Serve(body) => server::run(body)?,
         Mode::Client(measurement, url) => println!("{}", client::run(&measurement, &url)?),
@@ -53,7 +55,7 @@ fn compare(options: &Options) -> Result<(), Failed> {
     }
     println!("{table}");
     if let Some(path) = &options.svg {
-        std::fs::write(path, plot::bars(&table))?;
+        plot::bars(&table).save(path)?;
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqs_benchmarks::arguments::Arguments;
+
 use crate::Failed;
 use crate::canned::Body;
 
@@ -64,6 +66,17 @@ macro_rules! words {
 pub(crate) use words;
 
 words! { Row { Send => "send", Batch => "batch", Receive => "receive", } }
+impl Row {
+    /// For the headings of the plot.
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::Send => "send of 1 KiB",
+            Self::Batch => "send of ten times 1 KiB in a batch",
+            Self::Receive => "receive of ten times 1 KiB",
+        }
+    }
+}
+
 words! { Peer { Ours => "sqs-client", Sdk => "aws-sdk-sqs", Floor => "floor", } }
 
 /// One cell of the comparison.
@@ -108,8 +121,7 @@ impl Options {
     }
 }
 
-pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Mode, Failed> {
-    let mut arguments = arguments.filter(|argument| argument != "--bench");
+pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
     let mut options = Options {
         time: Duration::from_secs(1),
         rounds: 5,
@@ -119,31 +131,26 @@ pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Mode, Fail
         body: Body::Text,
         svg: None,
     };
-    while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
-        match argument.as_str() {
-            "--seconds" => options.time = Duration::try_from_secs_f64(value()?.parse()?)?,
-            "--rounds" => options.rounds = value()?.parse::<usize>()?.max(1),
-            "--concurrency" => options.concurrency = list(&value()?)?,
-            "--rows" => options.rows = list(&value()?)?,
-            "--peers" => options.peers = list(&value()?)?,
-            "--body" => options.body = value()?.parse()?,
-            "--svg" => options.svg = Some(value()?.into()),
-            "--help" => return Ok(Mode::Help),
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--seconds" => options.time = arguments.seconds()?,
+            "--rounds" => options.rounds = arguments.number(1..=1000)?,
+            "--concurrency" => options.concurrency = arguments.numbers(1..=10_000)?,
+            "--rows" => options.rows = arguments.words()?,
+            "--peers" => options.peers = arguments.words()?,
+            "--body" => options.body = arguments.word()?,
+            "--svg" => options.svg = Some(arguments.path()?),
+            "--help" | "-h" => return Ok(Mode::Help),
             // Only this program gives these to itself.
-            "--serve" => return Ok(Mode::Serve(value()?.parse()?)),
+            "--serve" => return Ok(Mode::Serve(arguments.word()?)),
             "--client" => {
-                let url = value()?;
-                let (row, peer, body) = (value()?.parse()?, value()?.parse()?, value()?.parse()?);
-                let (concurrency, time) = (value()?.parse()?, Duration::from_millis(value()?.parse()?));
+                let url = arguments.value()?;
+                let (row, peer, body) = (arguments.word()?, arguments.word()?, arguments.word()?);
+                let (concurrency, time) = (arguments.word()?, Duration::from_millis(arguments.word()?));
                 return Ok(Mode::Client(Measurement { row, concurrency, peer, time, body }, url));
             }
-            other => return Err(format!("unknown option {other}; --help says which there are").into()),
+            _ => return Err(arguments.unknown(HELP)),
         }
     }
     Ok(Mode::Compare(options))
-}
-
-fn list<T: FromStr<Err: Into<Failed>>>(text: &str) -> Result<Vec<T>, Failed> {
-    text.split(',').map(|item| item.parse().map_err(Into::into)).collect()
 }

@@ -13,8 +13,6 @@
 //!
 //! Run with: `cargo bench -p sqs-mock-server --bench peers`
 
-#[path = "../plot/bars.rs"]
-mod bars;
 mod check;
 mod floor;
 mod obtain;
@@ -22,19 +20,17 @@ mod peer;
 mod process;
 mod report;
 mod requests;
-#[path = "../plot/svg.rs"]
-mod svg;
 mod wire;
 mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::Duration;
 
 use peer::Peer;
 use process::{Process, Usage};
 use report::Measured;
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use work::{Bench, Operation, Tally};
 
 const HELP: &str = "\
@@ -46,9 +42,9 @@ cargo bench -p sqs-mock-server --bench peers -- [OPTION..]
                        floor,sqs-mock-server,rustack,elasticmq,moto
   --rounds COUNT       how often each operation has its turn, after one turn that does not count; 4 by default
   --requests COUNT     sends in a turn, and four times as many as batches; 20000 by default
-  --seconds COUNT      the longest that a turn takes; 3 by default
+  --seconds COUNT      the longest that a turn takes; 3 by default, fractions of one are allowed
   --connections COUNT  how many there are, each with one request on its way; 8 by default
-  --svg FILE           also draws CPU time as bars
+  --svg FILE           also draws CPU time
   --prepare            installs the other servers below the target folder, and measures nothing
   --help               this text
 
@@ -62,11 +58,10 @@ floor` and `sqs-mock-server is` compare CPU time of the same run. Memory is resi
 number of messages that are left in the queue by then: all who sent alike hold alike, slow ones fewer. The first answer
 counts from the start of the process to the end of a ListQueues, by the median of three starts.
 
-A server that cannot be had here (python3, mvn with java, or cargo is missing) is skipped with a line that says so,
-and one that gives a wrong answer is left out with a line.
+A server that cannot be had here (python3, mvn with java, or cargo is missing, or there is no way to their registries) is
+skipped with a line that says so, and one that gives a wrong answer is left out with a line. When that happens to the
+floor or to sqs-mock-server, the exit status is 1.
 The tables go to standard output as Markdown, what is going on to standard error.";
-
-type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 /// How often a server is started.
 const STARTS: usize = 3;
@@ -80,74 +75,73 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run(Arguments::of_process()))
 }
 
-fn run() -> Result<(), Failed> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+fn run(mut arguments: Arguments) -> Result<(), Failed> {
     let bench = Bench { requests: 20_000, most: Duration::from_secs(3), connections: 8 };
     let mut options =
         Options { servers: Peer::ALL.to_vec(), bench, rounds: 4, svg: None, only_prepare: false };
-    while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
-        match argument.as_str() {
-            "--servers" => options.servers = list(&value()?)?,
-            "--rounds" => options.rounds = count(&argument, &value()?)?,
-            "--requests" => options.bench.requests = count(&argument, &value()?)?,
-            "--seconds" => options.bench.most = Duration::from_secs(count(&argument, &value()?)? as u64),
-            "--connections" => options.bench.connections = count(&argument, &value()?)?,
-            "--svg" => options.svg = Some(value()?.into()),
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--servers" => options.servers = arguments.words()?,
+            "--rounds" => options.rounds = arguments.number(1..=1000)?,
+            "--requests" => options.bench.requests = arguments.number(1..=10_000_000)?,
+            "--seconds" => options.bench.most = arguments.seconds()?,
+            "--connections" => options.bench.connections = arguments.number(1..=1000)?,
+            "--svg" => options.svg = Some(arguments.path()?),
             "--prepare" => options.only_prepare = true,
             // Only this program gives it to itself.
-            floor::CHILD => return floor::run(value()?.parse()?),
+            floor::CHILD => return floor::run(arguments.word()?),
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(());
             }
-            other => return Err(format!("{other:?} is no option; --help says which there are").into()),
+            _ => return Err(arguments.unknown(HELP)),
         }
     }
-    let mut measured = Vec::new();
-    for peer in &options.servers {
-        let command = match peer.obtained()? {
-            Ok(command) => command,
-            Err(missing) => {
-                println!("skipped: {peer}, because {missing}\n");
+    compare(&options)
+}
+
+fn compare(options: &Options) -> Result<(), Failed> {
+    let (mut measured, mut missing) = (Vec::new(), Vec::new());
+    for &peer in &options.servers {
+        let obtained = peer.obtained().unwrap_or_else(|error| Err(error.to_string()));
+        let start = match obtained {
+            Ok(start) => start,
+            Err(reason) => {
+                println!("skipped: {peer}, because {reason}\n");
+                missing.push(peer);
                 continue;
             }
         };
-        if !options.only_prepare {
-            match measure(*peer, &command, &options) {
-                Ok(of) => measured.push(of),
-                Err(error) => println!("left out: {peer}, because of an error: {error}\n"),
+        if options.only_prepare {
+            continue;
+        }
+        match measure(peer, &start, options) {
+            Ok(of) => measured.push(of),
+            Err(error) => {
+                println!("left out: {peer}, because of an error: {error}\n");
+                missing.push(peer);
             }
         }
     }
     report::print(&measured);
-    options.svg.map_or(Ok(()), |path| Ok(report::bars(&measured).save(&path)?))
-}
-
-fn list(text: &str) -> Result<Vec<Peer>, String> {
-    text.split(',').map(Peer::from_str).collect()
-}
-
-fn count(option: &str, text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=10_000_000).contains(number));
-    number.ok_or_else(|| format!("{option} {text:?} is out of range; allowed are 1 to 10000000"))
+    if let Some(path) = options.svg.as_ref().filter(|_| !measured.is_empty()) {
+        report::plot(&measured).save(path)?;
+    }
+    match missing.iter().find(|peer| matches!(peer, Peer::Floor | Peer::Ours)) {
+        Some(peer) => Err(format!("{peer} is missing").into()),
+        None => Ok(()),
+    }
 }
 
 /// Starts a server and lets every operation have its turns.
-fn measure(peer: Peer, command: &peer::Start, options: &Options) -> Result<Measured, Failed> {
+fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measured, Failed> {
     eprint!("{peer}: starts ..");
     let mut starts: Vec<_> =
-        (1..STARTS).map(|_| Ok(Process::start(command)?.first_answer)).collect::<Result<_, Failed>>()?;
-    let process = Process::start(command)?;
+        (1..STARTS).map(|_| Ok(Process::start(start)?.first_answer)).collect::<Result<_, Failed>>()?;
+    let process = Process::start(start)?;
     starts.push(process.first_answer);
     starts.sort_unstable();
     let queue = check::create_queue(process.address)?;

@@ -60,7 +60,10 @@ pub(crate) fn rustack() -> Obtained {
     once("rustack", RUSTACK, || {
         let install = |locked: &[&str]| {
             let what = ["install", "--quiet", "--no-default-features", "--features", "sqs", RUSTACK];
-            run(Command::new(cargo).args(what).args(locked).arg("--root").arg(keep()))
+            let mut install = Command::new(cargo);
+            // In a folder of its own: this one would be locked for as long as it takes, and keep all of it.
+            install.args(what).args(locked).arg("--root").arg(keep()).env_remove("CARGO_TARGET_DIR");
+            run(&mut install)
         };
         install(&["--locked"]).or_else(|_| install(&[]))
     })?;

@@ -91,6 +91,16 @@ impl Peer {
         }
     }
 
+    pub(crate) const fn colour(self) -> usize {
+        match self {
+            Self::Floor => 6,
+            Self::Ours => 0,
+            Self::Rustack => 1,
+            Self::ElasticMq => 2,
+            Self::Moto => 3,
+        }
+    }
+
     /// Its name and version for readers.
     pub(crate) const fn title(self) -> &'static str {
         match self {

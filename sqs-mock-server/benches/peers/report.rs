@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::bars::{self, Group};
+use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale, thousands};
+
 use crate::peer::Peer;
-use crate::svg::{Canvas, thousands};
 use crate::work::{Operation, Tally};
 
 /// What a server needed.
@@ -77,18 +77,21 @@ fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.*} x", digits(ratio)))
 }
 
-/// CPU time as bars.
-pub(crate) fn bars(measured: &[Measured]) -> Canvas {
-    let groups = Operation::ALL.iter().enumerate().map(|(place, operation)| Group {
-        heading: operation.to_string(),
-        bars: measured
-            .iter()
-            .enumerate()
-            .filter_map(|(colour, of)| {
-                Some((of.peer.title().to_owned(), colour, of.tallies.get(place)?.micros()))
-            })
-            .collect(),
-    });
-    let groups: Vec<_> = groups.collect();
-    bars::draw("CPU time of the server for one operation", "microseconds, less is better", &groups)
+/// CPU time, of which some servers take a thousand times as much as others.
+pub(crate) fn plot(measured: &[Measured]) -> Canvas {
+    let group = |(place, operation): (usize, &Operation)| {
+        let bar = |of: &Measured| {
+            let (name, value) = (of.peer.title().to_owned(), of.tallies.get(place)?.micros());
+            Some(Bar { name, colour: of.peer.colour(), value, dark: None })
+        };
+        Group { heading: operation.to_string(), bars: measured.iter().filter_map(bar).collect() }
+    };
+    let bars = Bars {
+        title: "CPU time of a server for one operation",
+        unit: "microseconds, less is better; each line is ten times the one before",
+        scale: Scale::Log,
+        parts: None,
+        groups: Operation::ALL.iter().enumerate().map(group).collect(),
+    };
+    bars.draw()
 }

@@ -1,6 +1,7 @@
 //! By number of queues.
 
-use crate::lines::Line;
+use sqs_benchmarks::plot::Line;
+
 use crate::wire::{Rig, micros, send, thousands};
 
 pub(crate) fn by_queues(quick: bool) -> Vec<Line> {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::lines::Line;
+use sqs_benchmarks::plot::Line;
+
 use crate::wire::{Rig, micros, receive, send, thousands};
 
 const BODY: usize = 100;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use sqs_benchmarks::plot::Line;
+
 use crate::depth::Deep;
-use crate::lines::Line;
 use crate::wire::thousands;
 
 const FOUR_DAYS: Duration = Duration::from_hours(4 * 24);

@@ -6,33 +6,30 @@
 //! | `expiry` | the one request that finds a great many messages too old, purged or deleted |
 //! | `breadth` | send and list by number of queues |
 //! | `pollers` | what a message costs where a thousand long polls are parked |
-//! | `lines`, `svg` | the plot |
 //! | `memory` | bytes of a stored message, in a process of its own |
 //! | `wire` | requests as AWS JSON, without a socket |
 
 mod breadth;
 mod depth;
 mod expiry;
-#[path = "../plot/lines.rs"]
-mod lines;
 mod memory;
 mod pollers;
-#[path = "../plot/svg.rs"]
-mod svg;
 mod wire;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
-use lines::Line;
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::plot::{Line, Lines, Scale};
 
 const HELP: &str = "\
 How sqs-mock-server scales: the cost of requests as queues, groups, pollers and messages grow.
 
-cargo bench -p sqs-mock-server --bench scale -- [--quick] [--only PART] [--svg FILE]
+cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      up to 10,000 messages, groups and 1,000 queues only
-  --only PART  one of: depth, groups, expiry, queues, pollers, memory
+  --only LIST  of depth, groups, expiry, queues, pollers, memory; all of them by default
   --svg FILE   also draws the figures of depth: microseconds over messages in the queue
   --help       this text
 
@@ -40,69 +37,72 @@ Requests are AWS JSON, handed to the server in this process: decoding and encodi
 The tables go to standard output as Markdown, what is going on to standard error.";
 
 /// A part by its name; it gives what can be plotted over messages, which is nothing for most.
-type Part = (&'static str, fn(bool) -> Vec<Line>);
+#[derive(Clone, Copy)]
+struct Part {
+    name: &'static str,
+    measure: fn(bool) -> Vec<Line>,
+}
+
+const PARTS: [Part; 6] = [
+    Part { name: "depth", measure: depth::by_messages },
+    Part { name: "groups", measure: depth::by_groups },
+    Part { name: "expiry", measure: expiry::at_once },
+    Part { name: "queues", measure: breadth::by_queues },
+    Part { name: "pollers", measure: pollers::woken },
+    Part { name: "memory", measure: memory::by_kind },
+];
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = PARTS.into_iter().find(|part| part.name == text);
+        named.ok_or_else(|| {
+            format!("{text:?} is no part; there are {}", PARTS.map(|part| part.name).join(", "))
+        })
+    }
+}
 
 /// What to measure.
-#[derive(Debug, Default)]
 struct Options {
     quick: bool,
-    only: Option<String>,
+    parts: Vec<Part>,
     svg: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    let mut options = Options::default();
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            // Cargo says so.
-            "--bench" => {}
-            "--quick" => options.quick = true,
-            "--only" => options.only = arguments.next(),
-            "--svg" => match arguments.next() {
-                Some(path) => options.svg = Some(path.into()),
-                None => return wrong("--svg wants the name of a file"),
-            },
-            "--help" | "-h" => {
-                println!("{HELP}");
-                return ExitCode::SUCCESS;
-            }
-            memory::CHILD => return memory::child(arguments),
-            other => {
-                eprintln!("{other:?} is no option\n\n{HELP}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    let parts: [Part; 6] = [
-        ("depth", depth::by_messages),
-        ("groups", depth::by_groups),
-        ("expiry", expiry::at_once),
-        ("queues", breadth::by_queues),
-        ("pollers", pollers::woken),
-        ("memory", memory::by_kind),
-    ];
-    if let Some(only) = options.only.as_deref().filter(|only| parts.iter().all(|(name, _)| name != only)) {
-        eprintln!("{only:?} is no part; there are {}", parts.map(|(name, _)| name).join(", "));
-        return ExitCode::FAILURE;
-    }
-    if options.svg.is_some() && options.only.as_deref().is_some_and(|only| only != "depth") {
-        return wrong("--svg draws the figures of depth, which --only leaves out");
-    }
-    let mut curves = Vec::new();
-    for (name, measure) in parts {
-        if options.only.as_deref().is_none_or(|only| only == name) {
-            eprintln!("{name} ..");
-            curves.extend(measure(options.quick));
-        }
-    }
-    let Some(path) = options.svg else { return ExitCode::SUCCESS };
-    let title = "What an operation costs as a queue grows (no sockets)";
-    let canvas = lines::draw(title, "messages in the queue", "microseconds", &curves);
-    canvas.save(&path).map_or_else(|error| wrong(&error), |()| ExitCode::SUCCESS)
+    ended(run(Arguments::of_process()))
 }
 
-fn wrong(message: &str) -> ExitCode {
-    eprintln!("{message}");
-    ExitCode::FAILURE
+fn run(mut arguments: Arguments) -> Result<(), Failed> {
+    let mut options = Options { quick: false, parts: PARTS.to_vec(), svg: None };
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--quick" => options.quick = true,
+            "--only" => options.parts = arguments.words()?,
+            "--svg" => options.svg = Some(arguments.path()?),
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            memory::CHILD => return memory::child(&arguments.value()?, arguments.number(1..=10_000_000)?),
+            _ => return Err(arguments.unknown(HELP)),
+        }
+    }
+    if options.svg.is_some() && options.parts.iter().all(|part| part.name != "depth") {
+        return Err("--svg draws the figures of depth, which --only leaves out".into());
+    }
+    let mut curves = Vec::new();
+    for Part { name, measure } in options.parts {
+        eprintln!("{name} ..");
+        curves.extend(measure(options.quick));
+    }
+    let plot = Lines {
+        title: "What an operation costs as a queue grows (no sockets)",
+        across: "messages in the queue; each line is ten times the one before",
+        scale: Scale::Log,
+        upwards: "microseconds, less is better",
+        lines: curves,
+    };
+    options.svg.map_or(Ok(()), |path| Ok(plot.draw().save(&path)?))
 }

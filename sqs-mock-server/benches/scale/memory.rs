@@ -1,14 +1,16 @@
 //! Bytes that a stored message takes: growth of the resident set of a process that does nothing else.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-use crate::lines::Line;
+use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::plot::Line;
+use sqs_benchmarks::process::resident;
+
 use crate::wire::{Rig, thousands};
 
 /// First argument of the process that is measured; the name of its queue and how many messages follow.
 pub(crate) const CHILD: &str = "--memory-of";
 const BODY: usize = 1024;
-const PAGE: usize = 4096;
 
 pub(crate) fn by_kind(quick: bool) -> Vec<Line> {
     let messages = if quick { 50_000 } else { 500_000 };
@@ -37,21 +39,16 @@ fn measured(name: &str, messages: usize) -> Option<usize> {
 }
 
 /// Fills a queue and prints what a message of it takes.
-pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> ExitCode {
-    let (Some(name), Some(messages)) =
-        (arguments.next(), arguments.next().and_then(|n| n.parse::<usize>().ok()))
-    else {
-        return ExitCode::FAILURE;
-    };
+pub(crate) fn child(name: &str, messages: usize) -> Result<(), Failed> {
     let rig = Rig::new();
-    let url = rig.queue(&name);
+    let url = rig.queue(name);
     // What the first requests take is not of the messages.
     fill(&rig, &url, 0..1000);
-    let Some(before) = resident() else { return ExitCode::FAILURE };
+    let before = resident(std::process::id())?;
     fill(&rig, &url, 1000..1000 + messages);
-    let Some(after) = resident() else { return ExitCode::FAILURE };
-    println!("{}", after.saturating_sub(before) / messages);
-    ExitCode::SUCCESS
+    let grown = resident(std::process::id())?.saturating_sub(before);
+    println!("{}", usize::try_from(grown)? / messages);
+    Ok(())
 }
 
 fn fill(rig: &Rig, url: &str, numbers: std::ops::Range<usize>) {
@@ -64,11 +61,4 @@ fn fill(rig: &Rig, url: &str, numbers: std::ops::Range<usize>) {
         let input = format!(r#"{{"QueueUrl":"{url}","MessageBody":"{number:0BODY$}"{ids}}}"#);
         rig.call("SendMessage", &input);
     }
-}
-
-/// The resident set in bytes, where the system tells.
-fn resident() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: usize = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * PAGE)
 }

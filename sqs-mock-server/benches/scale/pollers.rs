@@ -9,7 +9,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::lines::Line;
+use sqs_benchmarks::plot::Line;
+
 use crate::wire::{Rig, micros, send, thousands};
 
 const MESSAGES: u32 = 500;

@@ -1,4 +1,4 @@
-//! The table at the end of a run.
+//! The tables at the end of a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -29,22 +29,18 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{:<12}{:>12}{:>12}{:>12}{:>14}{:>12}{:>8}",
-            "queue", "accepted", "messages/s", "stored twice", "deliveries", "redelivered", "lost"
+            "| Queue | Accepted | Messages/s | Stored twice | Deliveries | Redelivered | Lost |\n|---|--:|--:|--:|--:|--:|--:|"
         )?;
         for (queue, tally) in &self.tallies {
             let Tally { accepted, arrived, deliveries, copies, .. } = tally;
             #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
             let rate = *accepted as f64 / seconds;
             let (again, lost) = (deliveries - arrived - copies, accepted - arrived);
-            writeln!(
-                f,
-                "{queue:<12}{accepted:>12}{rate:>12.0}{copies:>12}{deliveries:>14}{again:>12}{lost:>8}"
-            )?;
+            writeln!(f, "| {queue} | {accepted} | {rate:.0} | {copies} | {deliveries} | {again} | {lost} |")?;
         }
-        writeln!(f, "\n{:<16}{:>8}", "fault", "struck")?;
+        writeln!(f, "\n| Fault | Struck |\n|---|--:|")?;
         for (kind, hits) in &self.struck {
-            writeln!(f, "{kind:<16}{hits:>8}")?;
+            writeln!(f, "| {kind} | {hits} |")?;
         }
         Ok(())
     }

@@ -1,0 +1,11 @@
+//! What the benchmarks of the workspace share. The command that runs them all is `cargo bench-all`.
+//!
+//! | Module | What it is about |
+//! |---|---|
+//! | [`arguments`] | the options of a benchmark, and errors that say what is allowed |
+//! | [`process`] | time, and what a process has used of processor and memory |
+//! | [`plot`] | bars and lines as SVG |
+
+pub mod arguments;
+pub mod plot;
+pub mod process;

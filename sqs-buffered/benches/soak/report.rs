@@ -1,0 +1,91 @@
+//! What is shown while it runs and in the end.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sqs_benchmarks::plot::{Canvas, Line, Lines, Scale};
+use sqs_buffered::BufferedClient;
+
+use crate::ledger::Run;
+
+/// Resident memory at a moment, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory {
+    pub(crate) clients: u64,
+    pub(crate) server: u64,
+}
+
+/// A line over the one before, on standard error.
+pub(crate) fn show(runs: &[Arc<Run>], took: Duration, memory: Memory) {
+    let queue = |run: &Arc<Run>| {
+        let (accepted, open) = (run.accepted.load(Ordering::Relaxed), run.lost());
+        format!("   {}: {accepted} accepted, {open} not received yet", kind(run))
+    };
+    let (seconds, queues) = (took.as_secs(), runs.iter().map(queue).collect::<String>());
+    let Memory { clients, server } = memory;
+    let memory = format!("   clients {} MiB, server {} MiB ", clients >> 20, server >> 20);
+    // Whoever closed standard error does not want to see it.
+    let _ = write!(std::io::stderr(), "\r{seconds:>5} s{queues}{memory}");
+}
+
+pub(crate) fn print(
+    runs: &[Arc<Run>],
+    buffered: &BufferedClient,
+    memory: &[Memory],
+    faults: &[(u64, String)],
+    took: Duration,
+) {
+    println!("| Queue | Accepted | Failed | Deliveries | Lost | Stored twice | Out of order |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for run in runs {
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        let of_fifo = |count| if run.fifo { read(count).to_string() } else { "-".to_owned() };
+        let (twice, order) = (of_fifo(&run.stored_twice), of_fifo(&run.out_of_order));
+        let (accepted, failed, deliveries) = (read(&run.accepted), read(&run.failed), read(&run.deliveries));
+        println!(
+            "| {} | {accepted} | {failed} | {deliveries} | {} | {twice} | {order} |",
+            kind(run),
+            run.lost()
+        );
+    }
+    println!("\n`{:?}`, in {} s", buffered.stats(), took.as_secs());
+    let last = memory.len().saturating_sub(1);
+    let quarters = (1..=4).filter_map(|quarter| memory.get(last * quarter / 4));
+    println!("\n| Resident memory, MiB | Clients | Server |\n|---|--:|--:|");
+    for (name, memory) in ["a quarter", "a half", "three quarters", "the end"].iter().zip(quarters) {
+        println!("| at {name} | {} | {} |", memory.clients >> 20, memory.server >> 20);
+    }
+    println!("\n| Fault | Times |\n|---|--:|");
+    for (times, fault) in faults {
+        println!("| {fault} | {times} |");
+    }
+}
+
+/// Memory over seconds, of which there is one value each.
+pub(crate) fn plot(memory: &[Memory]) -> Canvas {
+    let line = |name: &str, colour, of: fn(&Memory) -> u64| Line {
+        name: name.to_owned(),
+        colour,
+        dashed: false,
+        points: (1..).map(f64::from).zip(memory.iter().map(of).map(mib)).collect(),
+    };
+    let lines = Lines {
+        title: "Memory while requests go wrong",
+        across: "seconds since the start",
+        scale: Scale::Linear,
+        upwards: "resident memory, MiB",
+        lines: vec![line("clients", 0, |memory| memory.clients), line("server", 1, |memory| memory.server)],
+    };
+    lines.draw()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a plot has no room for more digits")]
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+fn kind(run: &Run) -> &'static str {
+    if run.fifo { "FIFO" } else { "standard" }
+}

@@ -1,0 +1,87 @@
+//! What goes into the queues, and the wait until it is out of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sqs_buffered::{BufferedClient, Entry};
+use sqs_client::Client;
+use sqs_client::types::QueueAttributeName;
+
+use crate::ledger::Run;
+use crate::{Failed, GROUPS, PRODUCERS};
+
+/// Sends numbered messages at its share of the rate, those of its own groups in order.
+pub(crate) async fn produce(
+    buffered: BufferedClient,
+    run: Arc<Run>,
+    producer: usize,
+    rate: u32,
+    stop: Arc<AtomicBool>,
+) {
+    let mut number = 0;
+    let mut tickets = VecDeque::new();
+    let share = u32::try_from(PRODUCERS).unwrap_or(1);
+    let mut pace = tokio::time::interval(Duration::from_secs(1) * share / rate);
+    while !stop.load(Ordering::Relaxed) {
+        pace.tick().await;
+        number += 1;
+        let group = producer + PRODUCERS * (number % (GROUPS / PRODUCERS));
+        let entry = Entry::new(&run.url, format!("{group}:{number}"));
+        let entry = if run.fifo { entry.message_group_id(group.to_string()) } else { entry };
+        match buffered.enqueue(entry).await {
+            Ok(ticket) => tickets.push_back((number, ticket)),
+            Err(_) => run.failed(producer, number),
+        }
+        while tickets.len() > 200 {
+            settle(&run, producer, tickets.pop_front()).await;
+        }
+    }
+    while !tickets.is_empty() {
+        settle(&run, producer, tickets.pop_front()).await;
+    }
+}
+
+async fn settle(
+    run: &Run,
+    producer: usize,
+    sent: Option<(usize, sqs_buffered::Ticket<sqs_buffered::SendReceipt>)>,
+) {
+    let Some((number, ticket)) = sent else { return };
+    match ticket.await {
+        Ok(_) => run.accepted(producer, number),
+        Err(_) => run.failed(producer, number),
+    }
+}
+
+/// Waits until the queues are empty, or until a minute has passed without one message less.
+pub(crate) async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), Failed> {
+    let (mut least, mut patience) = (usize::MAX, 0);
+    while patience < 600 {
+        let mut left = 0;
+        for run in runs {
+            left += messages(client, &run.url).await?;
+        }
+        if left == 0 {
+            return Ok(());
+        }
+        patience = if left < least { 0 } else { patience + 1 };
+        least = least.min(left);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
+
+/// How many messages a queue has, whatever their state.
+async fn messages(client: &Client, url: &str) -> Result<usize, Failed> {
+    use QueueAttributeName as Name;
+    let names = [
+        Name::ApproximateNumberOfMessages,
+        Name::ApproximateNumberOfMessagesNotVisible,
+        Name::ApproximateNumberOfMessagesDelayed,
+    ];
+    let asked = client.get_queue_attributes().queue_url(url).set_attribute_names(Some(names.into()));
+    let attributes = asked.send().await?.attributes.unwrap_or_default();
+    Ok(attributes.values().filter_map(|count| count.parse::<usize>().ok()).sum())
+}

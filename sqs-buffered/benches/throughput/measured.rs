@@ -1,0 +1,70 @@
+//! What a run gives, as cells of the table and bars of the plot.
+
+use std::time::Duration;
+
+use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
+
+/// What a run gave.
+pub(crate) struct Measured {
+    pub(crate) messages: usize,
+    pub(crate) took: Duration,
+    pub(crate) cpu: Duration,
+    /// How long sends took, sorted.
+    pub(crate) times: Vec<Duration>,
+    /// Entries of a request.
+    pub(crate) fill: f64,
+}
+
+impl Measured {
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
+    pub(crate) fn rate(&self) -> f64 {
+        self.messages as f64 / self.took.as_secs_f64()
+    }
+
+    /// Microseconds; nobody knows them when it took less than the hundredth of a second that `/proc` tells.
+    fn cpu_per_message(&self) -> Option<f64> {
+        let micros = self.cpu.as_secs_f64() * 1e6 / self.rate() / self.took.as_secs_f64();
+        (micros > 0.0).then_some(micros)
+    }
+
+    pub(crate) fn cells(&self, ceiling: &Self) -> String {
+        let quantile = |share: usize| self.times.get(self.times.len().saturating_sub(1) * share / 100);
+        let shown = |time: Option<&Duration>| {
+            time.map_or("-".to_owned(), |time| format!("{:.2} ms", time.as_secs_f64() * 1e3))
+        };
+        let (rate, cpu) = (self.rate(), self.cpu_per_message());
+        let (p50, p99) = (shown(quantile(50)), shown(quantile(99)));
+        let of_cpu = cpu.zip(ceiling.cpu_per_message()).map(|(cpu, ceiling)| format!("{:.2}", cpu / ceiling));
+        let of_cpu = of_cpu.unwrap_or("-".to_owned());
+        let cpu = cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.1} us"));
+        let (of_rate, fill) = (rate / ceiling.rate(), self.fill);
+        format!("{rate:.0} | {of_rate:.2} | {p50} | {p99} | {cpu} | {of_cpu} | {fill:.1} |")
+    }
+}
+
+/// What the ways of sending gave for one latency and one number of producers.
+pub(crate) struct Compared {
+    pub(crate) latency: u64,
+    pub(crate) producers: usize,
+    /// The names of the rows, which colours they have, and messages a second.
+    pub(crate) rates: Vec<(&'static str, usize, f64)>,
+}
+
+/// Messages a second: a group for each latency and number of producers.
+pub(crate) fn plot(compared: Vec<Compared>) -> Canvas {
+    let group = |Compared { latency, producers, rates }| {
+        let tasks = if producers == 1 { "1 producer" } else { &format!("{producers} producers") };
+        let heading = format!("answers take {latency} ms, {tasks}");
+        let bar =
+            |(name, colour, value): (&str, _, _)| Bar { name: name.to_owned(), colour, value, dark: None };
+        Group { heading, bars: rates.into_iter().map(bar).collect() }
+    };
+    let bars = Bars {
+        title: "Messages of 1 KiB sent in a second",
+        unit: "messages a second, more is better; each line is ten times the one before",
+        scale: Scale::Log,
+        parts: None,
+        groups: compared.into_iter().map(group).collect(),
+    };
+    bars.draw()
+}

@@ -1,0 +1,68 @@
+//! The table and the plot.
+
+use std::time::Duration;
+
+use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
+
+use crate::Options;
+use crate::rows::Row;
+use crate::server::Kind;
+
+/// Rows of the same direction, against the same server.
+pub(crate) struct Compared {
+    kind: Kind,
+    direction: &'static str,
+    /// MiB/s.
+    rates: Vec<(&'static str, f64)>,
+}
+
+pub(crate) fn head() {
+    println!("| Server | Direction | How | MiB/s | of the best | CPU |");
+    println!("|---|---|---|--:|--:|--:|");
+}
+
+/// Prints rows, of which wall and CPU times were measured.
+#[expect(clippy::cast_precision_loss, reason = "it is printed with two digits")]
+pub(crate) fn rows(
+    kind: Kind,
+    direction: &'static str,
+    rows: &[&Row],
+    measured: &[(Duration, Duration)],
+    bytes: u64,
+) -> Compared {
+    let theirs = rows.iter().zip(measured).filter(|(row, _)| !row.is_ours).map(|(_, (wall, _))| wall);
+    let best = theirs.min().copied().unwrap_or_default().as_secs_f64();
+    let mut rates = Vec::new();
+    for (row, (wall, cpu)) in rows.iter().zip(measured) {
+        let (seconds, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
+        let rate = (bytes >> 20) as f64 / seconds;
+        let of_best = best / seconds;
+        println!("| {kind} | {direction} | {} | {rate:.0} | {of_best:.2} | {cpu:.2} s |", row.name);
+        rates.push((row.name, rate));
+    }
+    Compared { kind, direction, rates }
+}
+
+/// MiB/s, with a colour for us and one for the others.
+pub(crate) fn plot(options: &Options, compared: Vec<Compared>) -> Canvas {
+    let group = |Compared { kind, direction, rates }| {
+        let store = match kind {
+            Kind::Sink => "a sink, which keeps nothing",
+            Kind::S3s => "s3s with its file store",
+        };
+        let way = if direction == "up" { "into" } else { "out of" };
+        let bar = |(name, value): (&str, f64)| {
+            let colour = usize::from(!name.starts_with("sqs-extended"));
+            Bar { name: name.to_owned(), colour, value, dark: None }
+        };
+        Group { heading: format!("{way} {store}"), bars: rates.into_iter().map(bar).collect() }
+    };
+    let bars = Bars {
+        title: &format!("Streaming a file of {} MiB into S3 and out of it", options.setting.bytes >> 20),
+        unit: "MiB/s, more is better",
+        scale: Scale::Linear,
+        parts: None,
+        groups: compared.into_iter().map(group).collect(),
+    };
+    bars.draw()
+}
