@@ -128,3 +128,27 @@ fn credentials_that_no_header_can_carry_are_refused() {
         assert_eq!(signed, Err(SignError::Credentials), "{key} {token}");
     }
 }
+
+#[test]
+fn stamps_have_four_digits_for_each_year_that_has_one() {
+    let at = |seconds: i64| {
+        let distance = Duration::from_secs(seconds.unsigned_abs());
+        if seconds < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
+    };
+    let table = [
+        (-62_167_219_201, None),
+        (-62_167_219_200, Some("00000101T000000Z")),
+        (-30_610_224_001, Some("09991231T235959Z")),
+        (0, Some("19700101T000000Z")),
+        (1_795_224_609, Some("20261121T013009Z")),
+        (253_402_300_799, Some("99991231T235959Z")),
+    ];
+    for (seconds, stamp) in table {
+        assert_eq!(timestamp(at(seconds)).as_deref(), stamp, "at {seconds} s");
+    }
+    let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
+    let request = Signable { host: "localhost", path: "/", body: b"{}" };
+    let early = at(-62_167_219_201);
+    let refused = Signer::default().sign(request, &mut request_headers(), &credentials, "eu-west-1", early);
+    assert_eq!(refused, Err(SignError::Time));
+}

@@ -96,7 +96,7 @@ impl ReqwestTransport {
         let builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
-            // It would keep a copy of each request for what the client above decides.
+            // The client above repeats requests. Only without any retries are they not copied for it: `never` copies.
             .retry(reqwest::retry::never().max_retries_per_request(0))
             .http1_only()
             .tcp_nodelay(true)

@@ -37,6 +37,16 @@ fn request_survives<O: Operation>(
     let request = protocol.encode_request(sent).map_err(fail)?;
     let decoded: O::Input = protocol.decode_request(&request.body).map_err(fail)?;
     prop_assert_eq!(&decoded, arrives, "{}", String::from_utf8_lossy(&request.body));
+    if protocol == Protocol::AwsJson {
+        same_as_serde_json(&request.body, sent)?;
+    }
+    Ok(())
+}
+
+/// Byte by byte; maps have the same order each time they are written.
+fn same_as_serde_json(body: &[u8], shape: &impl serde::Serialize) -> Result<(), TestCaseError> {
+    let expected = serde_json::to_string(shape).map_err(fail)?;
+    prop_assert_eq!(String::from_utf8_lossy(body), expected);
     Ok(())
 }
 
@@ -52,6 +62,9 @@ fn response_survives<O: Operation>(
     let mut arrives = arrives;
     arrives.set_request_id(Some(REQUEST_ID.to_owned()));
     prop_assert_eq!(decoded, arrives, "{}", String::from_utf8_lossy(&body));
+    if protocol == Protocol::AwsJson && !O::ACTION.is_void() {
+        same_as_serde_json(&body, sent)?;
+    }
     Ok(())
 }
 
