@@ -1,6 +1,6 @@
 //! The names of objects: pure.
 
-/// Whether a key is such as this crate gives, and the libraries for Java, Python and Go: anything, and then a UUID. What else
+/// Whether a key is such as this crate gives, and the libraries for Java and Python: anything, and then a UUID. What else
 /// lies in a bucket is none of a client's business, whoever points to it.
 pub(crate) fn ends_with_uuid(key: &str) -> bool {
     let Some(start) = key.len().checked_sub(36) else { return false };

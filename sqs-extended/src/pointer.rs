@@ -26,7 +26,7 @@ impl fmt::Display for Pointer {
 /// The name of a Java class, which the format carries.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum PointerClass {
-    /// Of the libraries since 2.0 for Java, and those for Python and Go.
+    /// Of the libraries since 2.0 for Java, and that for Python.
     #[default]
     Modern,
     /// Of the library 1.x for Java.

@@ -14,7 +14,7 @@ pub(crate) const RESERVED_ATTRIBUTES: [&str; 2] = [SIZE_ATTRIBUTE, LEGACY_SIZE_A
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Compat {
-    /// The class of today and the attribute `ExtendedPayloadSize`: what the libraries for Java (2.x), Python and Go all
+    /// The class of today and the attribute `ExtendedPayloadSize`: what the libraries for Java (2.x) and Python both
     /// read with their default settings.
     #[default]
     Modern,
