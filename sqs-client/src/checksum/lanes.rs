@@ -67,18 +67,18 @@ impl Word {
 }
 
 /// Hashes up to [`LANES`] texts; the hashes of what is missing mean nothing.
-pub(super) fn md5(texts: &[&[u8]]) -> [[u8; 16]; LANES] {
-    let longest = texts.iter().map(|text| blocks(text)).max().unwrap_or_default();
+pub(super) fn md5(texts: &[impl AsRef<[u8]>]) -> [[u8; 16]; LANES] {
+    let longest = texts.iter().map(|text| blocks(text.as_ref())).max().unwrap_or_default();
     let mut hashes = [[0; 16]; LANES];
     let mut words = [Word([0; LANES]); 16];
     let mut state = START.map(|word| Word([word; LANES]));
     for number in 0..longest {
         for (lane, text) in texts.iter().enumerate() {
-            put(&mut words, lane, &block(text, number));
+            put(&mut words, lane, &block(text.as_ref(), number));
         }
         state = compress(state, &words);
         for (lane, (hash, text)) in hashes.iter_mut().zip(texts).enumerate() {
-            if blocks(text) == number + 1 {
+            if blocks(text.as_ref()) == number + 1 {
                 for (bytes, word) in hash.as_chunks_mut().0.iter_mut().zip(&state) {
                     *bytes = word.0.get(lane).copied().unwrap_or_default().to_le_bytes();
                 }

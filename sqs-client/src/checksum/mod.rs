@@ -70,22 +70,24 @@ pub fn md5_of_body(body: &str) -> Md5Hex {
 
 /// MD5 of each of the bodies.
 fn md5_of_bodies(bodies: &[&str]) -> Vec<Md5Hex> {
-    let hashes = |bodies: &[&str]| {
-        together(bodies).unwrap_or_else(|| bodies.iter().copied().map(md5_of_body).collect())
-    };
-    bodies.chunks(lanes::LANES).flat_map(hashes).collect()
+    let mut hashes = Vec::with_capacity(bodies.len());
+    for bodies in bodies.chunks(lanes::LANES) {
+        if are_hashed_together(bodies) {
+            hashes.extend(lanes::md5(bodies).iter().take(bodies.len()).map(|hash| Md5Hex::of(hash)));
+        } else {
+            hashes.extend(bodies.iter().copied().map(md5_of_body));
+        }
+    }
+    hashes
 }
 
-/// All at once, where they have enough to hash: the others wait for the longest one.
-fn together(bodies: &[&str]) -> Option<Vec<Md5Hex>> {
+/// Whether they have enough to hash: in lanes, the others wait for the longest one.
+fn are_hashed_together(bodies: &[&str]) -> bool {
     /// What hashing all lanes costs at most, compared with one text.
     const COST: usize = 2;
 
-    let texts: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
-    let blocks = texts.iter().map(|text| lanes::blocks(text));
-    let longest = blocks.clone().max()?;
-    let hashes = || lanes::md5(&texts).into_iter().take(texts.len()).map(|hash| Md5Hex::of(&hash)).collect();
-    (blocks.sum::<usize>() >= COST * longest).then(hashes)
+    let blocks = bodies.iter().map(|body| lanes::blocks(body.as_bytes()));
+    blocks.clone().sum::<usize>() >= COST * blocks.max().unwrap_or_default()
 }
 
 /// SHA-256 of a message body, 64 lower-case hex digits: the deduplication id of a FIFO queue with
