@@ -62,7 +62,7 @@ impl<D: Send + 'static> UnderWay<D> {
     pub(crate) async fn next(&mut self) -> (u64, Result<D, Lost>) {
         poll_fn(|context| match self.poll_carried(context) {
             Poll::Pending => self.poll_tasks(context),
-            ended => ended,
+            ended @ Poll::Ready(_) => ended,
         })
         .await
     }
