@@ -108,9 +108,11 @@ impl From<JoinError> for Lost {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use futures_util::FutureExt as _;
     use tokio::sync::oneshot;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(ended, [(0, "done"), (1, "done"), (2, "done")]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn abort_ends_what_is_carried_and_all_tasks() {
         let (mut under_way, alive) = (UnderWay::<()>::new(), Arc::new(()));
         let request = |alive: &Arc<()>| {
@@ -192,7 +194,8 @@ mod tests {
         under_way.abort();
         let mut stopped = Vec::new();
         while !under_way.is_empty() {
-            let (number, ended) = under_way.next().await;
+            let next = timeout(Duration::from_secs(1), under_way.next()).await;
+            let (number, ended) = next.expect("it was given up");
             assert!(matches!(ended, Err(Lost::Stopped)), "{ended:?}");
             stopped.push(number);
         }
