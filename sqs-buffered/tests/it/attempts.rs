@@ -245,6 +245,25 @@ async fn request_that_panics_when_it_is_given_up_does_not_end_its_lane() {
     }
 }
 
+/// The worker of a lane, and a task of its own for what would keep it from its work.
+#[tokio::test(start_paused = true)]
+async fn large_message_goes_in_a_task_of_its_own() {
+    for (bytes, tasks) in [(1, 1), (64 * 1024 - 1, 1), (64 * 1024, 2)] {
+        let rig = Rig::standard().await;
+        let spy = Spy::new(&rig, [Fortune::Hang]);
+        let buffered = spy.builder().build().unwrap();
+        let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        let before = alive();
+        let ticket = buffered.try_enqueue(Entry::new(&rig.url, "x".repeat(bytes))).unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!((alive() - before, buffered.stats().batches_in_flight), (tasks, 1), "{bytes} bytes");
+        buffered.close_within(Duration::ZERO).await;
+        assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(alive(), before, "the worker has gone, and the request");
+    }
+}
+
 /// Whether the queue makes ids of the content, whether it may be asked, and which attempts go with an id. The first is
 /// refused where it has none and needs one; the answer to the next is lost.
 #[tokio::test(start_paused = true)]
