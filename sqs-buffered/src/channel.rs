@@ -229,6 +229,7 @@ impl<K: Kind> Channel<K> {
     fn tell(&self, settled: Vec<SettledOf<K>>) -> Vec<(u64, usize)> {
         let mut told: Vec<(u64, usize)> = Vec::new();
         for Settled { item: waiters, load, result, epoch } in settled {
+            // Before those who wait for its room get it: what is there stays within the bounds.
             drop(load);
             match told.last_mut().filter(|(last, _)| *last == epoch) {
                 Some((_, entries)) => *entries += 1,

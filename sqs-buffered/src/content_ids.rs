@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sqs_client::client::{Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::time::after;
@@ -17,6 +17,7 @@ const FRESH: Duration = Duration::from_mins(5);
 #[derive(Debug, Default)]
 pub(crate) struct ContentIds {
     /// Locked while the queue is asked; batches that need to know wait for the one that asks.
+    asking: tokio::sync::Mutex<()>,
     known: Mutex<Known>,
 }
 
@@ -34,28 +35,39 @@ impl ContentIds {
     /// # Errors
     /// It could not be asked.
     pub(crate) async fn are_made<H: Execute>(&self, handle: &H, queue_url: &str) -> Result<bool, H::Error> {
-        let mut known = self.known.lock().await;
-        if known.until.is_some_and(|until| Instant::now() < until) {
-            return Ok(known.makes_ids);
+        let _asking = self.asking.lock().await;
+        if let Some(makes_ids) = self.known.lock().fresh() {
+            return Ok(makes_ids);
         }
-        known.makes_ids = match ask(handle, queue_url).await {
+        let makes_ids = match ask(handle, queue_url).await {
             Ok(makes_ids) => makes_ids,
             Err(error) if error.client_error().is_some_and(sqs_client::Error::is_access_denied) => {
-                if !std::mem::replace(&mut known.was_denied, true) {
+                if !std::mem::replace(&mut self.known.lock().was_denied, true) {
                     tracing::warn!(%error, "the queue may not be asked whether it makes deduplication ids");
                 }
                 true
             }
             Err(error) => return Err(error),
         };
-        known.until = Some(after(Instant::now(), FRESH));
-        Ok(known.makes_ids)
+        // What it said of itself meanwhile, when it refused a message, stands.
+        let mut known = self.known.lock();
+        Ok(known.fresh().unwrap_or_else(|| known.note(makes_ids)))
     }
 
     /// The queue has said that it makes none.
-    pub(crate) async fn are_not_made(&self) {
-        let mut known = self.known.lock().await;
-        (known.makes_ids, known.until) = (false, Some(after(Instant::now(), FRESH)));
+    pub(crate) fn are_not_made(&self) {
+        self.known.lock().note(false);
+    }
+}
+
+impl Known {
+    fn fresh(&self) -> Option<bool> {
+        self.until.is_some_and(|until| Instant::now() < until).then_some(self.makes_ids)
+    }
+
+    fn note(&mut self, makes_ids: bool) -> bool {
+        (self.makes_ids, self.until) = (makes_ids, Some(after(Instant::now(), FRESH)));
+        makes_ids
     }
 }
 

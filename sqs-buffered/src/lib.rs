@@ -43,12 +43,12 @@ mod panicked;
 mod passing;
 mod receive;
 mod request;
-mod requests;
 mod settings;
 mod span;
 mod stats;
 mod ticket;
 mod time;
+mod under_way;
 mod worker;
 
 use sqs_client::random;

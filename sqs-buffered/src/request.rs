@@ -14,12 +14,15 @@ use crate::error::{SendError, SendErrorKind};
 use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind, SpareId};
 use crate::lane::{Answer, Failure, Outbound};
-use crate::panicked::caught;
+use crate::panicked::{Panicked, caught, contained};
 use crate::passing::is_passing;
 use crate::settings::MAX_FIFO_REQUEST;
 use crate::span::messaging_span;
 use crate::stats::{Batch, InFlight};
 use crate::time::after;
+
+/// From so many bytes on, what it takes to make a request is too much for the task that does everything else.
+const HEAVY: usize = 64 * 1024;
 
 /// A batch that is to be sent.
 pub(crate) struct Request<K: Kind> {
@@ -27,13 +30,12 @@ pub(crate) struct Request<K: Kind> {
     /// With the entries, which were moved into it. The client below only looks at it: it is whole whatever happens there.
     input: Input<K>,
     /// What of the entries is not in it, by their places.
-    rests: Vec<K::Rest>,
+    beside: Vec<K::Beside>,
     /// The spans of those who gave the entries, by their places.
     spans: Vec<Span>,
     batch: Batch,
     /// When it is given up: a client that never answers would keep its slot for ever.
     until: Instant,
-    span: Span,
     _in_flight: InFlight,
 }
 
@@ -49,38 +51,33 @@ impl<K: Kind> Request<K> {
     pub(crate) fn of(channel: &Arc<Channel<K>>, loads: Vec<Outbound<Load<K>>>, now: Instant) -> Self {
         let batch = Batch::of(&loads, now);
         let until = until::<K>(&channel.queue_url, &loads).unwrap_or(now);
-        let span = span::<K>(&channel.queue_url, batch.entries);
         let opened =
-            loads.into_iter().map(|Outbound { load: Load { mut entry, span: own }, maybe_sent, .. }| {
-                span.follows_from(&own);
+            loads.into_iter().map(|Outbound { load: Load { mut entry, span }, maybe_sent, .. }| {
                 if !maybe_sent {
                     K::starts_afresh(&mut entry);
                 }
-                (entry, own)
+                (entry, span)
             });
         let (entries, spans) = opened.unzip();
-        let (input, rests) = K::pack(&channel.queue_url, entries);
+        let (input, beside) = K::pack(&channel.queue_url, entries);
         let in_flight = InFlight::new(&channel.counters);
-        Self { channel: Arc::clone(channel), input, rests, spans, batch, until, span, _in_flight: in_flight }
+        Self { channel: Arc::clone(channel), input, beside, spans, batch, until, _in_flight: in_flight }
     }
 
-    pub(crate) fn span(&self) -> Span {
-        self.span.clone()
+    /// Whether it has one entry, and a small one.
+    pub(crate) fn is_light(&self) -> bool {
+        self.batch.entries == 1 && self.batch.bytes < HEAVY
     }
 
-    /// Whether it has one entry.
-    pub(crate) fn is_single(&self) -> bool {
-        self.batch.entries == 1
-    }
-
-    /// Sends it. A panic of the client below is a failure like others.
+    /// Sends it. A panic of the client below, or of a subscriber, is a failure like others.
     pub(crate) async fn send<H: Execute>(mut self, handle: H) -> Returned<K> {
         let (until, started) = (self.until, self.channel.watch.is_on().then(Instant::now));
-        let answer = match caught(timeout_at(until, self.answer(&handle))).await {
+        let span = self.span();
+        let answer = match caught(span, timeout_at(until, self.answer(handle))).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(elapsed)) => Answer::Failed(in_doubt(elapsed)),
             Err(panicked) => {
-                tracing::error!(error = %panicked, "a request of a batch broke");
+                panicked.log("a request of a batch broke");
                 Answer::Failed(in_doubt(panicked))
             }
         };
@@ -91,8 +88,25 @@ impl<K: Kind> Request<K> {
         Returned { answer, loads: self.into_loads() }
     }
 
+    /// Its span, which follows from those of its entries.
+    fn span(&self) -> Span {
+        let (operation, queue_url) = (K::Operation::ACTION.as_str(), &*self.channel.queue_url);
+        let made = contained(|| {
+            let span = messaging_span!(DEBUG "sqs.batch", "client", operation, K::OPERATION_TYPE, queue_url,
+                messaging.batch.message_count = self.batch.entries);
+            for own in &self.spans {
+                span.follows_from(own);
+            }
+            span
+        });
+        made.unwrap_or_else(|panicked| {
+            panicked.log("the span of a batch was not made");
+            Span::none()
+        })
+    }
+
     fn into_loads(self) -> Vec<Load<K>> {
-        let entries = K::unpack(self.input, self.rests).into_iter();
+        let entries = K::unpack(self.input, self.beside).into_iter();
         entries.zip(self.spans).map(|(entry, span)| Load { entry, span }).collect()
     }
 
@@ -111,8 +125,8 @@ impl<K: Kind> Request<K> {
         });
     }
 
-    async fn answer<H: Execute>(&mut self, handle: &H) -> Answer<K::Receipt> {
-        let newly_settled = match self.settle_ids(handle).await {
+    async fn answer<H: Execute>(&mut self, handle: H) -> Answer<K::Receipt> {
+        let newly_settled = match self.settle_ids(&handle).await {
             Ok(places) => places,
             Err(error) => return Answer::Failed(kind::failure(&error).unsent(is_passing(&error))),
         };
@@ -125,7 +139,7 @@ impl<K: Kind> Request<K> {
         if left_out.is_empty() || !answer.misses_deduplication_id() {
             return answer;
         }
-        self.channel.content_ids.are_not_made().await;
+        self.channel.content_ids.are_not_made();
         answer.for_lack_of_ids(&left_out, &newly_settled)
     }
 
@@ -134,14 +148,14 @@ impl<K: Kind> Request<K> {
         let open = self.places(SpareId::is_open);
         if !open.is_empty() {
             let are_made = self.channel.content_ids.are_made(handle, &self.channel.queue_url).await?;
-            K::settle_ids(&mut self.input, &mut self.rests, are_made);
+            K::settle_ids(&mut self.input, &mut self.beside, are_made);
         }
         Ok(open)
     }
 
     /// The places of the entries whose deduplication id is only for queues that make none of the content, and meant.
     fn places(&self, are_meant: fn(&SpareId) -> bool) -> Vec<usize> {
-        let ids = self.rests.iter().map(K::spare_id).enumerate();
+        let ids = self.beside.iter().map(K::spare_id).enumerate();
         ids.filter(|(_, id)| id.is_some_and(are_meant)).map(|(place, _)| place).collect()
     }
 }
@@ -159,11 +173,11 @@ fn until<K: Kind>(queue_url: &str, loads: &[Outbound<Load<K>>]) -> Option<Instan
 /// A request without an answer: nobody knows what came of it.
 fn in_doubt(cause: impl std::error::Error + Send + Sync + 'static) -> Failure {
     let error = SendError::new(SendErrorKind::Request).caused_by(cause);
+    let error = error.maybe_sent(true).of_entry(true, false);
     Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true }
 }
 
-fn span<K: Kind>(queue_url: &str, entries: usize) -> Span {
-    let operation = K::Operation::ACTION.as_str();
-    messaging_span!(DEBUG "sqs.batch", "client", operation, K::OPERATION_TYPE, queue_url,
-        messaging.batch.message_count = entries)
+/// What is told of the entries of a request that panicked and took them with it.
+pub(crate) fn lost(panicked: Panicked) -> SendError {
+    in_doubt(panicked).error
 }

@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use sqs_client::client::Execute;
 use tokio::time::{Instant, sleep_until};
-use tracing::Instrument as _;
 
 use crate::channel::{Channel, IDLE};
+use crate::error::{SendError, SendErrorKind};
 use crate::kind::Kind;
-use crate::lane::{Answer, Step};
+use crate::lane::Step;
 use crate::random;
-use crate::request::{Request, Returned};
-use crate::requests::Requests;
+use crate::request::{Request, Returned, lost};
+use crate::under_way::{Lost, UnderWay};
 
 /// Works for one lane.
 pub(crate) struct Worker<K: Kind, H> {
     will: Will<K>,
     handle: H,
-    requests: Requests<Returned<K>>,
+    under_way: UnderWay<Returned<K>>,
     /// Whether several were told just now, who may have something for the same batch.
     gives_way: bool,
 }
@@ -52,7 +52,7 @@ impl<K: Kind> Drop for Will<K> {
 impl<K: Kind, H: Execute> Worker<K, H> {
     pub(crate) fn new(channel: Arc<Channel<K>>, handle: H) -> Self {
         let will = Will { channel, is_void: false };
-        Self { will, handle, requests: Requests::new(), gives_way: false }
+        Self { will, handle, under_way: UnderWay::new(), gives_way: false }
     }
 
     pub(crate) async fn run(mut self) {
@@ -65,7 +65,7 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             let rest = self.send_what_is_due();
             if rest.is_idle {
                 // What is still on its way was given up.
-                self.requests.abort();
+                self.under_way.abort();
             }
             if rest.is_idle && rest.is_closing && self.is_dismissed() {
                 return;
@@ -76,10 +76,10 @@ impl<K: Kind, H: Execute> Worker<K, H> {
             }
             tokio::select! {
                 biased;
-                (number, returned) = self.requests.next() => {
+                (number, returned) = self.under_way.next() => {
                     match returned {
-                        Some(returned) => self.take_in(number, returned).await,
-                        None => self.channel().with(|lane| lane.forsake_batch(number)),
+                        Ok(returned) => self.take_in(number, returned).await,
+                        Err(lost) => self.forsake(number, lost),
                     }
                     was_active = true;
                 }
@@ -120,26 +120,37 @@ impl<K: Kind, H: Execute> Worker<K, H> {
                 Ok(dispatched) => dispatched,
                 Err(rest) => return rest,
             };
-            // Without the lock: a subscriber is called.
             let request = Request::of(&channel, loads, now);
-            let span = request.span();
-            let is_alone = request.is_single() && self.requests.is_empty();
-            let request = request.send(self.handle.clone()).instrument(span);
-            if is_alone {
-                self.requests.carry(number, request);
+            let is_carried = request.is_light() && self.under_way.is_empty();
+            let request = request.send(self.handle.clone());
+            if is_carried {
+                self.under_way.carry(number, request);
             } else {
-                self.requests.spawn(number, request);
+                self.under_way.spawn(number, request);
             }
         }
     }
 
     async fn take_in(&mut self, number: u64, returned: Returned<K>) {
         let Returned { answer, loads } = returned;
-        self.gives_way = !matches!(&answer, Answer::Entries(answers) if answers.len() < 2);
-        if !self.gives_way {
-            // The connection is to be back in its pool before a lone sender sends again.
+        self.gives_way = loads.len() > 1;
+        if !self.gives_way && self.under_way.is_empty() {
+            // The connection is to be back in its pool before a lone sender sends again. If the runtime ends here, the answer
+            // is lost: its entry is told that it was aborted and may have been sent.
             tokio::task::yield_now().await;
         }
         self.channel().with(|lane| lane.complete(Instant::now(), number, answer, loads, random::unit()));
+    }
+
+    /// Ends a batch whose request took its entries with it.
+    fn forsake(&self, number: u64, why: Lost) {
+        let error = match why {
+            Lost::Stopped => SendError::new(SendErrorKind::Aborted),
+            Lost::Panicked(panicked) => {
+                panicked.log("a request of a batch broke, and cannot be made again");
+                lost(panicked)
+            }
+        };
+        self.channel().with(|lane| lane.forsake_batch(number, &error));
     }
 }

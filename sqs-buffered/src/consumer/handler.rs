@@ -1,6 +1,5 @@
 //! Running the handler, whatever it does.
 
-use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,6 +13,7 @@ use tracing::Instrument as _;
 use super::busy::Busy;
 use super::outcome::{HandlerError, Outcome};
 use crate::lease::Lease;
+use crate::panicked;
 use crate::receive::{Delivery, Event, Monitor};
 use crate::span::messaging_span;
 
@@ -109,10 +109,7 @@ impl<T> Drop for Task<T> {
 
 fn panic_text(error: JoinError) -> String {
     let Ok(payload) = error.try_into_panic() else { return "the runtime has ended".to_owned() };
-    let payload: &(dyn Any + Send) = &*payload;
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".to_owned())
+    panicked::text(&*payload)
 }
 
 /// It follows from the receive. The trace of the sender, as X-Ray writes it, is for subscribers that can link to it.

@@ -15,7 +15,7 @@ impl Kind for Delete {
     /// The receipt handle.
     type Entry = Key;
     /// The same: the lane knows it by its handle meanwhile.
-    type Rest = Key;
+    type Beside = Key;
     type Receipt = ();
     type Operation = DeleteMessageBatch;
 

@@ -27,7 +27,7 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// What is batched.
     type Entry: fmt::Debug + std::marker::Send;
     /// What of an entry stays beside the request that has the entry.
-    type Rest: fmt::Debug + std::marker::Send;
+    type Beside: fmt::Debug + std::marker::Send;
     /// What an accepted entry gives.
     type Receipt: Receipt + Clone + fmt::Debug + std::marker::Send;
     /// What carries ten of them.
@@ -45,10 +45,10 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     const GRACE: Duration = Duration::from_mins(1);
 
     /// Puts entries into a request, where their ids are their places, see [`id`].
-    fn pack(queue_url: &str, entries: Vec<Self::Entry>) -> (Input<Self>, Vec<Self::Rest>);
+    fn pack(queue_url: &str, entries: Vec<Self::Entry>) -> (Input<Self>, Vec<Self::Beside>);
 
     /// Takes them out again, all and in their order.
-    fn unpack(input: Input<Self>, rests: Vec<Self::Rest>) -> Vec<Self::Entry>;
+    fn unpack(input: Input<Self>, beside: Vec<Self::Beside>) -> Vec<Self::Entry>;
 
     /// The service has nothing of the entry: what was settled about its id does not bind.
     fn starts_afresh(entry: &mut Self::Entry) {
@@ -56,14 +56,14 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     }
 
     /// The deduplication id of an entry that is only for queues that make none of the content.
-    fn spare_id(rest: &Self::Rest) -> Option<&SpareId> {
-        let _ = rest;
+    fn spare_id(beside: &Self::Beside) -> Option<&SpareId> {
+        let _ = beside;
         None
     }
 
     /// Settles which of these ids go along, as far as that is open.
-    fn settle_ids(input: &mut Input<Self>, rests: &mut [Self::Rest], leave_out: bool) {
-        let _ = (input, rests, leave_out);
+    fn settle_ids(input: &mut Input<Self>, beside: &mut [Self::Beside], leave_out: bool) {
+        let _ = (input, beside, leave_out);
     }
 
     /// The entries of an answer.

@@ -50,7 +50,7 @@ impl Receipt for SendReceipt {
 
 impl Kind for Send {
     type Entry = Outgoing;
-    type Rest = Option<SpareId>;
+    type Beside = Option<SpareId>;
     type Receipt = SendReceipt;
     type Operation = send_message_batch::SendMessageBatch;
 
@@ -81,8 +81,8 @@ impl Kind for Send {
         }
     }
 
-    fn spare_id(rest: &Option<SpareId>) -> Option<&SpareId> {
-        rest.as_ref()
+    fn spare_id(beside: &Option<SpareId>) -> Option<&SpareId> {
+        beside.as_ref()
     }
 
     fn settle_ids(input: &mut SendMessageBatchInput, spare_ids: &mut [Option<SpareId>], leave_out: bool) {

@@ -24,7 +24,7 @@ pub(crate) struct Change {
 impl Kind for Visibility {
     type Entry = Change;
     /// The same: the lane knows it by its handle meanwhile.
-    type Rest = Change;
+    type Beside = Change;
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
 

@@ -5,8 +5,8 @@
 //!            ^                                                                                          |
 //!            +---- retries, in front --------------------------------- settle: accepted | again | lost -+--> settled
 //! ```
-//! What is to be sent, the load, goes out with the batch and comes back with the answer: nothing is copied, and what is in
-//! flight here has none.
+//! What is to be sent, the load, goes out with the batch and comes back with the answer: it is moved, and what is in flight
+//! here has none.
 //!
 //! What is settled comes back as [`Settled`], each admitted entry exactly once.
 
@@ -223,7 +223,9 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Ends everything that has not ended. What comes later starts afresh.
     pub(crate) fn abort(&mut self) {
         let flights = std::mem::take(&mut self.in_flight).into_iter();
-        flights.flat_map(|flight| flight.entries).for_each(|entry| self.forsake(entry));
+        flights
+            .flat_map(|flight| flight.entries)
+            .for_each(|entry| self.forsake(entry, SendError::new(SendErrorKind::Aborted)));
         let waiting = std::mem::replace(&mut self.backlog, Backlog::new()).into_entries();
         for entry in self.open.close().into_iter().chain(waiting) {
             self.lose(entry, SendErrorKind::Aborted);

@@ -45,11 +45,11 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Ends a batch whose request is gone, with the loads.
-    pub(crate) fn forsake_batch(&mut self, number: u64) {
+    /// Ends a batch whose request is gone, with the loads, and for that reason.
+    pub(crate) fn forsake_batch(&mut self, number: u64, error: &SendError) {
         for entry in self.land(number) {
             let key = entry.key.clone();
-            self.forsake(entry);
+            self.forsake(entry, error.clone());
             self.after_failure(key.as_ref());
             self.release(key.as_ref(), Vec::new(), None);
         }
@@ -232,8 +232,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     }
 
     /// Ends an entry in flight whose request gives nothing back.
-    pub(super) fn forsake(&mut self, entry: Pending<T>) {
-        let result = Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true));
+    pub(super) fn forsake(&mut self, entry: Pending<T>, error: SendError) {
+        let result = Err(error.maybe_sent(true));
         self.settled.push(Settled { item: entry.item, load: None, result, epoch: entry.epoch });
     }
 

@@ -27,6 +27,17 @@ enum Fortune {
     LatePanic,
     /// It never ends.
     Hang,
+    /// It never ends, and panics when it is dropped.
+    HangAndPanic,
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
 }
 
 /// A message as it was to be sent, and where its body lay.
@@ -104,6 +115,10 @@ impl Execute for Spy {
                 panic!("on purpose")
             }
             Some(Fortune::Hang) => std::future::pending().await,
+            Some(Fortune::HangAndPanic) => {
+                let _bomb = Bomb;
+                std::future::pending().await
+            }
             None => self.inner.execute_once::<O>(input).await,
         }
     }
@@ -180,6 +195,12 @@ async fn each_attempt_sends_the_message_itself_whatever_fails() {
 /// One message waits so long that its request is given up when there is time left for the other.
 #[tokio::test(start_paused = true)]
 async fn request_that_is_given_up_gives_its_messages_back() {
+    for fortune in [Fortune::Hang, Fortune::HangAndPanic] {
+        give_up(fortune).await;
+    }
+}
+
+async fn give_up(fortune: Fortune) {
     let rig = Rig::standard().await;
     let throttled = rig.server.faults().inject(Fault::throttle());
     let spy = Spy::new(&rig, []);
@@ -191,7 +212,7 @@ async fn request_that_is_given_up_gives_its_messages_back() {
     tokio::time::sleep(Duration::from_secs(70)).await;
     let second = buffered.enqueue(second).await.unwrap();
     throttled.remove();
-    spy.fortunes.lock().unwrap().push_back(Fortune::Hang);
+    spy.fortunes.lock().unwrap().push_back(fortune);
     let error = first.await.unwrap_err();
     assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
     assert_eq!(start.elapsed(), Duration::from_secs(180), "the deadline, and a minute");
@@ -203,6 +224,44 @@ async fn request_that_is_given_up_gives_its_messages_back() {
         "one hangs, the next is accepted"
     );
     spy.check(&given, "given up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_panics_when_it_is_given_up_does_not_end_its_lane() {
+    for count in [1, 10] {
+        let rig = Rig::standard().await;
+        let spy = Spy::new(&rig, [Fortune::HangAndPanic]);
+        let buffered = spy.builder().build().unwrap();
+        let (start, sends) =
+            (Instant::now(), (0..count).map(|number| buffered.send_entry(message(&rig, number))));
+        for end in futures_util::future::join_all(sends).await {
+            let error = end.unwrap_err();
+            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+        }
+        assert_eq!((start.elapsed(), rig.bodies().len()), (Duration::from_secs(180), 0));
+        buffered.send(&rig.url, "tea").await.unwrap();
+        let stats = buffered.stats();
+        assert_eq!((stats.batches, stats.batches_in_flight), (2, 0));
+    }
+}
+
+/// The worker of a lane, and a task of its own for what would keep it from its work.
+#[tokio::test(start_paused = true)]
+async fn large_message_goes_in_a_task_of_its_own() {
+    for (bytes, tasks) in [(1, 1), (64 * 1024 - 1, 1), (64 * 1024, 2)] {
+        let rig = Rig::standard().await;
+        let spy = Spy::new(&rig, [Fortune::Hang]);
+        let buffered = spy.builder().build().unwrap();
+        let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        let before = alive();
+        let ticket = buffered.try_enqueue(Entry::new(&rig.url, "x".repeat(bytes))).unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!((alive() - before, buffered.stats().batches_in_flight), (tasks, 1), "{bytes} bytes");
+        buffered.close_within(Duration::ZERO).await;
+        assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(alive(), before, "the worker has gone, and the request");
+    }
 }
 
 /// Whether the queue makes ids of the content, whether it may be asked, and which attempts go with an id. The first is

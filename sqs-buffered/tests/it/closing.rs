@@ -10,7 +10,7 @@ use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::Rig;
+use crate::rig::{Rig, SHAPES};
 
 const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
 
@@ -44,19 +44,28 @@ async fn close_sends_what_was_admitted_and_takes_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn close_aborts_what_its_grace_does_not_suffice_for() {
-    let rig = Rig::standard().await;
-    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
-    let buffered = rig.builder().max_in_flight(1).close_grace(Duration::from_secs(3)).build().unwrap();
-    let flying = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(1)).await;
-    let waiting = buffered.enqueue(Entry::new(&rig.url, "2")).await.unwrap();
-    let start = Instant::now();
-    buffered.close().await;
-    assert_eq!(start.elapsed(), Duration::from_secs(3));
-    let (flying, waiting) = (flying.await.unwrap_err(), waiting.await.unwrap_err());
-    assert_eq!((flying.kind(), flying.is_maybe_sent()), (SendErrorKind::Aborted, true));
-    assert_eq!((waiting.kind(), waiting.is_maybe_sent()), (SendErrorKind::Aborted, false));
-    assert_eq!(buffered.stats().entries, 0);
+    for shape in SHAPES {
+        let rig = Rig::standard().await;
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
+        let builder = rig.builder().max_in_flight(shape.len()).close_grace(Duration::from_secs(3));
+        let buffered = builder.build().unwrap();
+        let flying = rig.begin(&buffered, shape).await;
+        assert_eq!(buffered.stats().batches_in_flight, shape.len());
+        let waiting = buffered.enqueue(Entry::new(&rig.url, "waits")).await.unwrap();
+        let start = Instant::now();
+        buffered.close().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+        for ticket in flying {
+            let error = ticket.await.unwrap_err();
+            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+        }
+        let waiting = waiting.await.unwrap_err();
+        assert_eq!((waiting.kind(), waiting.is_maybe_sent()), (SendErrorKind::Aborted, false));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let stats = buffered.stats();
+        assert_eq!((stats.entries, stats.batches_in_flight), (0, 0), "{shape:?}: a request goes on");
+        assert_eq!(stats.aborted, shape.iter().sum::<usize>() as u64 + 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,23 +78,24 @@ async fn dropping_the_last_client_sends_in_the_background() {
     assert_eq!(rig.bodies(), ["tea"]);
 }
 
-/// The runtime ends while one message waits in an open batch or is in flight, and another of its group behind it.
-fn end_runtime(is_fifo: bool, linger: Linger) {
+/// The runtime ends while messages wait in an open batch or are in flight, and another of the group of one behind it.
+fn end_runtime(is_fifo: bool, linger: Linger, shape: &[usize]) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let entry = |rig: &Rig, body: &str| {
-        let entry = Entry::new(&rig.url, body);
-        if is_fifo { entry.message_group_id("g").message_deduplication_id(body) } else { entry }
+    let behind = |rig: &Rig, body: &str| {
+        let entry = rig.message(body);
+        if is_fifo { entry.message_group_id("0-0") } else { entry }
     };
     let first = runtime();
     let (rig, buffered, tickets) = first.block_on(async {
         let rig = if is_fifo { Rig::fifo().await } else { Rig::standard().await };
-        rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).times(1));
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
         let buffered = rig.builder().linger(linger).build().unwrap();
-        let one = buffered.enqueue(entry(&rig, "1")).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        let two = buffered.enqueue(entry(&rig, "2")).await.unwrap();
+        let mut tickets = rig.begin(&buffered, shape).await;
+        tickets.push(buffered.enqueue(behind(&rig, "2")).await.unwrap());
         tokio::task::yield_now().await;
-        (rig, buffered, [one, two])
+        let in_flight = if linger == LONG { shape.iter().sum::<usize>() / 10 } else { shape.len() };
+        assert_eq!(buffered.stats().batches_in_flight, in_flight, "{shape:?}, {linger:?}");
+        (rig, buffered, tickets)
     });
     drop(first);
     runtime().block_on(async {
@@ -93,9 +103,9 @@ fn end_runtime(is_fifo: bool, linger: Linger) {
             assert_eq!(ticket.await.unwrap_err().kind(), SendErrorKind::Aborted);
         }
         rig.server.faults().clear();
-        let ticket = buffered.enqueue(entry(&rig, "3")).await.unwrap();
+        let ticket = buffered.enqueue(behind(&rig, "3")).await.unwrap();
         let flushed = tokio::time::timeout(Duration::from_secs(5), buffered.flush()).await;
-        assert!(flushed.is_ok(), "is FIFO: {is_fifo}, {linger:?}");
+        assert!(flushed.is_ok(), "is FIFO: {is_fifo}, {linger:?}, {shape:?}");
         ticket.await.unwrap();
     });
     assert_eq!(rig.bodies(), ["3"], "a new worker works on the new runtime");
@@ -105,7 +115,9 @@ fn end_runtime(is_fifo: bool, linger: Linger) {
 fn runtime_that_ends_resolves_every_ticket_and_wedges_nothing() {
     for is_fifo in [false, true] {
         for linger in [LONG, Linger::default()] {
-            end_runtime(is_fifo, linger);
+            for shape in SHAPES {
+                end_runtime(is_fifo, linger, shape);
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What goes wrong on the way.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use sqs_buffered::SendErrorKind;
+use sqs_buffered::{SendErrorKind, SendEvent};
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
@@ -13,7 +14,7 @@ use sqs_mock_server::InProcess;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::Rig;
+use crate::rig::{Rig, SHAPES};
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -164,38 +165,45 @@ async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
     let buffered = builder.dedup_id(sqs_buffered::DedupId::GenerateUuid).build().unwrap();
     let start = Instant::now();
     let entry = sqs_buffered::Entry::new(&rig.url, "tea").message_group_id("g");
-    let error = buffered.send_entry(entry.clone()).await.unwrap_err();
+    let error = buffered.send_entry(entry).await.unwrap_err();
     assert_eq!((error.kind(), struck.hits() > 50), (SendErrorKind::Timeout, true));
     assert!((secs(270)..=secs(280)).contains(&start.elapsed()), "{:?}", start.elapsed());
-    rig.server.faults().clear();
-    rig.server.faults().inject(Fault::latency(Duration::from_hours(1)));
+    for shape in SHAPES {
+        let rig = Rig::fifo().await;
+        let buffered = hanging(&rig, shape.len(), Duration::from_hours(1));
+        let tickets = rig.begin(&buffered, shape).await;
+        let last = Instant::now() - Duration::from_millis(1);
+        for ticket in tickets {
+            let error = ticket.await.unwrap_err();
+            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+        }
+        assert_eq!(last.elapsed(), secs(290), "{shape:?}");
+    }
+}
+
+/// A client whose first requests, so many, are never answered.
+fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::BufferedClient {
+    rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(requests as u64));
     let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
     let endless = sqs_client::Client::from_conf(config.build());
-    let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(Duration::from_hours(1));
-    let start = Instant::now();
-    let error = builder.build().unwrap().send_entry(entry.message_deduplication_id("d")).await.unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
-    assert_eq!(start.elapsed(), secs(290));
+    let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(timeout);
+    builder.max_in_flight(requests).build().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn client_that_never_answers_does_not_keep_its_slot() {
-    let rig = Rig::standard().await;
-    rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(1));
-    let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
-    let endless = sqs_client::Client::from_conf(config.build());
-    let buffered = sqs_buffered::BufferedClient::builder(endless)
-        .delivery_timeout(secs(120))
-        .max_in_flight(1)
-        .build()
-        .unwrap();
-    let start = Instant::now();
-    let error = buffered.send(&rig.url, "tea").await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.is_maybe_sent(), start.elapsed()),
-        (SendErrorKind::Timeout, true, secs(180))
-    );
-    buffered.send(&rig.url, "coffee").await.unwrap();
+    for shape in SHAPES {
+        let rig = Rig::standard().await;
+        let buffered = hanging(&rig, shape.len(), secs(120));
+        let tickets = rig.begin(&buffered, shape).await;
+        let last = Instant::now() - Duration::from_millis(1);
+        for ticket in tickets {
+            let error = ticket.await.unwrap_err();
+            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+        }
+        assert_eq!((last.elapsed(), buffered.stats().batches_in_flight), (secs(180), 0), "{shape:?}");
+        buffered.send(&rig.url, "coffee").await.unwrap();
+    }
 }
 
 /// Breaks when it is to send its first request, or while it waits for the answer.
@@ -236,13 +244,41 @@ async fn request_that_panics_is_made_again() {
 
 #[tokio::test(start_paused = true)]
 async fn request_that_panics_at_each_attempt_tells_why() {
+    for messages in [1, 10] {
+        let rig = Rig::standard().await;
+        let breaking =
+            Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };
+        let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+        let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(1).build().unwrap();
+        for ticket in rig.begin(&buffered, &[messages]).await {
+            let error = ticket.await.unwrap_err();
+            let cause = std::error::Error::source(&error).unwrap().to_string();
+            assert_eq!(cause, "the request panicked: the transport is broken");
+            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true));
+            assert_eq!((error.is_retryable(), error.is_throttle()), (true, false));
+        }
+        let stats = buffered.stats();
+        assert_eq!((stats.batches, stats.batches_in_flight, stats.failed), (1, 0, messages as u64));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_say_that_nobody_knows_what_a_request_that_panicked_did() {
     let rig = Rig::standard().await;
     let breaking =
         Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };
     let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
-    let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(1).build().unwrap();
-    let error = buffered.send(&rig.url, "tea").await.unwrap_err();
-    let cause = std::error::Error::source(&error).unwrap().to_string();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true));
-    assert_eq!(cause, "the request panicked: the transport is broken");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&heard);
+    let hook = move |event: &SendEvent<'_>| {
+        let (what, error) = match event {
+            SendEvent::Batch { error: Some(error), .. } => ("batch", *error),
+            SendEvent::Retried { error, .. } => ("retried", *error),
+            _ => return,
+        };
+        notes.lock().unwrap().push((what, error.is_maybe_sent(), error.is_retryable()));
+    };
+    let buffered = sqs_buffered::BufferedClient::builder(client).on_event(hook).build().unwrap();
+    buffered.send(&rig.url, "tea").await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), [("batch", true, true), ("retried", true, true)]);
 }

@@ -1,10 +1,16 @@
 //! A server with a queue, and buffered clients of it.
 
-use sqs_buffered::{BufferedClient, Builder};
+use std::time::Duration;
+
+use sqs_buffered::{BufferedClient, Builder, Entry, SendReceipt, Ticket};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
+
+/// How many messages are in each of the requests that are under way together: a lone one is carried by the worker of its
+/// lane, others are tasks.
+pub(crate) const SHAPES: [&[usize]; 3] = [&[1], &[10], &[1, 10]];
 
 /// A server and one queue.
 pub(crate) struct Rig {
@@ -41,6 +47,25 @@ impl Rig {
 
     pub(crate) fn builder(&self) -> Builder<sqs_client::Client> {
         BufferedClient::builder(self.client.clone())
+    }
+
+    /// A message that has a group of its own, where there are groups.
+    pub(crate) fn message(&self, body: &str) -> Entry {
+        let entry = Entry::new(&self.url, body);
+        let is_fifo = self.url.ends_with(".fifo");
+        if is_fifo { entry.message_group_id(body).message_deduplication_id(body) } else { entry }
+    }
+
+    /// Gives a client so many messages for each request, each time without a pause.
+    pub(crate) async fn begin(&self, buffered: &BufferedClient, shape: &[usize]) -> Vec<Ticket<SendReceipt>> {
+        let mut tickets = Vec::new();
+        for (request, messages) in shape.iter().enumerate() {
+            for number in 0..*messages {
+                tickets.push(buffered.try_enqueue(self.message(&format!("{request}-{number}"))).unwrap());
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tickets
     }
 
     /// What is in the queue, in order.

@@ -4,7 +4,8 @@
 //! not concerned:  Input --------------------------> client below -------------------------> Output
 //! concerned:      Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
 //! ```
-//! What is concerned is seen through `Any`, in place: nothing is moved, copied or allocated for what is not.
+//! What is concerned is seen through `Any`, in place. An input that is lent, for one attempt, is copied whole if anything of it
+//! has to be changed; every receive is. Nothing else is moved, copied or allocated.
 
 use std::any::Any;
 
@@ -44,15 +45,24 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
     type Error = Error;
 
     async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        self.run::<O>(input, Attempts::OfClient).await
+        if self.is_concerned(&input) {
+            return Box::pin(self.run_changed::<O>(input, Attempts::OfClient)).await;
+        }
+        if is_receive(&input) {
+            return self.run_receive::<O>(input, Attempts::OfClient).await;
+        }
+        self.below::<O>(input, Attempts::OfClient).await
     }
 
     /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object. Where
-    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep. What has
-    /// to be changed is copied first, and nothing else.
+    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep. An input
+    /// of which anything has to be changed is copied, all of it: it is the caller's.
     async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Error> {
-        if self.is_concerned(input) || is_receive(input) {
-            return self.run::<O>(input.clone(), Attempts::One).await;
+        if self.is_concerned(input) {
+            return Box::pin(self.run_changed::<O>(input.clone(), Attempts::One)).await;
+        }
+        if is_receive(input) {
+            return self.run_receive::<O>(input.clone(), Attempts::One).await;
         }
         self.inner.execute_once::<O>(input).await.map_err(Error::below)
     }
@@ -67,10 +77,11 @@ pub(super) enum Attempts {
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    async fn run<O: Operation>(&self, mut input: O::Input, attempts: Attempts) -> Result<O::Output, Error> {
-        if self.is_concerned(&input) {
-            return Box::pin(self.run_changed::<O>(input, attempts)).await;
-        }
+    async fn run_receive<O: Operation>(
+        &self,
+        mut input: O::Input,
+        attempts: Attempts,
+    ) -> Result<O::Output, Error> {
         let terms = before_receive(&mut input);
         let mut result = self.below::<O>(input, attempts).await;
         if let Some(terms) = terms

@@ -58,11 +58,19 @@ fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pendin
     Pending::new(laden(number), key.map(Key::from), bytes, now, now + TIMEOUT)
 }
 
-/// What has ended, told at once.
+/// What has ended, told at once. Each has its load.
 fn settled(lane: &mut Lane<usize, usize, Stored>) -> Vec<Settled<usize, usize, Stored>> {
+    settled_with(lane, Some)
+}
+
+/// The same, with these loads; `None` where a request took it along.
+fn settled_with(
+    lane: &mut Lane<usize, usize, Stored>,
+    load_of: impl Fn(usize) -> Option<usize>,
+) -> Vec<Settled<usize, usize, Stored>> {
     let settled = lane.take_settled();
     for settled in &settled {
-        assert!(settled.load.is_none_or(|load| load == settled.item), "its load is another's");
+        assert_eq!(settled.load, load_of(settled.item), "its load is another's, or lost");
         lane.told(settled.epoch, 1);
     }
     settled

@@ -124,7 +124,7 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     lane.push(entry(2, Some("handle"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
-    let aborted = settled(&mut lane).pop().unwrap();
+    let aborted = settled_with(&mut lane, |_| None).pop().unwrap();
     assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());
 }
 
@@ -161,7 +161,8 @@ async fn abort_leaves_no_group_behind() {
         assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
         lane.push(entry(1, Some("g"), 1, now), false);
         lane.abort();
-        assert_eq!(settled(&mut lane).len(), 2);
+        let load_of = |item| (item == 1 || !is_in_flight).then_some(item);
+        assert_eq!(settled_with(&mut lane, load_of).len(), 2);
         lane.push(entry(2, Some("g"), 1, now), false);
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     }
@@ -199,14 +200,14 @@ async fn batch_whose_request_is_gone_ends_and_lets_its_groups_go() {
             lane.push(entry(number, group, 1, now), false);
         }
         assert_eq!(dispatched(&mut lane, now), Some(vec![0, 3]));
-        lane.forsake_batch(0);
-        let told: BTreeMap<_, _> = settled(&mut lane)
+        lane.forsake_batch(0, &SendError::new(SendErrorKind::Request));
+        let told: BTreeMap<_, _> = settled_with(&mut lane, |item| (![0, 3].contains(&item)).then_some(item))
             .into_iter()
             .map(|settled| (settled.item, settled.result.unwrap_err()))
             .collect();
         assert!(told.keys().eq(ended), "{told:?}");
         for number in [0, 3] {
-            assert_eq!((told[&number].kind(), told[&number].is_maybe_sent()), (SendErrorKind::Aborted, true));
+            assert_eq!((told[&number].kind(), told[&number].is_maybe_sent()), (SendErrorKind::Request, true));
         }
         lane.push(entry(4, Some("g"), 1, now), false);
         assert_eq!(dispatched(&mut lane, now), Some(vec![next]), "the group may go");

@@ -61,6 +61,13 @@ struct Outcome {
     group_of: HashMap<usize, usize>,
 }
 
+/// A batch in flight, with what its request has.
+struct Away {
+    number: u64,
+    batch: Vec<usize>,
+    loads: Vec<usize>,
+}
+
 /// A schedule while it is played.
 struct Play<'a> {
     schedule: &'a Schedule,
@@ -68,7 +75,11 @@ struct Play<'a> {
     lane: Lane<usize, usize, Stored>,
     now: Instant,
     outcome: Outcome,
-    flying: Vec<(u64, Vec<usize>)>,
+    flying: Vec<Away>,
+    /// The loads of those that others have become one with, each with the number of the last.
+    loads: HashMap<usize, usize>,
+    /// What was in flight when its batch was given up: the request has its load.
+    gone: BTreeSet<usize>,
     /// What was superseded while it was in flight, so that it is not to go again.
     hopeless: BTreeSet<usize>,
     pushed: usize,
@@ -91,6 +102,8 @@ fn play(schedule: &Schedule) -> Outcome {
         now: Instant::now(),
         outcome: Outcome { results, queue, group_of },
         flying: Vec::new(),
+        loads: HashMap::new(),
+        gone: BTreeSet::new(),
         hopeless: BTreeSet::new(),
         pushed: 0,
         merged: BTreeSet::new(),
@@ -119,7 +132,7 @@ impl Play<'_> {
         while self.pushed == self.schedule.count || self.rng.bool() {
             let is_starving = self.rng.u8(..) < 10;
             match self.lane.poll(self.now, is_starving) {
-                Step::Dispatch(number, loads) => self.dispatch(number, &loads),
+                Step::Dispatch(number, loads) => self.dispatch(number, loads),
                 Step::Wait(until) => {
                     self.check_wait(until);
                     wait = until;
@@ -136,11 +149,16 @@ impl Play<'_> {
         self.settle();
     }
 
-    fn dispatch(&mut self, number: u64, loads: &[Outbound<usize>]) {
-        let batch = sent(&self.lane, number, loads);
+    fn dispatch(&mut self, number: u64, loads: Vec<Outbound<usize>>) {
+        let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
+        let loads: Vec<_> = loads.into_iter().map(|outbound| outbound.load).collect();
+        assert!(
+            batch.iter().map(|item| self.loads.get(item).unwrap_or(item)).eq(&loads),
+            "{batch:?} {loads:?}"
+        );
         check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
         assert!(batch.iter().all(|number| !self.hopeless.contains(number)), "it was superseded in flight");
-        self.flying.push((number, batch));
+        self.flying.push(Away { number, batch, loads });
         if self.rng.u32(..100) < self.schedule.unrest {
             self.disturb();
         }
@@ -172,45 +190,51 @@ impl Play<'_> {
                 self.flushes.extend(heard.map(|heard| (self.pushed, heard)));
             }
             (2, _) => {
-                for (_, batch) in std::mem::take(&mut self.flying) {
-                    for number in batch {
-                        drop(self.rng.bool().then(|| self.outcome.queue.store(number)));
-                    }
+                for away in std::mem::take(&mut self.flying) {
+                    self.lose(&away.batch);
                 }
                 self.lane.abort();
             }
             (3, Some(key)) => {
                 self.lane.supersede(&key);
-                let in_flight = self.flying.iter().flat_map(|(_, batch)| batch);
+                let in_flight = self.flying.iter().flat_map(|away| &away.batch);
                 let of_key = |number: &&usize| self.outcome.group_of.get(*number) == group.as_ref();
                 self.hopeless.extend(in_flight.filter(of_key));
             }
             (4, Some(key)) => {
                 let has_more = self.pushed < self.schedule.count;
-                if has_more && self.lane.merge(&key, self.now + self.schedule.timeout).is_some() {
+                if has_more && let Some((last, _)) = self.lane.merge(&key, self.now + self.schedule.timeout) {
+                    last.load = self.pushed;
+                    self.loads.insert(last.item, self.pushed);
                     self.merged.insert(self.pushed);
                     self.pushed += 1;
                 }
             }
             (5, _) if !self.flying.is_empty() => {
-                let (number, batch) = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
-                for number in batch {
-                    drop(self.rng.bool().then(|| self.outcome.queue.store(number)));
-                }
-                self.lane.forsake_batch(number);
+                let away = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
+                self.lose(&away.batch);
+                self.lane.forsake_batch(away.number, &SendError::new(SendErrorKind::Aborted));
             }
             _ => {}
         }
     }
 
+    /// What becomes of a batch whose request is given up: nobody knows.
+    fn lose(&mut self, batch: &[usize]) {
+        for number in batch {
+            drop(self.rng.bool().then(|| self.outcome.queue.store(*number)));
+        }
+        self.gone.extend(batch);
+    }
+
     fn answer(&mut self) {
-        let (number, batch) = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
+        let Away { number, batch, loads } = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
         let answer = if self.rng.f64() < self.schedule.failures / 10.0 {
             Answer::TooLong(SendError::new(SendErrorKind::TooLarge))
         } else {
             self.outcome.queue.answer(&batch, &mut self.rng, self.schedule.failures)
         };
-        complete(&mut self.lane, self.now, number, answer, self.rng.f64());
+        self.lane.complete(self.now, number, answer, loads, self.rng.f64());
     }
 
     /// How many below a number have not ended.
@@ -222,7 +246,15 @@ impl Play<'_> {
 
     /// I1, and flushes: each is heard when, and only when, all before it has ended.
     fn settle(&mut self) {
-        for settled in settled(&mut self.lane) {
+        let load_of = |item| {
+            let load = self.loads.get(&item).copied().unwrap_or(item);
+            (!self.gone.contains(&item)).then_some(load)
+        };
+        for settled in settled_with(&mut self.lane, load_of) {
+            if self.gone.contains(&settled.item) {
+                let error = settled.result.as_ref().unwrap_err();
+                assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+            }
             let before = self.outcome.results.insert(settled.item, settled.result);
             assert!(before.is_none(), "an entry ended twice");
         }
@@ -255,7 +287,7 @@ fn check_batch(
     lane: &Lane<usize, usize, Stored>,
     number: u64,
     schedule: &Schedule,
-    flying: &[(u64, Vec<usize>)],
+    flying: &[Away],
     group_of: &HashMap<usize, usize>,
 ) {
     let batch: Vec<_> = lane.batch(number).collect();
@@ -270,8 +302,11 @@ fn check_batch(
     if schedule.ordering == FifoOrdering::Strict {
         assert_eq!(distinct.len(), own.len(), "one entry of a group in a batch");
     }
-    for (_, other) in flying {
-        assert!(groups(other).iter().all(|group| !distinct.contains(group)), "a group is in flight once");
+    for other in flying {
+        assert!(
+            groups(&other.batch).iter().all(|group| !distinct.contains(group)),
+            "a group is in flight once"
+        );
     }
 }
 
