@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`arguments`] | the options of a benchmark, and errors that say what is allowed |
 //! | [`process`] | time, and what a process has used of processor and memory |
+//! | [`server`] | a server in a process of its own, which ends with this one |
 //! | [`plot`] | bars and lines as SVG |
 
 pub mod arguments;
 pub mod plot;
 pub mod process;
+pub mod server;
