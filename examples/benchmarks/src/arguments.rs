@@ -54,6 +54,20 @@ impl Arguments {
         Ok(self.value()?.into())
     }
 
+    /// The name of a file that can be written, which is tried at once: nobody measures for minutes in vain. A file that
+    /// is there stays as it is.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be written.
+    pub fn output(&mut self) -> Result<PathBuf, Failed> {
+        let path = self.path()?;
+        let existed = path.exists();
+        let tried = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+        let tried = tried.and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(&path) });
+        tried.map_err(|error| format!("{} {}: cannot be written: {error}", self.option, path.display()))?;
+        Ok(path)
+    }
+
     /// A number of a range.
     ///
     /// # Errors

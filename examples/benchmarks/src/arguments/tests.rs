@@ -41,3 +41,26 @@ fn unknown_options_are_refused_with_those_of_the_help() {
     let unknown = arguments("--rouds").unknown(help).to_string();
     assert_eq!(unknown, "\"--rouds\" is no option; there are --rounds, --help");
 }
+
+#[test]
+fn files_that_cannot_be_written_are_refused_before_anything_is_measured() {
+    let error = said(arguments("--svg /no/such/folder/plot.svg").output());
+    assert!(error.starts_with("--svg /no/such/folder/plot.svg: cannot be written: "), "{error}");
+}
+
+#[test]
+fn files_are_left_as_they_were_until_there_is_a_plot() {
+    let path = std::env::temp_dir().join(format!("sqs-benchmarks-{}.svg", std::process::id()));
+    let read = || {
+        let words = ["--svg".to_owned(), path.display().to_string()].into_iter();
+        let mut arguments = Arguments::new(words);
+        arguments.option();
+        arguments.output()
+    };
+    assert_eq!(read().unwrap(), path);
+    assert!(!path.exists());
+    std::fs::write(&path, "that of another run").unwrap();
+    assert_eq!(read().unwrap(), path);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "that of another run");
+    std::fs::remove_file(path).unwrap();
+}
