@@ -31,7 +31,12 @@ use peer::Peer;
 use process::{Process, Usage};
 use report::Measured;
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::figures::median;
 use work::{Bench, Operation, Tally};
+
+/// That of the binary of sqs-mock-server: the floor has the same.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HELP: &str = "\
 sqs-mock-server beside other servers that speak SQS, and beside the floor.
@@ -44,7 +49,8 @@ cargo bench -p sqs-mock-server --bench peers -- [OPTION..]
   --requests COUNT     sends in a turn, and four times as many as batches; 20000 by default
   --seconds COUNT      the longest that a turn takes; 3 by default, fractions of one are allowed
   --connections COUNT  how many there are, each with one request on its way; 8 by default
-  --svg FILE           also draws CPU time
+  --svg FILE           also draws CPU time;
+                       cargo runs benches in the folder of their package: that is where a relative FILE begins
   --prepare            installs the other servers below the target folder, and measures nothing
   --help               this text
 
@@ -53,7 +59,7 @@ Servers run one after the other, each alone and as its project starts it. All ge
 many receives of ten with a batch that deletes them, so that a queue never runs dry and does not pile up.
 
 Every answer must have status 200 and as many entries as were asked for. The floor is a bare hyper server that answers
-bytes of the same sizes. CPU is that of the server's process and its children, user and system (Linux only). `of the
+bytes of the same sizes, and allocates with mimalloc as sqs-mock-server does. CPU is that of the server's process and its children, user and system (Linux only). `of the
 floor` and `sqs-mock-server is` compare CPU time of the same run. Memory is resident after the last turn, beside the
 number of messages that are left in the queue by then: all who sent alike hold alike, slow ones fewer. The first answer
 counts from the start of the process to the end of a ListQueues, by the median of three starts.
@@ -89,7 +95,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             "--requests" => options.bench.requests = arguments.number(1..=10_000_000)?,
             "--seconds" => options.bench.most = arguments.seconds()?,
             "--connections" => options.bench.connections = arguments.number(1..=1000)?,
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             "--prepare" => options.only_prepare = true,
             // Only this program gives it to itself.
             floor::CHILD => return floor::run(arguments.word()?),
@@ -143,7 +149,6 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
         (1..STARTS).map(|_| Ok(Process::start(start)?.first_answer)).collect::<Result<_, Failed>>()?;
     let process = Process::start(start)?;
     starts.push(process.first_answer);
-    starts.sort_unstable();
     let queue = check::create_queue(process.address)?;
     if peer != Peer::Floor {
         check::keeps_messages(process.address, &queue)?;
@@ -163,5 +168,5 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
     }
     eprintln!("\r\x1b[K{peer}: done");
     let Usage { memory, .. } = process.usage()?;
-    Ok(Measured { peer, tallies, memory, first_answer: starts[starts.len() / 2] })
+    Ok(Measured { peer, tallies, memory, first_answer: median(starts, Ord::cmp).unwrap_or_default() })
 }

@@ -1,9 +1,10 @@
 //! A server as a process: its first answer, its CPU time and its memory.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use sqs_benchmarks::server::Server;
 use tokio::time::Instant;
 
 use crate::Failed;
@@ -18,7 +19,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// A server that runs until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    server: Server,
     pub(crate) address: SocketAddr,
     /// From the start of the process.
     pub(crate) first_answer: Duration,
@@ -38,13 +39,12 @@ impl Process {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let mut command = Command::new(&start.program);
         command.args((start.arguments)(address)).envs((start.environment)(address));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let started = Instant::now();
-        let child = command.spawn().map_err(|error| format!("{}: {error}", start.program.display()))?;
-        let mut process = Self { child, address, first_answer: Duration::ZERO };
+        let mut process = Self { server: Server::of(command)?, address, first_answer: Duration::ZERO };
         let hello = request(address, "ListQueues", "{}");
         while Connection::new(address).exchange(&hello).is_err() {
-            if let Some(status) = process.child.try_wait()? {
+            if let Some(status) = process.server.ended()? {
                 return Err(format!("it ended at its start: {status}").into());
             }
             if started.elapsed() > PATIENCE {
@@ -58,7 +58,7 @@ impl Process {
 
     pub(crate) fn usage(&self) -> Result<Usage, Failed> {
         let mut usage = Usage::default();
-        let mut left = vec![self.child.id()];
+        let mut left = vec![self.server.id()];
         let stats: Vec<_> = std::fs::read_dir("/proc")?.filter_map(|entry| Stat::of(&entry.ok()?)).collect();
         while let Some(id) = left.pop() {
             let stat = stats.iter().find(|stat| stat.id == id).ok_or("the server has ended")?;
@@ -67,14 +67,6 @@ impl Process {
             left.extend(stats.iter().filter(|stat| stat.parent == id).map(|stat| stat.id));
         }
         Ok(usage)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // An error says that it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
