@@ -26,9 +26,9 @@ not look at the answers.
 The server answers the same bytes always, with the right MD5s: sqs-client verifies each of them, aws-sdk-sqs none. It is a
 process of its own, and so is each measurement, which has a runtime of one thread; the rate shows what that thread does. CPU
 is that of the client's process for one request, in microseconds: what it spends itself, and in brackets with what the kernel
-spends for it. Allocations include reallocations. Each of them is counted while CPU is measured, which
-takes some nanoseconds and so favours the client that allocates less. aws-sdk-sqs has its default HTTP client, without
-TLS. What was too short to be measured is `-`.
+spends for it. Allocations include reallocations; each is counted while CPU is measured, which takes some nanoseconds and so
+favours the client that allocates less. aws-sdk-sqs has its default HTTP client, without TLS. What was too short to be
+measured is `-`.
 
 The table goes to standard output; `of the SDK` compares with aws-sdk-sqs, `of the floor` with the floor of the same run.
 Measure on a machine that does nothing else: two cores suffice.";

@@ -44,17 +44,18 @@ impl fmt::Display for Table {
                     format!("{user} ({cpu})")
                 })
             };
+            // Less than the hundredth of a second that `/proc` tells is nothing there.
+            let cpu = Some(figures.cpu).filter(|cpu| *cpu > 0.0);
+            let cpu = cpu.map_or("-".to_owned(), |cpu| format!("{:.1} ({cpu:.1}) us", figures.user));
             let of_allocations = cell(sdk.and_then(|sdk| ratio(figures.allocations, sdk.allocations)), 2);
             writeln!(
                 f,
-                "| {} | {concurrency} | {} | {:.0} | {} | {} | {:.1} ({:.1}) us | {} | {} | {:.1} | {of_allocations} | {:.1} MiB |",
+                "| {} | {concurrency} | {} | {:.0} | {} | {} | {cpu} | {} | {} | {:.1} | {of_allocations} | {:.1} MiB |",
                 row.as_str(),
                 peer.as_str(),
                 figures.rate,
                 Figures::micros(figures.p50),
                 Figures::micros(figures.p99),
-                figures.user,
-                figures.cpu,
                 times(sdk),
                 times(floor),
                 figures.allocations,
