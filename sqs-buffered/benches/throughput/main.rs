@@ -33,7 +33,8 @@ as these. The buffered client has its default of batches in flight, and in the t
 awaited later, 1,000 messages are on their way, in the last row more than the client has room for, so that producers wait.
 
 The server is sqs-mock-server, which is built if need be; the environment variable BENCH_SERVER names another program that
-takes its options and greets like it. The table goes to standard output. CPU is that of this process, user and system, a message.";
+takes its options and greets like it. The table goes to standard output. CPU is that of this process, user and system, a
+message.";
 
 /// Messages on their way where answers are awaited later, over all producers.
 const UNANSWERED: usize = 1000;

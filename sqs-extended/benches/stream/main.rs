@@ -4,6 +4,7 @@
 //! a sink, which shows what the client costs, and s3s with its file store. Each server is a process of its own. Our rows are
 //! `send_stream` and `body_stream`, from the call to the message sent and to the file on the disk, with queues in this process.
 
+mod by_hand;
 mod report;
 mod rows;
 mod server;
@@ -34,8 +35,8 @@ Compares streaming a file through sqs-extended with aws-sdk-s3 by hand.
                       cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help              this text
 
-The file lies in the directory for temporary files; TMPDIR names another one, and one in memory (/dev/shm) leaves the disk
-out. A download has ended when its bytes are on the disk, whoever writes them. The table goes to standard output. `Of the
+The file lies in the directory for temporary files until the end, also where that comes by Ctrl-c; TMPDIR names another one,
+and one in memory (/dev/shm) leaves the disk out. A download has ended when its bytes are on the disk, whoever writes them. The table goes to standard output. `Of the
 best` is the throughput compared with the best row of aws-sdk-s3 in the same direction against the same server; CPU is
 that of this process, user and system, for the whole file.";
 
