@@ -9,78 +9,81 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
 use load::{End, Load, Plan, Tally};
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// Cells of the progress bar.
 const WIDTH: usize = 30;
 
-/// Producers and consumers on a standard and on a FIFO queue, with faults at every turn. Prints a table, or what was
-/// lost, doubled or disordered; then the exit status is 1.
-#[derive(Debug, Parser)]
-struct Arguments {
-    /// How long producers send; what is on its way then is received all the same.
-    #[arg(long, default_value_t = 10, value_name = "COUNT")]
-    seconds: u64,
-    /// Messages of each group, whatever time that takes.
-    #[arg(long, conflicts_with = "seconds", value_name = "COUNT")]
-    messages: Option<u64>,
-    /// Producers of each queue.
-    #[arg(long, default_value_t = 4, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    producers: u16,
-    /// Consumers of each queue.
-    #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    consumers: u16,
-    /// Message groups of each producer.
-    #[arg(long, default_value_t = 100, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
-    groups: u16,
-    /// Visibility timeout of both queues: what a lost receive took with it comes back after that.
-    #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..=43200))]
-    visibility: u16,
-    /// Probability of each of the eleven faults, 0 to 0.2.
-    #[arg(long, default_value_t = 0.05, value_name = "PROBABILITY", value_parser = probability)]
-    faults: f64,
-    /// Repeats the faults, bodies and ids of another run; a random one by default.
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// Given by `cargo bench`.
-    #[arg(long, hide = true)]
-    bench: bool,
-}
+const HELP: &str = "\
+Producers and consumers on a standard and on a FIFO queue of sqs-mock-server, with faults at every turn.
 
-fn probability(text: &str) -> Result<f64, String> {
-    let probability = text.parse().ok().filter(|probability| (0.0..=0.2).contains(probability));
-    probability.ok_or_else(|| "it must be a number from 0 to 0.2: more, and no request succeeds".to_owned())
-}
+cargo bench -p sqs-mock-server --bench load -- [OPTION..]
+
+  --seconds COUNT       how long producers send, 10 by default, fractions of one are allowed; what is on its way then is
+                        received all the same
+  --messages COUNT      messages of each group, whatever time that takes, instead of --seconds
+  --producers COUNT     producers of each queue, 4 by default
+  --consumers COUNT     consumers of each queue, 8 by default
+  --groups COUNT        message groups of each producer, 100 by default
+  --visibility SECONDS  visibility timeout of both queues, 2 by default: what a lost receive took with it comes back after it
+  --faults SHARE        probability of each of the eleven faults, 0.05 by default; with more than 0.2, no request succeeds
+  --seed NUMBER         repeats the faults, bodies and ids of another run; a random one by default
+  --help                this text
+
+The table goes to standard output. When messages were lost, doubled or disordered, that is said instead, and the exit status
+is 1.";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let plan = Plan {
-        seed: arguments.seed.unwrap_or_else(|| u64::from(std::process::id())),
-        producers: arguments.producers.into(),
-        consumers: arguments.consumers.into(),
-        lanes: arguments.groups.into(),
-        end: arguments.messages.map_or(End::After(Duration::from_secs(arguments.seconds)), End::Messages),
-        visibility: Duration::from_secs(arguments.visibility.into()),
+    ended(start(Arguments::of_process()))
+}
+
+fn start(arguments: Arguments) -> Result<(), Failed> {
+    let Some(plan) = read(arguments)? else {
+        println!("{HELP}");
+        return Ok(());
+    };
+    let table = tokio::runtime::Runtime::new()?.block_on(run(plan))?;
+    println!("seed {}, {table}", plan.seed);
+    Ok(())
+}
+
+/// Nothing where help is wanted.
+fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
+    let mut plan = Plan {
+        seed: u64::from(std::process::id()),
+        producers: 4,
+        consumers: 8,
+        lanes: 100,
+        end: End::After(Duration::from_secs(10)),
+        visibility: Duration::from_secs(2),
         overlap: true,
-        misfortune: arguments.faults,
+        misfortune: 0.05,
     };
-    let runtime = tokio::runtime::Runtime::new();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(run(plan)),
-        Err(error) => Err(format!("no runtime: {error}")),
-    };
-    match outcome {
-        Ok(table) => {
-            println!("seed {}, {table}", plan.seed);
-            ExitCode::SUCCESS
-        }
-        Err(wrong) => {
-            eprintln!("{wrong}");
-            ExitCode::FAILURE
+    let (mut time, mut messages) = (None, None);
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--seconds" => time = Some(arguments.seconds()?),
+            "--messages" => messages = Some(arguments.number(1..=1_000_000_000)?),
+            "--producers" => plan.producers = arguments.number(1..=1000)?,
+            "--consumers" => plan.consumers = arguments.number(1..=1000)?,
+            "--groups" => plan.lanes = arguments.number(1..=65_535)?,
+            "--visibility" => plan.visibility = Duration::from_secs(arguments.number(1..=43_200)?),
+            "--faults" => plan.misfortune = arguments.number(0.0..=0.2)?,
+            "--seed" => plan.seed = arguments.number(0..=u64::MAX)?,
+            "--help" | "-h" => return Ok(None),
+            _ => return Err(arguments.unknown(HELP)),
         }
     }
+    plan.end = match (time, messages) {
+        (Some(_), Some(_)) => {
+            return Err("--seconds and --messages contradict each other; give one of them".into());
+        }
+        (time, None) => time.map_or(plan.end, End::After),
+        (None, Some(each)) => End::Messages(each),
+    };
+    Ok(Some(plan))
 }
 
 async fn run(plan: Plan) -> Result<load::Report, String> {

@@ -54,6 +54,20 @@ impl Arguments {
         Ok(self.value()?.into())
     }
 
+    /// The name of a file that can be written, which is tried at once: nobody measures for minutes in vain. A file that
+    /// is there stays as it is.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be written.
+    pub fn output(&mut self) -> Result<PathBuf, Failed> {
+        let path = self.path()?;
+        let existed = path.exists();
+        let tried = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+        let tried = tried.and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(&path) });
+        tried.map_err(|error| format!("{} {}: cannot be written: {error}", self.option, path.display()))?;
+        Ok(path)
+    }
+
     /// A number of a range.
     ///
     /// # Errors
@@ -140,45 +154,4 @@ pub fn ended(outcome: Result<(), Failed>) -> ExitCode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn arguments(line: &'static str) -> Arguments {
-        let mut arguments = Arguments::new(line.split(' ').map(str::to_owned));
-        arguments.option();
-        arguments
-    }
-
-    fn said<T>(outcome: Result<T, Failed>) -> String {
-        outcome.err().map(|error| error.to_string()).unwrap_or_default()
-    }
-
-    #[test]
-    fn numbers_are_read_from_a_list() {
-        assert_eq!(arguments("--at 1,32").numbers(1..=64).unwrap(), [1, 32]);
-        assert_eq!(arguments("--seconds 0.25").seconds().unwrap(), Duration::from_millis(250));
-    }
-
-    #[test]
-    fn numbers_out_of_range_are_refused_with_the_range() {
-        let expected = "--at \"65\" is not allowed; numbers from 1 to 64 are";
-        assert_eq!(said(arguments("--at 1,65").numbers(1..=64)), expected);
-        assert_eq!(
-            said(arguments("--at many").number(0..=9)),
-            "--at \"many\" is not allowed; numbers from 0 to 9 are"
-        );
-        assert!(said(arguments("--seconds NaN").seconds()).contains("from 0.01 to 86400"));
-    }
-
-    #[test]
-    fn options_without_a_value_are_refused() {
-        assert_eq!(said(arguments("--svg").path()), "--svg wants a value");
-    }
-
-    #[test]
-    fn unknown_options_are_refused_with_those_of_the_help() {
-        let help = "Says how --this works.\n\n  --rounds COUNT  how often\n                  as --said\n  --help  this";
-        let unknown = arguments("--rouds").unknown(help).to_string();
-        assert_eq!(unknown, "\"--rouds\" is no option; there are --rounds, --help");
-    }
-}
+mod tests;

@@ -4,8 +4,12 @@
 //! |---|---|
 //! | [`arguments`] | the options of a benchmark, and errors that say what is allowed |
 //! | [`process`] | time, and what a process has used of processor and memory |
+//! | [`figures`] | medians and ratios |
+//! | [`server`] | a server in a process of its own, which ends with this one |
 //! | [`plot`] | bars and lines as SVG |
 
 pub mod arguments;
+pub mod figures;
 pub mod plot;
 pub mod process;
+pub mod server;

@@ -30,15 +30,7 @@ impl Cpu {
     /// # Errors
     /// Where there is no `/proc`.
     pub fn of_this_process() -> Result<Self, Failed> {
-        let text = std::fs::read_to_string("/proc/self/stat")
-            .map_err(|error| format!("CPU times come from /proc of Linux, which cannot be read: {error}"))?;
-        // The name of the program, which may hold anything, ends with the last bracket.
-        let mut fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
-        let mut time = || -> Result<Duration, Failed> {
-            let ticks: u32 = fields.next().ok_or("/proc/self/stat is too short")?.parse()?;
-            Ok(TICK * ticks)
-        };
-        Ok(Self { user: time()?, system: time()? })
+        Ok(Process::of(std::process::id())?.cpu)
     }
 
     /// What was spent after another moment.
@@ -51,6 +43,53 @@ impl Cpu {
     pub fn total(self) -> Duration {
         self.user + self.system
     }
+}
+
+/// A process among others, of `/proc/PID/stat`.
+#[derive(Clone, Copy, Debug)]
+pub struct Process {
+    /// Its number.
+    pub id: u32,
+    /// Who started it.
+    pub parent: u32,
+    /// What it spent itself.
+    pub cpu: Cpu,
+    /// What its children spent that have ended.
+    pub ended_children: Cpu,
+}
+
+impl Process {
+    /// Those that there are now.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub fn all() -> Result<Vec<Self>, Failed> {
+        let entries = std::fs::read_dir("/proc").map_err(|error| unreadable(&error))?;
+        // Some are no processes, and some have ended by the time that they are read.
+        Ok(entries
+            .filter_map(|entry| Self::of(entry.ok()?.file_name().to_str()?.parse().ok()?).ok())
+            .collect())
+    }
+
+    fn of(id: u32) -> Result<Self, Failed> {
+        let text = std::fs::read_to_string(format!("/proc/{id}/stat")).map_err(|error| unreadable(&error))?;
+        Self::read(id, &text)
+    }
+
+    fn read(id: u32, stat: &str) -> Result<Self, Failed> {
+        // The name of the program, which may hold anything, ends with the last bracket.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let field = |number: usize| -> Result<u32, Failed> {
+            Ok(fields.get(number).ok_or("a line of /proc/PID/stat is too short")?.parse()?)
+        };
+        let time = |number| field(number).map(|ticks| TICK * ticks);
+        let cpu = |first| Ok::<_, Failed>(Cpu { user: time(first)?, system: time(first + 1)? });
+        Ok(Self { id, parent: field(1)?, cpu: cpu(11)?, ended_children: cpu(13)? })
+    }
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    format!("CPU times come from /proc of Linux, which cannot be read: {error}")
 }
 
 /// Bytes of memory that a process has in use.
@@ -71,4 +110,26 @@ pub fn peak_kib() -> Result<u64, Failed> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM in /proc")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_found_behind_any_name() {
+        let line = "7 (a) b (c) S 3 7 7 0 -1 4194560 100 0 0 0 150 50 20 5 20 0 1 0 100 0 0";
+        let process = Process::read(7, line).unwrap();
+        assert_eq!((process.id, process.parent), (7, 3));
+        assert_eq!((process.cpu.user, process.cpu.system), (TICK * 150, TICK * 50));
+        assert_eq!(process.ended_children.total(), TICK * 25);
+        assert!(Process::read(7, "7 (a) S 3").is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_process_is_among_all() {
+        let all = Process::all().unwrap();
+        assert!(all.iter().any(|process| process.id == std::process::id()));
+    }
 }

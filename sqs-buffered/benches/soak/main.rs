@@ -28,11 +28,12 @@ use server::Server;
 const HELP: &str = "\
 Sends and receives while requests go wrong, and counts what is lost.
 
-  --seconds COUNT   how long producers send, 60 by default
+  --seconds COUNT   how long producers send, 60 by default; fractions of one are allowed
   --rate COUNT      messages a second for each of the two queues, 1000 by default
   --faults SHARE    share of requests that each fault strikes, 0.05 by default
   --seed NUMBER     of the server's chance; a random one by default
-  --svg FILE        also draws memory over time
+  --svg FILE        also draws memory over time;
+                    cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help            this text
 
 There are ten kinds of faults, most of which strike most requests: with the default, about a third of all requests fail. The
@@ -45,7 +46,7 @@ const PRODUCERS: usize = 8;
 const GROUPS: usize = 64;
 
 struct Options {
-    seconds: u64,
+    time: Duration,
     rate: u32,
     faults: f64,
     seed: Option<u64>,
@@ -59,14 +60,21 @@ fn main() -> ExitCode {
 }
 
 fn run(mut arguments: Arguments) -> Result<(), Failed> {
-    let mut options = Options { seconds: 60, rate: 1000, faults: 0.05, seed: None, svg: None, serves: false };
+    let mut options = Options {
+        time: Duration::from_secs(60),
+        rate: 1000,
+        faults: 0.05,
+        seed: None,
+        svg: None,
+        serves: false,
+    };
     while let Some(option) = arguments.option() {
         match option.as_str() {
-            "--seconds" => options.seconds = arguments.number(1..=1_000_000)?,
+            "--seconds" => options.time = arguments.seconds()?,
             "--rate" => options.rate = arguments.number(1..=1_000_000)?,
             "--faults" => options.faults = arguments.number(0.0..=0.2)?,
             "--seed" => options.seed = Some(arguments.number(0..=u64::MAX)?),
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             "--serve" => options.serves = true,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -101,10 +109,11 @@ async fn soak(options: Options) -> Result<(), Failed> {
         tokio::spawn(async move { consumer.run().await });
     }
     let mut memory = Vec::new();
-    for _ in 0..options.seconds {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let now = Memory { clients: resident(std::process::id())?, server: resident(server.id())? };
-        report::show(&runs, start.elapsed(), now);
+    while start.elapsed() < options.time {
+        tokio::time::sleep(Duration::from_secs(1).min(options.time.saturating_sub(start.elapsed()))).await;
+        let (clients, server) = (resident(std::process::id())?, resident(server.id())?);
+        let now = Memory { at: start.elapsed(), clients, server };
+        report::show(&runs, now);
         memory.push(now);
     }
     eprintln!();

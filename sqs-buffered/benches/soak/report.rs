@@ -13,18 +13,20 @@ use crate::ledger::Run;
 /// Resident memory at a moment, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
+    /// Since the start.
+    pub(crate) at: Duration,
     pub(crate) clients: u64,
     pub(crate) server: u64,
 }
 
 /// A line over the one before, on standard error.
-pub(crate) fn show(runs: &[Arc<Run>], took: Duration, memory: Memory) {
+pub(crate) fn show(runs: &[Arc<Run>], memory: Memory) {
     let queue = |run: &Arc<Run>| {
         let (accepted, open) = (run.accepted.load(Ordering::Relaxed), run.lost());
         format!("   {}: {accepted} accepted, {open} not received yet", kind(run))
     };
-    let (seconds, queues) = (took.as_secs(), runs.iter().map(queue).collect::<String>());
-    let Memory { clients, server } = memory;
+    let (seconds, queues) = (memory.at.as_secs(), runs.iter().map(queue).collect::<String>());
+    let Memory { clients, server, .. } = memory;
     let memory = format!("   clients {} MiB, server {} MiB ", clients >> 20, server >> 20);
     // Whoever closed standard error does not want to see it.
     let _ = write!(std::io::stderr(), "\r{seconds:>5} s{queues}{memory}");
@@ -63,13 +65,13 @@ pub(crate) fn print(
     }
 }
 
-/// Memory over seconds, of which there is one value each.
+/// Memory over seconds.
 pub(crate) fn plot(memory: &[Memory]) -> Canvas {
     let line = |name: &str, colour, of: fn(&Memory) -> u64| Line {
         name: name.to_owned(),
         colour,
         dashed: false,
-        points: (1..).map(f64::from).zip(memory.iter().map(of).map(mib)).collect(),
+        points: memory.iter().map(|memory| (memory.at.as_secs_f64(), mib(of(memory)))).collect(),
     };
     let lines = Lines {
         title: "Memory while requests go wrong",

@@ -1,9 +1,8 @@
 //! The server in a process of its own, so that the memory of the clients is theirs alone.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use sqs_benchmarks::server::Server as Process;
 use sqs_client::config::{Credentials, Region};
 use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
@@ -13,9 +12,7 @@ use crate::Failed;
 
 /// A server, as its parent sees it.
 pub(crate) struct Server {
-    process: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    process: Process,
     pub(crate) url: String,
     pub(crate) seed: String,
 }
@@ -23,20 +20,11 @@ pub(crate) struct Server {
 impl Server {
     /// Starts this program again, as a server of which each fault strikes so many of the requests.
     pub(crate) fn start(share: f64, seed: Option<u64>) -> Result<Self, Failed> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--serve", "--faults", &share.to_string()]);
-        command.args(seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (orders, answers) = process.stdin.take().zip(process.stdout.take()).ok_or("no pipes")?;
-        let mut server = Self {
-            process,
-            orders,
-            answers: BufReader::new(answers),
-            url: String::new(),
-            seed: String::new(),
-        };
-        (server.url, server.seed) = (server.line()?, server.line()?);
-        Ok(server)
+        let words = ["--serve".to_owned(), "--faults".to_owned(), share.to_string()].into_iter();
+        let seed = seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]);
+        let mut process = Process::of_this_program(words.chain(seed))?;
+        let (url, seed) = (process.line()?, process.line()?);
+        Ok(Self { process, url, seed })
     }
 
     pub(crate) fn client(&self) -> sqs_client::Client {
@@ -49,10 +37,10 @@ impl Server {
 
     /// Lets nothing go wrong any more, and says how often what did.
     pub(crate) fn calm(&mut self) -> Result<Vec<(u64, String)>, Failed> {
-        self.orders.write_all(b"calm\n")?;
+        self.process.tell("calm")?;
         let mut faults = Vec::new();
         loop {
-            match self.line()? {
+            match self.process.line()? {
                 line if line.is_empty() => return Ok(faults),
                 line => {
                     let (times, name) = line.split_once(' ').ok_or("no fault and its times")?;
@@ -64,22 +52,6 @@ impl Server {
 
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
-    }
-
-    fn line(&mut self) -> Result<String, Failed> {
-        let mut line = String::new();
-        if self.answers.read_line(&mut line)? == 0 {
-            return Err("the server has ended".into());
-        }
-        Ok(line.trim_end().to_owned())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // An error says that it is gone already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -23,7 +23,8 @@ Compares single sends, the buffered client and batches made by hand.
   --latency LIST      milliseconds that the server takes for an answer, 0,5,20 by default
   --producers LIST    how many tasks send, 1,64 by default
   --rows TEXT         only rows with this text in their names, and the ceiling
-  --svg FILE          also draws messages a second
+  --svg FILE          also draws messages a second;
+                      cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help              this text
 
 Batches by hand are sent by as many tasks as there are producers: the same concurrency, and ten times the messages on their
@@ -31,7 +32,9 @@ way that producers have there who await each send; the second row of batches by 
 as these. The buffered client has its default of batches in flight, and in the two last rows as many as there are producers. Where answers are
 awaited later, 1,000 messages are on their way, in the last row more than the client has room for, so that producers wait.
 
-The table goes to standard output. CPU is that of this process, user and system, a message.";
+The server is sqs-mock-server, which is built if need be; the environment variable BENCH_SERVER names another program that
+takes its options and greets like it. The table goes to standard output. CPU is that of this process, user and system, a
+message.";
 
 /// Messages on their way where answers are awaited later, over all producers.
 const UNANSWERED: usize = 1000;
@@ -62,7 +65,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             "--latency" => options.latencies = arguments.numbers(0..=10_000)?,
             "--producers" => options.producers = arguments.numbers(1..=10_000)?,
             "--rows" => options.rows = arguments.value()?,
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_benchmarks::figures::{cell, ratio};
 use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
 
 /// What a run gave.
@@ -24,7 +25,7 @@ impl Measured {
     /// Microseconds; nobody knows them when it took less than the hundredth of a second that `/proc` tells.
     fn cpu_per_message(&self) -> Option<f64> {
         let micros = self.cpu.as_secs_f64() * 1e6 / self.rate() / self.took.as_secs_f64();
-        (micros > 0.0).then_some(micros)
+        (micros > 0.0 && micros.is_finite()).then_some(micros)
     }
 
     pub(crate) fn cells(&self, ceiling: &Self) -> String {
@@ -34,11 +35,11 @@ impl Measured {
         };
         let (rate, cpu) = (self.rate(), self.cpu_per_message());
         let (p50, p99) = (shown(quantile(50)), shown(quantile(99)));
-        let of_cpu = cpu.zip(ceiling.cpu_per_message()).map(|(cpu, ceiling)| format!("{:.2}", cpu / ceiling));
-        let of_cpu = of_cpu.unwrap_or("-".to_owned());
+        let of_cpu = cpu.zip(ceiling.cpu_per_message()).and_then(|(cpu, ceiling)| ratio(cpu, ceiling));
+        let of_cpu = cell(of_cpu, 2);
         let cpu = cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.1} us"));
-        let (of_rate, fill) = (rate / ceiling.rate(), self.fill);
-        format!("{rate:.0} | {of_rate:.2} | {p50} | {p99} | {cpu} | {of_cpu} | {fill:.1} |")
+        let (of_rate, fill) = (cell(ratio(rate, ceiling.rate()), 2), self.fill);
+        format!("{rate:.0} | {of_rate} | {p50} | {p99} | {cpu} | {of_cpu} | {fill:.1} |")
     }
 }
 

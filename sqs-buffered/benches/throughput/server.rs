@@ -1,49 +1,38 @@
 //! The server, a process of its own.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
+use sqs_benchmarks::server::Server as Process;
 use sqs_client::Client;
 use sqs_client::config::{Credentials, Region};
 
 use crate::Failed;
 
+/// Names the program of another server. It is none of `SQS_MOCK_..`: those are settings of the server itself.
+const PROGRAM: &str = "BENCH_SERVER";
+
 /// A server that runs until this is dropped.
 pub(crate) struct Server {
-    process: Child,
+    _process: Process,
     url: String,
 }
 
 impl Server {
     /// A server whose answers take so long.
     pub(crate) fn start(latency_ms: u64) -> Result<Self, Failed> {
-        let binary = std::env::var_os("SQS_MOCK_SERVER").map_or_else(Self::built, |path| Ok(path.into()))?;
+        let program = std::env::var_os(PROGRAM).map_or_else(built, |path| Ok(path.into()))?;
         let fault = format!(
             r#"{{"effect":"latency","latency_ms":{latency_ms},"actions":["SendMessage","SendMessageBatch"]}}"#
         );
-        let mut command = Command::new(binary);
-        command.args(["--port", "0"]).stdout(Stdio::piped());
+        let mut command = Command::new(program);
+        command.args(["--port", "0"]).env_remove(PROGRAM).stdout(Stdio::piped());
         if latency_ms > 0 {
             command.args(["--fault", &fault]);
         }
-        let mut process = command.spawn()?;
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-        let url = line.split_whitespace().next_back().ok_or("no greeting")?.to_owned();
-        Ok(Self { process, url })
-    }
-
-    /// Beside this binary, built if need be.
-    fn built() -> Result<std::path::PathBuf, Failed> {
-        let arguments = ["build", "--release", "--quiet", "--package", "sqs-mock-server"];
-        let status = Command::new(env!("CARGO")).args(arguments).status()?;
-        let this = std::env::current_exe()?;
-        let directory = this.parent().and_then(|deps| deps.parent()).ok_or("no target directory")?;
-        if status.success() {
-            Ok(directory.join("sqs-mock-server"))
-        } else {
-            Err("the server does not build".into())
-        }
+        let mut process = Process::of(command)?;
+        let url = process.line()?.split_whitespace().next_back().ok_or("no greeting")?.to_owned();
+        Ok(Self { _process: process, url })
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -55,10 +44,15 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // An error says that it is gone already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// Beside this binary, built if need be.
+fn built() -> Result<PathBuf, Failed> {
+    let arguments = ["build", "--release", "--quiet", "--package", "sqs-mock-server"];
+    let status = Command::new(env!("CARGO")).args(arguments).status()?;
+    let this = std::env::current_exe()?;
+    let directory = this.parent().and_then(|deps| deps.parent()).ok_or("no target directory")?;
+    if status.success() {
+        Ok(directory.join("sqs-mock-server"))
+    } else {
+        Err("the server does not build".into())
     }
 }

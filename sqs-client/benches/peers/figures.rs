@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqs_benchmarks::figures::median;
 use sqs_benchmarks::process::Cpu;
 
 use crate::Failed;
@@ -11,9 +12,12 @@ use crate::Failed;
 /// How long requests took: a count for each microsecond, so that memory does not grow with the rate.
 pub(crate) struct Times(Vec<u32>);
 
+/// Microseconds that are told apart; the last count is of all that took as long or longer.
+const MOST: usize = 20_000;
+
 impl Default for Times {
     fn default() -> Self {
-        Self(vec![0; 20_000])
+        Self(vec![0; MOST + 1])
     }
 }
 
@@ -36,15 +40,16 @@ impl Times {
         self.0.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// The time that so many of a hundred requests do not exceed, in microseconds.
-    fn percentile(&self, percent: u64) -> usize {
+    /// The time that so many of a hundred requests do not exceed, in microseconds; without end when that is not known.
+    #[expect(clippy::cast_precision_loss, reason = "they are few")]
+    fn percentile(&self, percent: u64) -> f64 {
         let wanted = (self.count() * percent).div_ceil(100);
         let mut seen = 0;
         let at = self.0.iter().position(|&count| {
             seen += u64::from(count);
             seen >= wanted
         });
-        at.unwrap_or(self.0.len())
+        at.filter(|&micros| micros < MOST).map_or(f64::INFINITY, |micros| micros as f64)
     }
 }
 
@@ -70,8 +75,8 @@ impl Figures {
         let a_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
         Self {
             rate: requests / took.as_secs_f64(),
-            p50: times.percentile(50) as f64,
-            p99: times.percentile(99) as f64,
+            p50: times.percentile(50),
+            p99: times.percentile(99),
             user: a_request(cpu.user),
             cpu: a_request(cpu.total()),
             allocations: allocations as f64 / requests,
@@ -82,11 +87,14 @@ impl Figures {
     /// The median of each column.
     pub(crate) fn median(rounds: &[Self]) -> Self {
         let columns: [_; 7] = std::array::from_fn(|column| {
-            let mut values: Vec<f64> = rounds.iter().map(|figures| figures.columns()[column]).collect();
-            values.sort_unstable_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+            median(rounds.iter().map(|figures| figures.columns()[column]), f64::total_cmp).unwrap_or(f64::NAN)
         });
         Self::from(columns)
+    }
+
+    /// A time in microseconds, for readers.
+    pub(crate) fn micros(time: f64) -> String {
+        if time.is_infinite() { format!("> {} ms", MOST / 1000) } else { format!("{time:.0} us") }
     }
 
     fn columns(&self) -> [f64; 7] {

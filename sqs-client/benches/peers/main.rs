@@ -44,12 +44,12 @@ fn run() -> Result<(), Failed> {
 }
 
 fn compare(options: &Options) -> Result<(), Failed> {
-    let server = server::Server::start(options.body)?;
+    let (_server, url) = server::start(options.body)?;
     let mut table = Table::default();
     for _ in 0..options.rounds {
         // Peers take turns, so that a slow moment of the machine strikes none of them alone.
         for measurement in options.measurements() {
-            let figures = measure(&measurement, server.url())?;
+            let figures = measure(&measurement, &url)?;
             table.add(measurement, figures);
         }
     }

@@ -19,13 +19,16 @@ not look at the answers.
   --rows LIST           send,batch,receive by default
   --peers LIST          sqs-client,aws-sdk-sqs,floor by default
   --body KIND           what the bodies of 1 KiB are: text (nothing to escape in JSON; the default) or json (many quotes)
-  --svg FILE            also draws the CPU time of a request as bars
+  --svg FILE            also draws the CPU time of a request as bars;
+                        cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help                this text
 
 The server answers the same bytes always, with the right MD5s: sqs-client verifies each of them, aws-sdk-sqs none. It is a
 process of its own, and so is each measurement, which has a runtime of one thread; the rate shows what that thread does. CPU
 is that of the client's process for one request, in microseconds: what it spends itself, and in brackets with what the kernel
-spends for it. Allocations include reallocations. aws-sdk-sqs has its default HTTP client, without TLS.
+spends for it. Allocations include reallocations; each is counted while CPU is measured, which takes some nanoseconds and so
+favours the client that allocates less. aws-sdk-sqs has its default HTTP client, without TLS. What was too short to be
+measured is `-`.
 
 The table goes to standard output; `of the SDK` compares with aws-sdk-sqs, `of the floor` with the floor of the same run.
 Measure on a machine that does nothing else: two cores suffice.";
@@ -139,7 +142,7 @@ pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
             "--rows" => options.rows = arguments.words()?,
             "--peers" => options.peers = arguments.words()?,
             "--body" => options.body = arguments.word()?,
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => return Ok(Mode::Help),
             // Only this program gives these to itself.
             "--serve" => return Ok(Mode::Serve(arguments.word()?)),

@@ -1,9 +1,8 @@
 //! The server, a process of its own: it reads a request and gives the answer that was made beforehand.
 
 use std::convert::Infallible;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use sqs_benchmarks::server::{Server, until_input_ends};
 use sqs_client::protocol::EncodedResponse;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -20,32 +20,11 @@ use crate::Failed;
 use crate::canned::{self, Body};
 use crate::options::Row;
 
-/// A running server, which ends with this value.
-pub(crate) struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    pub(crate) fn start(body: Body) -> Result<Self, Failed> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--serve", body.as_str()]);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut url = String::new();
-        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut url)?;
-        Ok(Self { process, url: url.trim().to_owned() })
-    }
-
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
+/// A running server, and its URL.
+pub(crate) fn start(body: Body) -> Result<(Server, String), Failed> {
+    let mut server = Server::of_this_program(["--serve", body.as_str()])?;
+    let url = server.line()?;
+    Ok((server, url))
 }
 
 /// Serves until the input ends, which the one who started it holds.
@@ -57,7 +36,7 @@ pub(crate) fn run(body: Body) -> Result<(), Failed> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::spawn(move || runtime.block_on(serve(Arc::new(answers))));
-    std::io::stdin().lock().read_line(&mut String::new())?;
+    until_input_ends();
     Ok(())
 }
 

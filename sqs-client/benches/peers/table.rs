@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use sqs_benchmarks::figures::{cell, ratio};
+
 use crate::figures::Figures;
 use crate::options::{Measurement, Peer};
 
@@ -37,21 +39,23 @@ impl fmt::Display for Table {
             let (sdk, floor) = (self.beside(measurement, Peer::Sdk), self.beside(measurement, Peer::Floor));
             let times = |base: Option<Figures>| {
                 base.map_or("-".to_owned(), |base| {
-                    format!("{:.2} ({:.2})", figures.user / base.user, figures.cpu / base.cpu)
+                    let [user, cpu] = [(figures.user, base.user), (figures.cpu, base.cpu)];
+                    let [user, cpu] = [user, cpu].map(|(value, base)| cell(ratio(value, base), 2));
+                    format!("{user} ({cpu})")
                 })
             };
-            let of_allocations =
-                sdk.map_or("-".to_owned(), |sdk| format!("{:.2}", figures.allocations / sdk.allocations));
+            // Less than the hundredth of a second that `/proc` tells is nothing there.
+            let cpu = Some(figures.cpu).filter(|cpu| *cpu > 0.0);
+            let cpu = cpu.map_or("-".to_owned(), |cpu| format!("{:.1} ({cpu:.1}) us", figures.user));
+            let of_allocations = cell(sdk.and_then(|sdk| ratio(figures.allocations, sdk.allocations)), 2);
             writeln!(
                 f,
-                "| {} | {concurrency} | {} | {:.0} | {:.0} us | {:.0} us | {:.1} ({:.1}) us | {} | {} | {:.1} | {of_allocations} | {:.1} MiB |",
+                "| {} | {concurrency} | {} | {:.0} | {} | {} | {cpu} | {} | {} | {:.1} | {of_allocations} | {:.1} MiB |",
                 row.as_str(),
                 peer.as_str(),
                 figures.rate,
-                figures.p50,
-                figures.p99,
-                figures.user,
-                figures.cpu,
+                Figures::micros(figures.p50),
+                Figures::micros(figures.p99),
                 times(sdk),
                 times(floor),
                 figures.allocations,

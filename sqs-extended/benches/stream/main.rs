@@ -4,6 +4,7 @@
 //! a sink, which shows what the client costs, and s3s with its file store. Each server is a process of its own. Our rows are
 //! `send_stream` and `body_stream`, from the call to the message sent and to the file on the disk, with queues in this process.
 
+mod by_hand;
 mod report;
 mod rows;
 mod server;
@@ -18,6 +19,7 @@ use report::Compared;
 use rows::{DOWN, Row, Setting, UP};
 use server::{Kind, Server};
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::figures::median;
 use sqs_benchmarks::process::{Cpu, now};
 
 const HELP: &str = "\
@@ -29,11 +31,12 @@ Compares streaming a file through sqs-extended with aws-sdk-s3 by hand.
   --parts COUNT       parts on their way at once of everybody, 4 by default
   --servers LIST      sink,s3s by default
   --rows TEXT         only rows with this text in their names
-  --svg FILE          also draws MiB/s as bars
+  --svg FILE          also draws MiB/s as bars;
+                      cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help              this text
 
-The file lies in the directory for temporary files; TMPDIR names another one, and one in memory (/dev/shm) leaves the disk
-out. A download has ended when its bytes are on the disk, whoever writes them. The table goes to standard output. `Of the
+The file lies in the directory for temporary files until the end, also where that comes by Ctrl-c; TMPDIR names another one,
+and one in memory (/dev/shm) leaves the disk out. A download has ended when its bytes are on the disk, whoever writes them. The table goes to standard output. `Of the
 best` is the throughput compared with the best row of aws-sdk-s3 in the same direction against the same server; CPU is
 that of this process, user and system, for the whole file.";
 
@@ -61,7 +64,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             "--parts" => options.setting.in_flight = arguments.number(1..=1000)?,
             "--servers" => options.servers = arguments.words()?,
             "--rows" => options.rows = arguments.value()?,
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             // Only this program gives it to itself.
             "--serve" => return server::run(arguments.word()?, arguments.word()?),
             "--help" | "-h" => {
@@ -77,13 +80,12 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
 }
 
 async fn all(options: &Options) -> Result<Vec<Compared>, Failed> {
-    let directory = tempfile::tempdir()?;
-    let (from, to) = (directory.path().join("from"), directory.path().join("to"));
-    write_file(&from, options.setting.bytes)?;
     report::head();
     let mut compared = Vec::new();
     for &kind in &options.servers {
         let server = Server::start(kind, options.setting.bytes)?;
+        let [from, to] = ["from", "to"].map(|name| server.directory().join(name));
+        write_file(&from, options.setting.bytes)?;
         for (direction, rows, path) in [("up", UP, &from), ("down", DOWN, &to)] {
             if direction == "down" && kind == Kind::S3s {
                 rows::prepare(server.client(), from.clone()).await?;
@@ -129,9 +131,5 @@ async fn measure(
             }
         }
     }
-    let median = |mut times: Vec<(Duration, Duration)>| {
-        times.sort_unstable();
-        times.get(times.len() / 2).copied().unwrap_or_default()
-    };
-    Ok(times.into_iter().map(median).collect())
+    Ok(times.into_iter().map(|times| median(times, Ord::cmp).unwrap_or_default()).collect())
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_benchmarks::figures::{cell, ratio};
 use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
 
 use crate::Options;
@@ -36,8 +37,8 @@ pub(crate) fn rows(
     for (row, (wall, cpu)) in rows.iter().zip(measured) {
         let (seconds, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
         let rate = (bytes >> 20) as f64 / seconds;
-        let of_best = best / seconds;
-        println!("| {kind} | {direction} | {} | {rate:.0} | {of_best:.2} | {cpu:.2} s |", row.name);
+        let of_best = cell(ratio(best, seconds), 2);
+        println!("| {kind} | {direction} | {} | {rate:.0} | {of_best} | {cpu:.2} s |", row.name);
         rates.push((row.name, rate));
     }
     Compared { kind, direction, rates }

@@ -3,20 +3,17 @@
 use std::path::PathBuf;
 
 use aws_sdk_s3::Client;
-use aws_sdk_s3::primitives::{ByteStream, Length};
-use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use futures_util::future::BoxFuture;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqs_client::types::MessageAttributeValue;
 use sqs_extended::{ExtendedClient, Payload, Pointer, PointerClass, S3Store};
 use sqs_mock_server::MockSqs;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
 use crate::Failed;
+use crate::by_hand::{self, Parts};
 use crate::server::BUCKET;
 
 /// Its name.
-const READ: &str = "read";
+pub(crate) const READ: &str = "read";
 
 /// The same for everybody.
 #[derive(Clone, Copy)]
@@ -43,12 +40,14 @@ pub(crate) const UP: &[Row] = &[
         run: |c, s, p, _| Box::pin(ours_up(c, s, p)),
     },
     theirs("aws-sdk-s3, reader of 4 KiB", false, |c, s, p, k| {
-        Box::pin(theirs_up(c, s, p, k, Parts::Path(4 << 10)))
+        Box::pin(by_hand::up(c, s, p, k, Parts::Path(4 << 10)))
     }),
     theirs("aws-sdk-s3, reader of 1 MiB", false, |c, s, p, k| {
-        Box::pin(theirs_up(c, s, p, k, Parts::Path(1 << 20)))
+        Box::pin(by_hand::up(c, s, p, k, Parts::Path(1 << 20)))
     }),
-    theirs("aws-sdk-s3, parts in memory", false, |c, s, p, k| Box::pin(theirs_up(c, s, p, k, Parts::Memory))),
+    theirs("aws-sdk-s3, parts in memory", false, |c, s, p, k| {
+        Box::pin(by_hand::up(c, s, p, k, Parts::Memory))
+    }),
 ];
 
 pub(crate) const DOWN: &[Row] = &[
@@ -58,8 +57,8 @@ pub(crate) const DOWN: &[Row] = &[
         reads: true,
         run: |c, s, p, _| Box::pin(ours_down(c, s, p)),
     },
-    theirs("aws-sdk-s3, one request", true, |c, _, p, _| Box::pin(theirs_down(c, p))),
-    theirs("aws-sdk-s3, ranges at once", true, |c, s, p, _| Box::pin(theirs_ranges(c, s, p))),
+    theirs("aws-sdk-s3, one request", true, |c, _, p, _| Box::pin(by_hand::down(c, p))),
+    theirs("aws-sdk-s3, ranges at once", true, |c, s, p, _| Box::pin(by_hand::ranges(c, s, p))),
 ];
 
 const fn theirs(name: &'static str, reads: bool, run: Run) -> Row {
@@ -98,94 +97,4 @@ async fn ours_down(client: &Client, set: Setting, path: PathBuf) -> Result<(), F
     let received = client.receive(&queue).lazy().send().await?.pop().ok_or("no message")?;
     received.body_stream().await?.write_to_path(path).await?;
     Ok(())
-}
-
-#[derive(Clone, Copy)]
-enum Parts {
-    /// The SDK reads the file, so many bytes at a time.
-    Path(usize),
-    /// Each part is read before it is sent.
-    Memory,
-}
-
-impl Parts {
-    async fn body(self, path: PathBuf, from: u64, length: u64) -> Result<ByteStream, Failed> {
-        match self {
-            Self::Path(buffer) => {
-                let builder = ByteStream::read_from().path(path).offset(from).length(Length::Exact(length));
-                Ok(builder.buffer_size(buffer).build().await?)
-            }
-            Self::Memory => {
-                let mut file = tokio::fs::File::open(path).await?;
-                file.set_max_buf_size(usize::try_from(length)?);
-                file.seek(std::io::SeekFrom::Start(from)).await?;
-                let mut part = vec![0; usize::try_from(length)?];
-                file.read_exact(&mut part).await?;
-                Ok(ByteStream::from(part))
-            }
-        }
-    }
-}
-
-async fn theirs_up(
-    client: &Client,
-    set: Setting,
-    path: PathBuf,
-    key: String,
-    how: Parts,
-) -> Result<(), Failed> {
-    let created = client.create_multipart_upload().bucket(BUCKET).key(&key).send().await?;
-    let id = created.upload_id.ok_or("no id")?;
-    let part = set.part as u64;
-    let numbers = 0..i32::try_from(set.bytes.div_ceil(part))?;
-    let tasks = stream::iter(numbers).map(|number| {
-        let from = u64::try_from(number).unwrap_or_default() * part;
-        let length = part.min(set.bytes - from);
-        let request = client.upload_part().bucket(BUCKET).key(&key).upload_id(&id).part_number(number + 1);
-        let path = path.clone();
-        let task = tokio::spawn(async move {
-            let sent = request.body(how.body(path, from, length).await?).send().await?;
-            let part = CompletedPart::builder().part_number(number + 1).set_e_tag(sent.e_tag);
-            Ok::<_, Failed>(part.set_checksum_crc32(sent.checksum_crc32).build())
-        });
-        async { task.await? }
-    });
-    let parts: Vec<_> = tasks.buffered(set.in_flight).try_collect().await?;
-    let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
-    let complete = client.complete_multipart_upload().bucket(BUCKET).key(&key).upload_id(&id);
-    complete.multipart_upload(parts).send().await?;
-    Ok(())
-}
-
-async fn theirs_down(client: &Client, path: PathBuf) -> Result<(), Failed> {
-    let mut body = client.get_object().bucket(BUCKET).key("read").send().await?.body;
-    let mut file = tokio::fs::File::create(path).await?;
-    while let Some(piece) = body.try_next().await? {
-        file.write_all(&piece).await?;
-    }
-    file.flush().await?;
-    Ok(file.sync_all().await?)
-}
-
-async fn theirs_ranges(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
-    let whole = tokio::fs::File::create(&path).await?;
-    whole.set_len(set.bytes).await?;
-    let part = set.part as u64;
-    let tasks = stream::iter(0..set.bytes.div_ceil(part)).map(|number| {
-        let (from, path) = (number * part, path.clone());
-        let last = (from + part).min(set.bytes) - 1;
-        let request = client.get_object().bucket(BUCKET).key("read").range(format!("bytes={from}-{last}"));
-        let task = tokio::spawn(async move {
-            let mut file = tokio::fs::OpenOptions::new().write(true).open(path).await?;
-            file.seek(std::io::SeekFrom::Start(from)).await?;
-            let mut body = request.send().await?.body;
-            while let Some(piece) = body.try_next().await? {
-                file.write_all(&piece).await?;
-            }
-            Ok::<_, Failed>(file.flush().await?)
-        });
-        async { task.await? }
-    });
-    tasks.buffered(set.in_flight).try_collect::<()>().await?;
-    Ok(whole.sync_all().await?)
 }

@@ -1,9 +1,8 @@
 //! The servers, each a process of its own: this program, started again.
 
 use std::fmt;
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
@@ -12,11 +11,14 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
+use sqs_benchmarks::server::{Server as Process, until_input_ends};
 use tokio::net::TcpListener;
 
 use crate::{Failed, sink};
 
 pub(crate) const BUCKET: &str = "payloads";
+/// Where buckets lie in the directory.
+const STORE: &str = "store";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
@@ -46,30 +48,26 @@ impl fmt::Display for Kind {
 }
 
 pub(crate) struct Server {
-    process: Child,
+    _process: Process,
     client: Client,
+    directory: PathBuf,
 }
 
 impl Server {
     pub(crate) fn start(kind: Kind, bytes: u64) -> Result<Self, Failed> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--serve", &kind.to_string(), &bytes.to_string()]);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut url = String::new();
-        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut url)?;
-        Ok(Self { process, client: client(url.trim()) })
+        let mut process =
+            Process::of_this_program(["--serve", &kind.to_string(), &bytes.to_string()].map(str::to_owned))?;
+        let (url, directory) = (process.line()?, process.line()?.into());
+        Ok(Self { _process: process, client: client(&url), directory })
     }
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
-}
 
-impl Drop for Server {
-    /// It ends with its input, and then removes what it has written.
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
+    /// Where files may be written that it removes at its end, which comes also when this process is stopped.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 }
 
@@ -91,17 +89,17 @@ pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), Failed> {
     let address = runtime.block_on(async {
         match kind {
             Kind::Sink => Ok(sink::serve(bytes).await?),
-            Kind::S3s => serve(directory.path()).await,
+            Kind::S3s => serve(&directory.path().join(STORE)).await,
         }
     })?;
-    println!("http://{address}");
-    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    println!("http://{address}\n{}", directory.path().display());
+    until_input_ends();
     runtime.shutdown_background();
     Ok(())
 }
 
-async fn serve(directory: &std::path::Path) -> Result<SocketAddr, Failed> {
-    std::fs::create_dir(directory.join(BUCKET))?;
+async fn serve(directory: &Path) -> Result<SocketAddr, Failed> {
+    std::fs::create_dir_all(directory.join(BUCKET))?;
     let files = s3s_fs::FileSystem::new(directory).map_err(|error| format!("{error:?}"))?;
     let mut builder = S3ServiceBuilder::new(files);
     builder.set_auth(SimpleAuth::from_single("id", "secret"));

@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use sqs_benchmarks::server::until_input_ends;
 use tokio::net::TcpListener;
 
 use crate::Failed;
@@ -62,9 +63,13 @@ impl Answers {
     }
 }
 
-/// What the other process does until it is killed.
+/// What the other process does until its input ends.
 pub(crate) fn run(port: u16) -> Result<(), Failed> {
     let answers: &'static Answers = Box::leak(Box::new(Answers::new()));
+    std::thread::spawn(|| {
+        until_input_ends();
+        std::process::exit(0);
+    });
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         loop {

@@ -2,6 +2,7 @@
 //!
 //! | Module | What it is about |
 //! |---|---|
+//! | `options` | the command line |
 //! | `peer` | which servers there are, and how each is started |
 //! | `obtain` | pinned packages of pip, Maven and cargo, kept below the target folder |
 //! | `process` | a server as a process: its first answer, CPU time and memory |
@@ -16,6 +17,7 @@
 mod check;
 mod floor;
 mod obtain;
+mod options;
 mod peer;
 mod process;
 mod report;
@@ -23,84 +25,34 @@ mod requests;
 mod wire;
 mod work;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
+use options::{Mode, Options};
 use peer::Peer;
 use process::{Process, Usage};
 use report::Measured;
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
-use work::{Bench, Operation, Tally};
+use sqs_benchmarks::figures::median;
+use work::{Operation, Tally};
 
-const HELP: &str = "\
-sqs-mock-server beside other servers that speak SQS, and beside the floor.
-
-cargo bench -p sqs-mock-server --bench peers -- [OPTION..]
-
-  --servers LIST       which, in this order; all by default:
-                       floor,sqs-mock-server,rustack,elasticmq,moto
-  --rounds COUNT       how often each operation has its turn, after one turn that does not count; 4 by default
-  --requests COUNT     sends in a turn, and four times as many as batches; 20000 by default
-  --seconds COUNT      the longest that a turn takes; 3 by default, fractions of one are allowed
-  --connections COUNT  how many there are, each with one request on its way; 8 by default
-  --svg FILE           also draws CPU time
-  --prepare            installs the other servers below the target folder, and measures nothing
-  --help               this text
-
-Servers run one after the other, each alone and as its project starts it. All get the same bytes: AWS JSON with bodies of
-1,000 bytes, over connections that stay open where the server lets them. A turn is sends, then batches of ten, then as
-many receives of ten with a batch that deletes them, so that a queue never runs dry and does not pile up.
-
-Every answer must have status 200 and as many entries as were asked for. The floor is a bare hyper server that answers
-bytes of the same sizes. CPU is that of the server's process and its children, user and system (Linux only). `of the
-floor` and `sqs-mock-server is` compare CPU time of the same run. Memory is resident after the last turn, beside the
-number of messages that are left in the queue by then: all who sent alike hold alike, slow ones fewer. The first answer
-counts from the start of the process to the end of a ListQueues, by the median of three starts.
-
-A server that cannot be had here (python3, mvn with java, or cargo is missing, or there is no way to their registries) is
-skipped with a line that says so, and one that gives a wrong answer is left out with a line. When that happens to the
-floor or to sqs-mock-server, the exit status is 1.
-The tables go to standard output as Markdown, what is going on to standard error.";
+/// That of the binary of sqs-mock-server: the floor has the same.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How often a server is started.
 const STARTS: usize = 3;
-
-struct Options {
-    servers: Vec<Peer>,
-    bench: Bench,
-    rounds: usize,
-    svg: Option<PathBuf>,
-    only_prepare: bool,
-}
 
 fn main() -> ExitCode {
     ended(run(Arguments::of_process()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
-    let bench = Bench { requests: 20_000, most: Duration::from_secs(3), connections: 8 };
-    let mut options =
-        Options { servers: Peer::ALL.to_vec(), bench, rounds: 4, svg: None, only_prepare: false };
-    while let Some(option) = arguments.option() {
-        match option.as_str() {
-            "--servers" => options.servers = arguments.words()?,
-            "--rounds" => options.rounds = arguments.number(1..=1000)?,
-            "--requests" => options.bench.requests = arguments.number(1..=10_000_000)?,
-            "--seconds" => options.bench.most = arguments.seconds()?,
-            "--connections" => options.bench.connections = arguments.number(1..=1000)?,
-            "--svg" => options.svg = Some(arguments.path()?),
-            "--prepare" => options.only_prepare = true,
-            // Only this program gives it to itself.
-            floor::CHILD => return floor::run(arguments.word()?),
-            "--help" | "-h" => {
-                println!("{HELP}");
-                return Ok(());
-            }
-            _ => return Err(arguments.unknown(HELP)),
-        }
+fn run(arguments: Arguments) -> Result<(), Failed> {
+    match options::read(arguments)? {
+        Mode::Help => println!("{}", options::HELP),
+        Mode::Floor(port) => floor::run(port)?,
+        Mode::Compare(options) => compare(&options)?,
     }
-    compare(&options)
+    Ok(())
 }
 
 fn compare(options: &Options) -> Result<(), Failed> {
@@ -143,7 +95,6 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
         (1..STARTS).map(|_| Ok(Process::start(start)?.first_answer)).collect::<Result<_, Failed>>()?;
     let process = Process::start(start)?;
     starts.push(process.first_answer);
-    starts.sort_unstable();
     let queue = check::create_queue(process.address)?;
     if peer != Peer::Floor {
         check::keeps_messages(process.address, &queue)?;
@@ -163,5 +114,5 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
     }
     eprintln!("\r\x1b[K{peer}: done");
     let Usage { memory, .. } = process.usage()?;
-    Ok(Measured { peer, tallies, memory, first_answer: starts[starts.len() / 2] })
+    Ok(Measured { peer, tallies, memory, first_answer: median(starts, Ord::cmp).unwrap_or_default() })
 }

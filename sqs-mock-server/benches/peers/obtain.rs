@@ -1,13 +1,16 @@
 //! Other servers, pinned, from pip, Maven and cargo; they stay below `target/peers` for the next run.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::Failed;
 
 const MOTO: &str = "moto[server]==5.2.5";
 const RUSTACK: &str = "rustack-cli@0.12.0";
 const ELASTICMQ: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/elasticmq.xml");
+
+/// Lines of a failed installation that are shown.
+const LAST_WORDS: usize = 20;
 
 /// A program, or what is missing for it.
 type Obtained = Result<Result<PathBuf, String>, Failed>;
@@ -85,12 +88,28 @@ fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) 
     }
     eprintln!("installing {name} ..");
     std::fs::create_dir_all(keep())?;
-    install()?;
+    install().map_err(|error| {
+        // Paths of this machine and the like are nothing for the report.
+        eprintln!("{error}");
+        let error = error.to_string();
+        format!("it cannot be downloaded: {}", error.lines().next().unwrap_or_default())
+    })?;
     Ok(std::fs::write(stamp, pinned)?)
 }
 
-/// Runs a command, whose words on standard output are no part of ours.
+/// Runs a command. The error begins with a line of ours; the last words of the command follow.
 fn run(command: &mut Command) -> Result<(), Failed> {
-    let status = command.stdout(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().display().to_string();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{program} failed, {}\n{}", output.status, last_words(&output)).into())
+}
+
+/// Which of both outputs says what went wrong differs: Maven tells it on standard output.
+fn last_words(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let lines: Vec<_> = stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty()).collect();
+    lines.split_at(lines.len().saturating_sub(LAST_WORDS)).1.join("\n")
 }

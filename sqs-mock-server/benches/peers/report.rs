@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_benchmarks::figures;
 use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale, thousands};
 
 use crate::peer::Peer;
@@ -50,8 +51,8 @@ pub(crate) fn print(measured: &[Measured]) {
         };
         for Measured { peer, tallies, .. } in measured {
             let Some(tally) = tallies.get(place) else { continue };
-            let floor = micros(Peer::Floor).map(|floor| tally.micros() / floor);
-            let ours = micros(Peer::Ours).map(|ours| ours / tally.micros());
+            let floor = micros(Peer::Floor).and_then(|floor| figures::ratio(tally.micros(), floor));
+            let ours = micros(Peer::Ours).and_then(|ours| figures::ratio(ours, tally.micros()));
             println!(
                 "| {operation} | {} | {} | {:.1} µs | {} | {} |",
                 peer.title(),

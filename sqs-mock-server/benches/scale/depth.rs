@@ -16,7 +16,10 @@ const HELD: usize = 500;
 const OPERATIONS: [&str; 4] =
     ["send", "receive + delete", "change visibility", "a request that asks no queue"];
 
-/// The lines are over messages.
+/// Those that have lines: the last one asks no queue.
+const PLOTTED: std::ops::Range<usize> = 0..OPERATIONS.len() - 1;
+
+/// The lines are over messages; both kinds of queues have the same colours.
 pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
     let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     println!("| messages | queue | {} |", OPERATIONS.join(" | "));
@@ -26,7 +29,8 @@ pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
         let label = if kind == "FIFO" { "FIFO, 1,000 groups" } else { kind };
         let rows: Vec<_> =
             sizes.iter().map(|size| (*size, row(label, *size, Deep::new(name, *size, GROUPS)))).collect();
-        curves.extend((0..OPERATIONS.len() - 1).map(|operation| curve(kind, operation, &rows)));
+        let dashed = kind == "FIFO";
+        curves.extend(PLOTTED.map(|operation| Line { dashed, ..curve(kind, operation, &rows) }));
     }
     println!();
     curves
@@ -43,25 +47,29 @@ fn cells(times: [Duration; 4]) -> String {
     times.map(|time| format!("{} µs", micros(time))).join(" | ")
 }
 
-/// The line of an operation on one kind of queue; both kinds have the same colour.
+/// The line of an operation over messages or groups.
 fn curve(kind: &str, operation: usize, rows: &[(usize, [Duration; 4])]) -> Line {
     let number = |size: usize| u32::try_from(size).map_or(0.0, f64::from);
     let points = rows.iter().map(|(size, times)| (number(*size), times[operation].as_secs_f64() * 1e6));
     let name = format!("{}, {kind}", OPERATIONS[operation]);
-    Line { name, colour: operation, dashed: kind == "FIFO", points: points.collect() }
+    Line { name, colour: operation, dashed: false, points: points.collect() }
 }
 
+/// The lines are over groups, in colours of their own.
 pub(crate) fn by_groups(quick: bool) -> Vec<Line> {
     let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     println!("| FIFO groups | messages | {} |", OPERATIONS.join(" | "));
     println!("|--:|--:|--:|--:|--:|--:|");
-    for groups in groups {
-        let messages = 100_000.max(*groups);
-        let cells = cells(Deep::new("orders.fifo", messages, *groups).measure());
-        println!("| {} | {} | {cells} |", thousands(*groups), thousands(messages));
+    let mut rows = Vec::new();
+    for &groups in groups {
+        let messages = 100_000.max(groups);
+        let times = Deep::new("orders.fifo", messages, groups).measure();
+        println!("| {} | {} | {} |", thousands(groups), thousands(messages), cells(times));
+        rows.push((groups, times));
     }
     println!();
-    Vec::new()
+    let line = |operation| Line { colour: PLOTTED.end + operation, ..curve("by groups", operation, &rows) };
+    PLOTTED.map(line).collect()
 }
 
 /// A queue with many messages.

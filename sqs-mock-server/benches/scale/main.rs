@@ -30,26 +30,28 @@ cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      up to 10,000 messages, groups and 1,000 queues only
   --only LIST  of depth, groups, expiry, queues, pollers, memory; all of them by default
-  --svg FILE   also draws the figures of depth: microseconds over messages in the queue
+  --svg FILE   also draws the figures of depth and groups: microseconds over messages in the queue;
+               cargo runs benches in the folder of their package: that is where a relative FILE begins
   --help       this text
 
 Requests are AWS JSON, handed to the server in this process: decoding and encoding count, sockets do not.
 The tables go to standard output as Markdown, what is going on to standard error.";
 
-/// A part by its name; it gives what can be plotted over messages, which is nothing for most.
+/// A part by its name; it gives what can be plotted, which is nothing for most.
 #[derive(Clone, Copy)]
 struct Part {
     name: &'static str,
     measure: fn(bool) -> Vec<Line>,
+    has_plot: bool,
 }
 
 const PARTS: [Part; 6] = [
-    Part { name: "depth", measure: depth::by_messages },
-    Part { name: "groups", measure: depth::by_groups },
-    Part { name: "expiry", measure: expiry::at_once },
-    Part { name: "queues", measure: breadth::by_queues },
-    Part { name: "pollers", measure: pollers::woken },
-    Part { name: "memory", measure: memory::by_kind },
+    Part { name: "depth", measure: depth::by_messages, has_plot: true },
+    Part { name: "groups", measure: depth::by_groups, has_plot: true },
+    Part { name: "expiry", measure: expiry::at_once, has_plot: false },
+    Part { name: "queues", measure: breadth::by_queues, has_plot: false },
+    Part { name: "pollers", measure: pollers::woken, has_plot: false },
+    Part { name: "memory", measure: memory::by_kind, has_plot: false },
 ];
 
 impl FromStr for Part {
@@ -80,7 +82,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
         match option.as_str() {
             "--quick" => options.quick = true,
             "--only" => options.parts = arguments.words()?,
-            "--svg" => options.svg = Some(arguments.path()?),
+            "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(());
@@ -89,17 +91,17 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             _ => return Err(arguments.unknown(HELP)),
         }
     }
-    if options.svg.is_some() && options.parts.iter().all(|part| part.name != "depth") {
-        return Err("--svg draws the figures of depth, which --only leaves out".into());
+    if options.svg.is_some() && options.parts.iter().all(|part| !part.has_plot) {
+        return Err("--svg draws the figures of depth and groups, which --only leaves out".into());
     }
     let mut curves = Vec::new();
-    for Part { name, measure } in options.parts {
+    for Part { name, measure, .. } in options.parts {
         eprintln!("{name} ..");
         curves.extend(measure(options.quick));
     }
     let plot = Lines {
         title: "What an operation costs as a queue grows (no sockets)",
-        across: "messages in the queue; each line is ten times the one before",
+        across: "messages in the queue, or groups of 100,000 messages and more; each line is ten times the one before",
         scale: Scale::Log,
         upwards: "microseconds, less is better",
         lines: curves,

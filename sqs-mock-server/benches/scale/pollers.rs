@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use sqs_benchmarks::figures::median;
 use sqs_benchmarks::plot::Line;
 
 use crate::wire::{Rig, micros, send, thousands};
@@ -56,9 +57,8 @@ async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
         woken += polls.load(Ordering::Relaxed);
         park(&mut pollers);
     }
-    times.sort_unstable();
     let woken = u32::try_from(woken).unwrap_or(u32::MAX);
-    (times[times.len() / 2], f64::from(woken) / f64::from(MESSAGES))
+    (median(times, Ord::cmp).unwrap_or_default(), f64::from(woken) / f64::from(MESSAGES))
 }
 
 /// Counts how often a future runs.

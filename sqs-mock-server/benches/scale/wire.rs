@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
+use sqs_benchmarks::figures::median;
 use sqs_client::transport::Transport as _;
 use sqs_mock_server::{InProcess, MockSqs};
 use tokio::runtime::{Builder, Runtime};
@@ -44,19 +45,16 @@ impl Rig {
 
     /// What a request takes, by the median of many rounds. Each request gets a number of its own.
     pub(crate) fn time<F: Future>(&self, mut request: impl FnMut(u32) -> F) -> Duration {
-        let mut rounds: Vec<_> = (0..ROUNDS)
-            .map(|round| {
-                let start = Instant::now();
-                self.runtime.block_on(async {
-                    for number in 0..REQUESTS {
-                        request(round * REQUESTS + number).await;
-                    }
-                });
-                start.elapsed() / REQUESTS
-            })
-            .collect();
-        rounds.sort_unstable();
-        rounds[rounds.len() / 2]
+        let rounds = (0..ROUNDS).map(|round| {
+            let start = Instant::now();
+            self.runtime.block_on(async {
+                for number in 0..REQUESTS {
+                    request(round * REQUESTS + number).await;
+                }
+            });
+            start.elapsed() / REQUESTS
+        });
+        median(rounds, Ord::cmp).unwrap_or_default()
     }
 
     /// What a request takes that asks nothing of a queue.
@@ -99,8 +97,7 @@ pub(crate) fn micros(time: Duration) -> String {
 }
 
 /// 1000000 is 1,000,000.
+#[expect(clippy::cast_precision_loss, reason = "nothing here is counted as far as that")]
 pub(crate) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
+    sqs_benchmarks::plot::thousands(number as f64)
 }

@@ -8,8 +8,9 @@ use sqs_benchmarks::arguments::Failed;
 use sqs_benchmarks::process::now;
 
 use crate::benchmark::Benchmark;
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, Places, Stop};
 use crate::machine;
+use crate::temporary::Temporary;
 
 /// Lines of standard error that say what went wrong.
 const LAST_WORDS: usize = 12;
@@ -68,25 +69,35 @@ impl Chapter {
             // That of another run is none of this; an error says that there is none.
             let _ = std::fs::remove_file(plot);
         }
-        let ran = chapter.run(quick, plot.as_deref(), stop).await;
+        let ran = match Temporary::beside(out) {
+            Ok(temporary) => chapter.run(quick, plot.as_deref(), temporary.path(), stop).await,
+            Err(error) => Err(error),
+        };
         chapter.outcome = ran.unwrap_or_else(|error| Outcome::CannotRun(error.to_string()));
         chapter.plot = chapter.plot.filter(|_| plot.is_some_and(|plot| plot.exists()));
         chapter
     }
 
-    async fn run(&mut self, quick: bool, svg: Option<&Path>, stop: &mut Stop) -> Result<Outcome, Failed> {
+    async fn run(
+        &mut self,
+        quick: bool,
+        svg: Option<&Path>,
+        temporary: &Path,
+        stop: &mut Stop,
+    ) -> Result<Outcome, Failed> {
         let root = machine::repository();
+        let places = Places { directory: &root, temporary };
         // The cargo that has started this one.
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         for build in self.benchmark.builds(&cargo) {
-            match outcome(&child::run(&build, &root, stop).await?) {
+            match outcome(&child::run(&build, places, stop).await?) {
                 Outcome::Done => {}
                 other => return Ok(other),
             }
         }
         self.idle = machine::idle_share().await;
         let start = now();
-        let ended = child::run(&self.benchmark.words(&cargo, quick, svg), &root, stop).await?;
+        let ended = child::run(&self.benchmark.words(&cargo, quick, svg), places, stop).await?;
         self.took = start.elapsed();
         let outcome = outcome(&ended);
         self.output = ended.stdout;

@@ -26,6 +26,13 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// Where a process runs, and where it may write what nobody keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) temporary: &'a Path,
+}
+
 /// Whether this process was told to stop, by Ctrl-c or by the signal that services get.
 #[derive(Debug)]
 pub(crate) struct Stop {
@@ -64,29 +71,40 @@ impl Stop {
     }
 }
 
-/// Runs a command, program first, and waits until it has ended.
-pub(crate) async fn run(words: &[String], directory: &Path, stop: &mut Stop) -> Result<Ended, Failed> {
+/// Runs a command, program first, and waits until it has ended, and what it has started with it.
+pub(crate) async fn run(words: &[String], places: Places<'_>, stop: &mut Stop) -> Result<Ended, Failed> {
     let (program, arguments) = words.split_first().ok_or("no program")?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(directory).kill_on_drop(true);
+    command.args(arguments).current_dir(places.directory).env("TMPDIR", places.temporary).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn().map_err(|error| format!("cannot run {program}: {error}"))?;
+    let group = child.id();
     let (stdout, stderr) = child.stdout.take().zip(child.stderr.take()).ok_or("no pipes")?;
-    let (mut kept_out, mut kept_err) = (Vec::new(), Vec::new());
-    let outputs = async {
-        tokio::join!(
-            pass(stdout, std::io::stdout(), &mut kept_out),
-            pass(stderr, std::io::stderr(), &mut kept_err)
-        );
-    };
-    let status = tokio::select! {
-        () = outputs => Some(child.wait().await?),
-        () = stop.told() => {
-            end(&mut child).await?;
-            None
+    let (mut kept_out, mut kept_err, mut open) = (Vec::new(), Vec::new(), true);
+    let status = {
+        let outputs = async {
+            tokio::join!(
+                pass(stdout, std::io::stdout(), &mut kept_out),
+                pass(stderr, std::io::stderr(), &mut kept_err)
+            );
+        };
+        let mut outputs = std::pin::pin!(outputs);
+        let status = loop {
+            tokio::select! {
+                status = child.wait() => break Some(status?),
+                () = stop.told() => break None,
+                () = &mut outputs, if open => open = false,
+            }
+        };
+        // A server that a benchmark left behind holds the pipes.
+        end(&mut child, group).await?;
+        if open {
+            // What left the group holds them too, and is not waited for when it does not end.
+            let _ = tokio::time::timeout(GRACE, outputs).await;
         }
+        status
     };
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Ended { status, stdout: text(kept_out), stderr: text(kept_err) })
@@ -105,8 +123,7 @@ async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl Write, kept: &mut V
 }
 
 /// Tells the whole group to end, and ends it if it does not.
-async fn end(child: &mut Child) -> Result<(), Failed> {
-    let group = child.id();
+async fn end(child: &mut Child, group: Option<u32>) -> Result<(), Failed> {
     signal("TERM", group).await;
     if tokio::time::timeout(GRACE, child.wait()).await.is_err() {
         child.start_kill()?;
@@ -127,46 +144,4 @@ async fn signal(name: &str, group: Option<u32>) {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    async fn shell(script: &str) -> Ended {
-        let words = ["sh", "-c", script].map(str::to_owned);
-        run(&words, Path::new("/"), &mut Stop::new().unwrap()).await.unwrap()
-    }
-
-    #[tokio::test]
-    async fn output_is_kept_apart_by_stream() {
-        let ended = shell("echo table; echo progress >&2; exit 3").await;
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("table\n", "progress\n"));
-        assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
-    }
-
-    #[tokio::test]
-    async fn output_is_kept_up_to_its_bound() {
-        let mut kept = Vec::new();
-        pass(vec![7; MOST + 1000].as_slice(), std::io::sink(), &mut kept).await;
-        assert_eq!(kept.len(), MOST);
-    }
-
-    #[tokio::test]
-    async fn programs_that_there_are_not_are_named() {
-        let words = ["no-such-program".to_owned()];
-        let error = run(&words, Path::new("/"), &mut Stop::new().unwrap()).await.unwrap_err();
-        assert!(error.to_string().starts_with("cannot run no-such-program: "), "{error}");
-    }
-
-    #[tokio::test]
-    async fn a_group_that_is_told_to_end_does_so_with_what_it_has_started() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000 & echo $!; wait"]).process_group(0).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdout = child.stdout.take().unwrap();
-        let mut line = [0; 32];
-        assert_ne!(stdout.read(&mut line).await.unwrap(), 0);
-        end(&mut child).await.unwrap();
-        // The grandchild held the other end of the pipe: it is gone when that is closed.
-        let closed = tokio::time::timeout(GRACE, stdout.read(&mut line)).await;
-        assert_eq!(closed.expect("what it has started still runs").unwrap(), 0);
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@
 //! | `child` | a process whose output passes through and is kept, and which ends with this one |
 //! | `machine` | what the figures were measured on, and whether it did something else |
 //! | `chapter` | what became of a benchmark |
+//! | `temporary` | what benchmarks write and nobody keeps |
 //! | `report` | the report, as Markdown |
 
 mod benchmark;
@@ -21,6 +22,7 @@ mod child;
 mod machine;
 mod options;
 mod report;
+mod temporary;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -25,7 +25,8 @@ What comes out is DIR/report.md: the machine, whether it was idle, and a chapter
 repeats it alone, its tables and its plots, which are SVGs beside the report. Figures stand beside those of others and of
 the floor (the same work without what is measured) in the same run. Tables appear on standard output as they come, what is
 going on appears on standard error. The report is written anew after each benchmark, so that Ctrl-c, which ends whatever
-runs, loses nothing that was measured.
+runs, loses nothing that was measured. Files that benchmarks write on the way lie in a folder below DIR, or below TMPDIR
+where that is set, which is removed after each.
 
 The first run builds each package with optimizations: 20 minutes on two cores. server-peers installs the servers that it
 compares below the target folder: rustack with cargo, ElasticMQ with mvn and java, moto with python3. What cannot be had is
