@@ -1,24 +1,22 @@
-//! The one place where clients take randomness: jitter of pauses, and ids that only have to be different. For the layers
-//! over this crate too, and for nobody else.
+//! Randomness: jitter for pauses, and ids that leave the process.
+//!
+//! The layers over this crate use it too; it is no part of the public API.
 
+/// From 0 up to, but not including, 1. For jitter alone: the sequence is predictable.
 #[expect(clippy::disallowed_methods, reason = "this is the seed module")]
-fn next() -> u64 {
-    fastrand::u64(..)
-}
-
-/// From 0 up to, but not including, 1.
-#[expect(clippy::cast_precision_loss, reason = "53 bits are kept")]
 pub fn unit() -> f64 {
-    (next() >> 11) as f64 / (1_u64 << 53) as f64
+    fastrand::f64()
 }
 
 /// A random UUID (version 4) as text.
+///
+/// The bits come from the operating system at each call. A generator inside the process would repeat ids in forked
+/// processes and restored snapshots, and SQS accepts and drops a message with a repeated deduplication id.
+///
+/// # Panics
+/// The operating system has no randomness. Every `HashMap` needs it too.
 pub fn uuid() -> String {
-    let bits = (u128::from(next()) << 64) | u128::from(next());
-    let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
-    [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
+    uuid::Uuid::new_v4().to_string()
 }
 
 #[cfg(test)]
@@ -31,7 +29,15 @@ mod tests {
         assert_eq!(id.len(), 36);
         assert_eq!(id.as_bytes()[14], b'4');
         assert!(b"89ab".contains(&id.as_bytes()[19]));
-        assert_ne!(id, uuid());
+    }
+
+    #[test]
+    fn uuids_do_not_repeat_when_the_generator_of_jitter_does() {
+        fastrand::seed(7);
+        let (jitter, id) = (unit(), uuid());
+        fastrand::seed(7);
+        assert!((unit() - jitter).abs() < f64::EPSILON, "the jitter repeats");
+        assert_ne!(uuid(), id);
     }
 
     #[test]
