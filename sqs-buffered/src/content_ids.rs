@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::client::{CallOptions, Execute, OperationError as _, Retries};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
 use tokio::time::Instant;
@@ -76,6 +76,7 @@ async fn ask<H: Execute>(handle: &H, queue_url: &str) -> Result<bool, H::Error> 
     input.queue_url = Some(queue_url.to_owned());
     let name = QueueAttributeName::ContentBasedDeduplication;
     input.attribute_names = Some(vec![name.clone()]);
-    let output = handle.execute_once::<GetQueueAttributes>(&input).await?;
+    let output =
+        handle.execute::<GetQueueAttributes>(&input, CallOptions::with_retries(Retries::Never)).await?;
     Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::client::{Execute, OperationError};
+use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
 use sqs_client::operation::Operation;
 use tokio::time::{Instant, timeout_at};
 use tracing::Span;
@@ -130,7 +130,8 @@ impl<K: Kind> Request<K> {
             Ok(places) => places,
             Err(error) => return Answer::Failed(kind::failure(&error).unsent(is_passing(&error))),
         };
-        let result = handle.execute_once::<K::Operation>(&self.input).await;
+        let result =
+            handle.execute::<K::Operation>(&self.input, CallOptions::with_retries(Retries::Never)).await;
         if let Err(error) = &result {
             tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
         }

@@ -78,9 +78,11 @@ pub trait Input:
         0
     }
 
-    /// Gives messages to FIFO queues a deduplication id from `id` when they have none.
-    fn deduplicate(&mut self, id: fn() -> String) {
+    /// A copy in which each message to a FIFO queue has a deduplication id, from `id` where it had none; `None` if there is
+    /// nothing to add.
+    fn with_deduplication_ids(&self, id: fn() -> String) -> Option<Self> {
         let _ = id;
+        None
     }
 }
 
@@ -167,8 +169,8 @@ macro_rules! special {
         }
     };
     (input send) => {
-        fn deduplicate(&mut self, id: fn() -> String) {
-            crate::types::message::deduplicate(self, id);
+        fn with_deduplication_ids(&self, id: fn() -> String) -> Option<Self> {
+            crate::types::message::with_deduplication_ids(self, id)
         }
 
         fn message_bytes(&self) -> usize {
@@ -176,8 +178,8 @@ macro_rules! special {
         }
     };
     (input send_batch) => {
-        fn deduplicate(&mut self, id: fn() -> String) {
-            crate::types::batch::deduplicate(self, id);
+        fn with_deduplication_ids(&self, id: fn() -> String) -> Option<Self> {
+            crate::types::batch::with_deduplication_ids(self, id)
         }
 
         fn message_bytes(&self) -> usize {

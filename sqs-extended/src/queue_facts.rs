@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
 use tokio::time::Instant;
@@ -75,7 +75,7 @@ impl Almanac {
 pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<QueueFacts, H::Error> {
     let input = GetQueueAttributesInput::builder().queue_url(queue_url);
     let input = input.attribute_names(QueueAttributeName::All).build().map_err(sqs_client::Error::from)?;
-    let output = client.execute::<GetQueueAttributes>(input).await?;
+    let output = client.execute::<GetQueueAttributes>(&input, CallOptions::default()).await?;
     let text = |name| output.attributes().and_then(|all| all.get(&name)).map(String::as_str);
     let seconds = |name| text(name).and_then(|text| text.parse().ok()).map(Duration::from_secs);
     Ok(QueueFacts {

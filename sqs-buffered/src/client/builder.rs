@@ -85,7 +85,7 @@ impl<H: Execute> Builder<H> {
     /// How many requests a message may be in, at least 1; by default as many as the
     /// [delivery timeout](Self::delivery_timeout) allows, as in producers of Kafka: what is given up early is lost to the
     /// program, and in a FIFO group takes others with it. The client below repeats none of them
-    /// ([`Execute::execute_once`]).
+    /// ([`Retries::Never`](sqs_client::client::Retries)).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.retry.attempts = attempts;
         self

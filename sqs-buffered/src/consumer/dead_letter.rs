@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqs_client::checksum::message_size;
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
 use sqs_client::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
@@ -46,7 +46,10 @@ async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);
-    let output = handle.execute::<GetQueueAttributes>(input).await.map_err(|error| error.to_string())?;
+    let output = handle
+        .execute::<GetQueueAttributes>(&input, CallOptions::default())
+        .await
+        .map_err(|error| error.to_string())?;
     let attributes = output.attributes.unwrap_or_default();
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
     let arn = policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
@@ -54,7 +57,10 @@ async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
     let mut input = GetQueueUrlInput::default();
     input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
     input.queue_name = parts.next().map(str::to_owned);
-    let output = handle.execute::<GetQueueUrl>(input).await.map_err(|error| format!("{arn}: {error}"))?;
+    let output = handle
+        .execute::<GetQueueUrl>(&input, CallOptions::default())
+        .await
+        .map_err(|error| format!("{arn}: {error}"))?;
     output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))
 }
 

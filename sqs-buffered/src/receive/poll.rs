@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::client::{Execute, OperationError};
+use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
 use sqs_client::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName};
@@ -62,7 +62,7 @@ pub(super) async fn poll<H: Execute>(
                 monitor.tally.receives_abandoned.one();
                 return Ok(None);
             }
-            answered = source.client.handle().execute_once::<ReceiveMessage>(&input) => answered,
+            answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
         };
         let error = match answered {
             Ok(output) => return Ok(Some(answer(output, &[], began))),

@@ -1,6 +1,6 @@
 //! For how long messages are hidden: as said, or as the queue says.
 
-use sqs_client::client::{Execute, OperationError as _};
+use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
@@ -64,7 +64,7 @@ async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, H::Error> {
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::VisibilityTimeout]);
-    let output = source.client.handle().execute::<GetQueueAttributes>(input).await?;
+    let output = source.client.handle().execute::<GetQueueAttributes>(&input, CallOptions::default()).await?;
     let attributes = output.attributes.unwrap_or_default();
     Ok(attributes.get(&QueueAttributeName::VisibilityTimeout).and_then(|seconds| seconds.parse().ok()))
 }

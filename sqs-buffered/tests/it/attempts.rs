@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Builder, Entry, Linger, SendErrorKind};
 use sqs_client::checksum::md5_of_body;
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::{Action, Operation};
 use sqs_client::service_error::ErrorCode;
@@ -103,11 +103,14 @@ impl Spy {
 impl Execute for Spy {
     type Error = sqs_client::Error;
 
-    async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Self::Error> {
-        self.inner.execute::<O>(input).await
-    }
-
-    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Self::Error> {
+    async fn execute<O: Operation>(
+        &self,
+        input: &O::Input,
+        options: CallOptions,
+    ) -> Result<O::Output, Self::Error> {
+        if options.retries != Retries::Never {
+            return self.inner.execute::<O>(input, options).await;
+        }
         match self.look(input) {
             Some(Fortune::Panic) => panic!("on purpose"),
             Some(Fortune::LatePanic) => {
@@ -119,7 +122,7 @@ impl Execute for Spy {
                 let _bomb = Bomb;
                 std::future::pending().await
             }
-            None => self.inner.execute_once::<O>(input).await,
+            None => self.inner.execute::<O>(input, options).await,
         }
     }
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::header::{DATE, HOST, USER_AGENT};
 use tokio::time::Instant;
 
+use super::execute::Retries;
 use super::shared::Shared;
 use crate::error::{Cause, Context, Error, may_have_acted};
 use crate::protocol::EncodedRequest;
@@ -26,17 +27,7 @@ pub(super) struct Call {
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) operation_timeout: Option<Duration>,
     pub(super) started: Instant,
-    pub(super) repeats: Repeats,
-}
-
-/// Who makes further attempts when one fails.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Repeats {
-    AsConfigured,
-    /// The caller where the service may have acted on the request.
-    InDoubtByCaller,
-    /// Here only what a correction of clock or token lets succeed, which the service has not acted on.
-    ByCaller,
+    pub(super) retries: Retries,
 }
 
 /// An answer that gives no output.
@@ -120,7 +111,7 @@ impl Shared {
             let corrected = !was_corrected && self.correct(failure, &failed);
             was_corrected |= corrected;
             let (jitter, time_left) = (crate::random::unit(), call.time_left());
-            let decision = if call.repeats == Repeats::ByCaller && !corrected {
+            let decision = if call.retries == Retries::Never && !corrected {
                 Decision::GiveUp
             } else {
                 let mut bucket = lock(&self.bucket);
@@ -129,7 +120,7 @@ impl Shared {
             match decision {
                 Decision::GiveUp => return Err(error),
                 Decision::RetryAfter(pause)
-                    if context.maybe_acted && call.repeats == Repeats::InDoubtByCaller =>
+                    if context.maybe_acted && call.retries == Retries::UnlessInDoubt =>
                 {
                     context.repeat_after = Some(pause);
                     return Err(Error::new(failed.cause, context.clone()));

@@ -5,7 +5,6 @@ use crate::operation::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
 
 use super::Client;
-use super::attempts::Repeats;
 
 /// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
 ///
@@ -34,48 +33,54 @@ pub trait Execute: Clone + Send + Sync + 'static {
     /// Why an operation fails.
     type Error: OperationError;
 
-    /// Runs one operation.
+    /// Runs one operation. The input stays as it is: a layer that has to change something sends a changed copy.
     ///
     /// # Errors
     /// The implementation's error type says.
     fn execute<O: Operation>(
         &self,
-        input: O::Input,
-    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
-
-    /// Runs one operation in one attempt, for callers that repeat it themselves: they have to know of each attempt what came
-    /// of it, and the next one has to be the same request. So nothing is generated that would differ from attempt to attempt,
-    /// such as deduplication ids. An attempt that the service refused for its clock or its expired token may be made again.
-    /// The input is the caller's, and stays as it is: what a layer has to change, it changes in a copy.
-    ///
-    /// A layer over a client passes it on to that client; without that it is [`execute`](Self::execute) of a copy.
-    ///
-    /// # Errors
-    /// As of `execute`.
-    fn execute_once<O: Operation>(
-        &self,
         input: &O::Input,
-    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
-        self.execute::<O>(input.clone())
+        options: CallOptions,
+    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+}
+
+/// How one call is made. The default is what `send()` on a builder does.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// Which failed attempts the client repeats.
+    pub retries: Retries,
+    /// The error of an earlier call for the same purpose: its attempts and its time count as those of this call.
+    pub earlier: Option<Error>,
+}
+
+impl CallOptions {
+    /// Options with these retries.
+    pub fn with_retries(retries: Retries) -> Self {
+        Self { retries, earlier: None }
     }
 
-    /// Runs one operation, and does not repeat a request that the service may have acted on: for layers whose requests
-    /// must not be repeated as they are. `earlier` is the error of the request before, if one was sent for the same purpose: its
-    /// attempts and its time count. The input is the caller's, who may change it and run it again; it stays as it was, but for a deduplication id that the client generates.
-    ///
-    /// Implementations that repeat nothing need not provide it.
-    ///
-    /// # Errors
-    /// As of [`execute`](Self::execute). [`repeat_after`](Error::repeat_after) says when the request would have been
-    /// repeated.
-    fn execute_unrepeated<O: Operation>(
-        &self,
-        input: &mut O::Input,
-        earlier: Option<&Error>,
-    ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send {
-        let _ = earlier;
-        self.execute::<O>(input.clone())
+    /// Continues after a call that failed with `error`.
+    pub fn after(mut self, error: Option<Error>) -> Self {
+        self.earlier = error;
+        self
     }
+}
+
+/// Which failed attempts the client repeats.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Retries {
+    /// Those that the [retry settings](crate::config::retry) allow.
+    #[default]
+    AsConfigured,
+    /// Of those, only attempts that the service has certainly not acted on. For requests that must not be repeated
+    /// unchanged; [`Error::repeat_after`] says when the client would have repeated the request.
+    UnlessInDoubt,
+    /// None, for callers with retries of their own. A request that SQS refuses for a wrong clock or an expired token is
+    /// still sent once more with the right one. The client generates no deduplication ids, which would differ
+    /// from attempt to attempt.
+    Never,
 }
 
 /// What layers over a client have to know of the errors of the client below, whichever that is.
@@ -108,22 +113,15 @@ impl OperationError for Error {
 impl Execute for Client {
     type Error = Error;
 
-    async fn execute<O: Operation>(&self, mut input: O::Input) -> Result<O::Output, Error> {
-        self.shared.generate_ids(&mut input);
-        self.shared.call::<O>(&input, Repeats::AsConfigured, None).await
-    }
-
-    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Error> {
-        self.shared.call::<O>(input, Repeats::ByCaller, None).await
-    }
-
-    async fn execute_unrepeated<O: Operation>(
+    async fn execute<O: Operation>(
         &self,
-        input: &mut O::Input,
-        earlier: Option<&Error>,
+        input: &O::Input,
+        options: CallOptions,
     ) -> Result<O::Output, Error> {
-        self.shared.generate_ids(input);
-        self.shared.call::<O>(input, Repeats::InDoubtByCaller, earlier).await
+        match self.shared.with_deduplication_ids(input, options.retries) {
+            Some(input) => self.shared.call::<O>(&input, &options).await,
+            None => self.shared.call::<O>(input, &options).await,
+        }
     }
 }
 
@@ -141,6 +139,6 @@ impl<B: InputBuilder, H: Execute> FluentBuilder<B, H> {
     pub async fn send(self) -> Result<OutputOf<B>, H::Error> {
         let (builder, handle) = self.into_parts();
         let input = builder.build().map_err(Error::from)?;
-        handle.execute::<<B::Input as Input>::Operation>(input).await
+        handle.execute::<<B::Input as Input>::Operation>(&input, CallOptions::default()).await
     }
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 
-pub use execute::{Execute, OperationError};
+pub use execute::{CallOptions, Execute, OperationError, Retries};
 pub use paginator::{Paginator, PaginatorItems};
 pub use queue::Queue;
 

@@ -2,7 +2,7 @@
 
 use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, fn_stream::FnStream};
 
-use super::Execute;
+use super::{CallOptions, Execute};
 use crate::error::Error;
 use crate::operation::{Input, InputBuilder, Operation};
 use crate::operation::{
@@ -141,7 +141,9 @@ where
                 *input.page_size() = page_size.or(*input.page_size()).or(Some(DEFAULT_PAGE));
                 let mut token = input.start().map(str::to_owned);
                 loop {
-                    let page = handle.execute::<<B::Input as Input>::Operation>(input.clone()).await;
+                    let page = handle
+                        .execute::<<B::Input as Input>::Operation>(&input, CallOptions::default())
+                        .await;
                     let next = page.as_ref().ok().and_then(PagedOutput::next_token).map(str::to_owned);
                     let next = next.filter(|next| !next.is_empty());
                     let repeated = stop_on_duplicate_token && next == token;

@@ -16,7 +16,8 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::{Empty, display};
 
-use super::attempts::{Call, Refused, Repeats};
+use super::attempts::{Call, Refused};
+use super::execute::{CallOptions, Retries};
 use super::shared::Shared;
 use crate::config::DeduplicationIds;
 use crate::config::timeout::TimeoutConfig;
@@ -31,20 +32,20 @@ use crate::validate::Validate as _;
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Shared {
-    /// Gives messages the deduplication ids that the client is to generate: once for all attempts.
-    pub(super) fn generate_ids(&self, input: &mut impl Input) {
-        if self.config.deduplication_ids == DeduplicationIds::Generate {
-            input.deduplicate(crate::random::uuid);
-        }
+    /// A copy with the deduplication ids that the client generates, if there are any to generate: once for all attempts.
+    pub(super) fn with_deduplication_ids<I: Input>(&self, input: &I, retries: Retries) -> Option<I> {
+        let generates =
+            self.config.deduplication_ids == DeduplicationIds::Generate && retries != Retries::Never;
+        if generates { input.with_deduplication_ids(crate::random::uuid) } else { None }
     }
 
     pub(super) async fn call<O: Operation>(
         &self,
         input: &O::Input,
-        repeats: Repeats,
-        earlier: Option<&Error>,
+        options: &CallOptions,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
+        let earlier = options.earlier.as_ref();
         let attempts = earlier.map_or(0, Error::attempts);
         // The timeout of the operation is for all requests, whoever repeats them.
         let begun = earlier.and_then(Error::begun).map_or(started, Instant::from_std);
@@ -55,7 +56,7 @@ impl Shared {
             ..Context::default()
         };
         let span = self.span(O::ACTION, input.queue_url());
-        let exchange = self.exchange::<O>(input, &mut context, begun, repeats);
+        let exchange = self.exchange::<O>(input, &mut context, begun, options.retries);
         let result = exchange.instrument(span.clone()).await;
 
         let error = result.as_ref().err();
@@ -79,7 +80,7 @@ impl Shared {
         input: &O::Input,
         context: &mut Context,
         started: Instant,
-        repeats: Repeats,
+        retries: Retries,
     ) -> Result<O::Output, Error> {
         if self.config.validate_input {
             input.validate().map_err(|error| Error::new(Cause::Invalid(error), context.clone()))?;
@@ -87,7 +88,7 @@ impl Shared {
         let protocol = self.config.protocol;
         let encoded = protocol.encode_request(input);
         let encoded = encoded.map_err(|error| Error::new(Cause::Encode(error), context.clone()))?;
-        let call = Call { repeats, ..self.plan(encoded, input.wait_time(), started) };
+        let call = Call { retries, ..self.plan(encoded, input.wait_time(), started) };
         let mut output = None;
         let mut accept = |response: &http::Response<Bytes>| {
             let status = response.status().as_u16();
@@ -120,7 +121,7 @@ impl Shared {
         // A sum that is out of range is as good as no limit.
         let attempt_timeout = attempt.and_then(|timeout| timeout.checked_add(wait));
         let operation_timeout = timeouts.operation_timeout().and_then(|timeout| timeout.checked_add(wait));
-        Call { encoded, attempt_timeout, operation_timeout, started, repeats: Repeats::AsConfigured }
+        Call { encoded, attempt_timeout, operation_timeout, started, retries: Retries::AsConfigured }
     }
 
     fn verified<O: Operation>(

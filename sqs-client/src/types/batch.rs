@@ -162,13 +162,20 @@ shape! {
     }
 }
 
-/// Gives the messages to a FIFO queue a deduplication id each when they have none.
-pub(crate) fn deduplicate(input: &mut SendMessageBatchInput, id: fn() -> String) {
-    if input.queue_url().is_some_and(super::message::is_fifo) {
-        for entry in input.entries.iter_mut().flatten() {
-            entry.message_deduplication_id.get_or_insert_with(id);
-        }
+/// The batch with a deduplication id for each message, where a FIFO queue needs one and one is missing.
+pub(crate) fn with_deduplication_ids(
+    input: &SendMessageBatchInput,
+    id: fn() -> String,
+) -> Option<SendMessageBatchInput> {
+    let lacks_id = |entry: &SendMessageBatchRequestEntry| entry.message_deduplication_id.is_none();
+    if !input.queue_url().is_some_and(super::message::is_fifo) || !input.entries().iter().any(lacks_id) {
+        return None;
     }
+    let mut input = input.clone();
+    for entry in input.entries.iter_mut().flatten() {
+        entry.message_deduplication_id.get_or_insert_with(id);
+    }
+    Some(input)
 }
 
 /// A message alone, as it would be in a batch: without an id, and without the URL of its queue.
@@ -197,8 +204,9 @@ mod tests {
             entry.set_message_deduplication_id(id.map(Into::into)).build().expect("complete")
         };
         let batch = SendMessageBatchInput::builder().queue_url("http://h/0/q.fifo");
-        let mut batch = batch.entries(entry(None)).entries(entry(Some("own"))).build().expect("complete");
-        deduplicate(&mut batch, || "generated".to_owned());
+        let batch = batch.entries(entry(None)).entries(entry(Some("own"))).build().expect("complete");
+        let batch = with_deduplication_ids(&batch, || "generated".to_owned()).expect("one had no id");
+        assert_eq!(with_deduplication_ids(&batch, || unreachable!("each has an id")), None);
         let ids: Vec<_> =
             batch.entries().iter().filter_map(|entry| entry.message_deduplication_id()).collect();
         assert_eq!(ids, ["generated", "own"]);

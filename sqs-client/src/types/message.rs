@@ -147,11 +147,13 @@ pub(crate) fn is_fifo(queue_url: &str) -> bool {
     queue_url.ends_with(".fifo")
 }
 
-/// Gives a message to a FIFO queue a deduplication id when it has none.
-pub(crate) fn deduplicate(input: &mut SendMessageInput, id: fn() -> String) {
-    if input.queue_url().is_some_and(is_fifo) {
-        input.message_deduplication_id.get_or_insert_with(id);
-    }
+/// The message with a deduplication id, where a FIFO queue needs one and there is none.
+pub(crate) fn with_deduplication_ids(
+    input: &SendMessageInput,
+    id: fn() -> String,
+) -> Option<SendMessageInput> {
+    let lacks_id = input.queue_url().is_some_and(is_fifo) && input.message_deduplication_id.is_none();
+    lacks_id.then(|| SendMessageInput { message_deduplication_id: Some(id()), ..input.clone() })
 }
 
 #[cfg(test)]
@@ -171,14 +173,14 @@ mod tests {
     fn an_id_is_given_on_fifo_queues_where_there_is_none() {
         for (url, own, expected) in [
             ("http://h/0/q.fifo", None, Some("generated")),
-            ("http://h/0/q.fifo", Some("own"), Some("own")),
+            ("http://h/0/q.fifo", Some("own"), None),
             ("http://h/0/q", None, None),
         ] {
             let send = SendMessageInput::builder().queue_url(url);
-            let mut send =
-                send.set_message_deduplication_id(own.map(str::to_owned)).build().expect("complete");
-            deduplicate(&mut send, || "generated".to_owned());
-            assert_eq!(send.message_deduplication_id(), expected);
+            let send = send.set_message_deduplication_id(own.map(str::to_owned)).build().expect("complete");
+            let with_id = with_deduplication_ids(&send, || "generated".to_owned());
+            let id = with_id.and_then(|send| send.message_deduplication_id);
+            assert_eq!(id.as_deref(), expected);
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use sqs_client::client::Execute as _;
+use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::MaybeRepeated as _;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
-use sqs_client::{Client, ErrorKind};
+use sqs_client::{Client, Error, ErrorKind};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
@@ -55,27 +55,31 @@ async fn after_three_attempts_the_error_says_all_that_is_known() {
     );
 }
 
+fn unless_in_doubt(earlier: Option<Error>) -> CallOptions {
+    CallOptions::with_retries(Retries::UnlessInDoubt).after(earlier)
+}
+
 #[tokio::test]
 async fn what_may_have_been_acted_on_is_not_repeated_when_nothing_may_be() {
     let server = first(1, ResponseTemplate::new(500)).await;
     let client = client(&server.uri());
     let input =
         || SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
-    let error = client.execute_unrepeated::<SendMessage>(&mut input(), None).await.expect_err("not repeated");
+    let error =
+        client.execute::<SendMessage>(&input(), unless_in_doubt(None)).await.expect_err("not repeated");
     assert!(error.is_outcome_unknown() && error.repeat_after().is_some());
     assert_eq!((error.attempts(), requests(&server).await.len()), (1, 1));
-    let sent = client.execute_unrepeated::<SendMessage>(&mut input(), Some(&error)).await.expect("accepted");
+    let sent = client.execute::<SendMessage>(&input(), unless_in_doubt(Some(error))).await.expect("accepted");
     assert!(!sent.is_maybe_repeated());
 }
 
 #[tokio::test]
 async fn attempts_that_were_made_before_count() {
     let server = first(9, ResponseTemplate::new(500)).await;
-    let mut input =
-        SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
     let (client, mut earlier) = (client(&server.uri()), None);
     for number in 1..=3 {
-        let sent = client.execute_unrepeated::<SendMessage>(&mut input, earlier.as_ref()).await;
+        let sent = client.execute::<SendMessage>(&input, unless_in_doubt(earlier)).await;
         let error = sent.expect_err("it is refused");
         assert_eq!((error.attempts(), error.repeat_after().is_some()), (number, number < 3));
         earlier = Some(error);
@@ -85,9 +89,8 @@ async fn attempts_that_were_made_before_count() {
 #[tokio::test]
 async fn a_clear_refusal_is_repeated_also_when_nothing_else_may_be() {
     let server = first(1, refusal(403, "RequestThrottled", "RequestThrottled", "Slow down.")).await;
-    let mut input =
-        SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
-    client(&server.uri()).execute_unrepeated::<SendMessage>(&mut input, None).await.expect("accepted");
+    let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    client(&server.uri()).execute::<SendMessage>(&input, unless_in_doubt(None)).await.expect("accepted");
     assert_eq!(requests(&server).await.len(), 2);
 }
 
@@ -260,9 +263,12 @@ async fn one_attempt_is_one_and_generates_nothing() {
     input.queue_url = Some(FIFO_QUEUE.to_owned());
     input.message_body = Some(HELLO.to_owned());
     input.message_group_id = Some("g".to_owned());
-    let error = client.execute_once::<SendMessage>(&input).await.expect_err("it is not repeated");
+    let error = client
+        .execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never))
+        .await
+        .expect_err("it is not repeated");
     assert!(error.is_retryable() && error.attempts() == 1);
-    client.execute_once::<SendMessage>(&input).await.expect("accepted");
+    client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.expect("accepted");
     let sent: Vec<_> = requests(&server).await.into_iter().map(|request| request.body).collect();
     assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
 }

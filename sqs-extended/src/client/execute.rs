@@ -4,12 +4,11 @@
 //! not concerned:  Input --------------------------> client below -------------------------> Output
 //! concerned:      Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
 //! ```
-//! What is concerned is seen through `Any`, in place. An input that is lent, for one attempt, is copied whole if anything of it
-//! has to be changed; every receive is. Nothing else is moved, copied or allocated.
+//! What is concerned is seen through `Any`, in place. An input is copied if anything in it has to change; every receive is.
 
 use std::any::Any;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::Operation;
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibilityInput;
 use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatchInput;
@@ -44,46 +43,31 @@ type AnyResult<'r> = &'r mut (dyn Any + Send);
 impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
     type Error = Error;
 
-    async fn execute<O: Operation>(&self, input: O::Input) -> Result<O::Output, Error> {
-        if self.is_concerned(&input) {
-            return Box::pin(self.run_changed::<O>(input, Attempts::OfClient)).await;
-        }
-        if is_receive(&input) {
-            return self.run_receive::<O>(input, Attempts::OfClient).await;
-        }
-        self.below::<O>(input, Attempts::OfClient).await
-    }
-
-    /// One attempt below. What goes through the store is stored anew in each, so that no two messages share an object. Where
-    /// a FIFO queue knows a message again that is in it already, the object of the later attempt stays until a sweep. An input
-    /// of which anything has to be changed is copied, all of it: it is the caller's.
-    async fn execute_once<O: Operation>(&self, input: &O::Input) -> Result<O::Output, Error> {
+    /// Each call stores its payloads anew, so that no two messages share an object. If a FIFO queue drops a message as a
+    /// duplicate, the object of the later call stays until a sweep.
+    async fn execute<O: Operation>(
+        &self,
+        input: &O::Input,
+        options: CallOptions,
+    ) -> Result<O::Output, Error> {
         if self.is_concerned(input) {
-            return Box::pin(self.run_changed::<O>(input.clone(), Attempts::One)).await;
+            return Box::pin(self.run_changed::<O>(input.clone(), options)).await;
         }
         if is_receive(input) {
-            return self.run_receive::<O>(input.clone(), Attempts::One).await;
+            return self.run_receive::<O>(input.clone(), options).await;
         }
-        self.inner.execute_once::<O>(input).await.map_err(Error::below)
+        self.below::<O>(input, options).await
     }
-}
-
-/// How often a request may be sent for one call.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Attempts {
-    /// As often as the client below sends it.
-    OfClient,
-    One,
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     async fn run_receive<O: Operation>(
         &self,
         mut input: O::Input,
-        attempts: Attempts,
+        options: CallOptions,
     ) -> Result<O::Output, Error> {
         let terms = before_receive(&mut input);
-        let mut result = self.below::<O>(input, attempts).await;
+        let mut result = self.below::<O>(&input, options).await;
         if let Some(terms) = terms
             && brings_pointers(&result)
         {
@@ -92,12 +76,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         result
     }
 
-    async fn below<O: Operation>(&self, input: O::Input, attempts: Attempts) -> Result<O::Output, Error> {
-        let result = match attempts {
-            Attempts::OfClient => self.inner.execute::<O>(input).await,
-            Attempts::One => self.inner.execute_once::<O>(&input).await,
-        };
-        result.map_err(Error::below)
+    async fn below<O: Operation>(&self, input: &O::Input, options: CallOptions) -> Result<O::Output, Error> {
+        self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
     /// Whether an input has to be changed before it goes below, beyond the names that a receive asks for.
@@ -128,14 +108,14 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     async fn run_changed<O: Operation>(
         &self,
         mut input: O::Input,
-        attempts: Attempts,
+        options: CallOptions,
     ) -> Result<O::Output, Error> {
-        let keep = repeat::keep(&input, attempts);
+        let keep = repeat::keep(&input, options.retries);
         let changed = self.before(&mut input, keep).await?;
         let mut result = match &changed {
             Changed::Batch(batch) if batch.is_empty => Ok(O::Output::default()),
             _ if changed.keeps_payloads() => return self.send::<O>(input, changed).await,
-            _ => self.below::<O>(input, attempts).await,
+            _ => self.below::<O>(&input, options).await,
         };
         self.after(changed, &mut result).await;
         result

@@ -7,12 +7,12 @@
 use std::any::Any;
 use std::time::Duration;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::{Input, MaybeRepeated as _, Operation};
 use tokio::time::sleep;
 
 use super::ExtendedClient;
-use super::execute::{Attempts, Changed};
+use super::execute::Changed;
 use crate::error::Error;
 use crate::offload::Keep;
 use crate::store::PayloadStore;
@@ -30,9 +30,9 @@ impl Changed {
 
 /// Whether a request may be repeated with other objects. FIFO queues do not take a message twice: a request to them is
 /// repeated as it is, by the client below. Nor does anything repeat a request that is to be made once.
-pub(super) fn keep(input: &impl Input, attempts: Attempts) -> Keep {
+pub(super) fn keep(input: &impl Input, retries: Retries) -> Keep {
     let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
-    if is_fifo || attempts == Attempts::One { Keep::Nothing } else { Keep::ForRepetition }
+    if is_fifo || retries != Retries::AsConfigured { Keep::Nothing } else { Keep::ForRepetition }
 }
 
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
@@ -46,8 +46,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> Result<O::Output, Error> {
         let mut earlier: Option<sqs_client::Error> = None;
         let mut result = loop {
-            let result = self.inner.execute_unrepeated::<O>(&mut input, earlier.as_ref()).await;
-            let result = result.map_err(Error::below);
+            let options = CallOptions::with_retries(Retries::UnlessInDoubt).after(earlier.clone());
+            let result = self.inner.execute::<O>(&input, options).await.map_err(Error::below);
             let Some((failed, pause)) = result.as_ref().err().and_then(repetition) else { break result };
             sleep(pause).await;
             // That it could not be stored again is told as an event; what the caller has to know is what came before.

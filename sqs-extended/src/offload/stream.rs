@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput, SendMessageOutput};
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
@@ -143,13 +143,11 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
 impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// Of two messages with one object, the first that is deleted would take it from the other; and a stream cannot be
     /// stored twice. Queues drop the second one when they know it again.
-    async fn send_once(&self, mut input: SendMessageInput) -> Result<SendMessageOutput, Error> {
-        let result = if input.message_deduplication_id.is_some() {
-            self.inner.execute::<SendMessage>(input).await
-        } else {
-            self.inner.execute_unrepeated::<SendMessage>(&mut input, None).await
-        };
-        result.map_err(Error::below)
+    async fn send_once(&self, input: SendMessageInput) -> Result<SendMessageOutput, Error> {
+        let is_deduplicated = input.message_deduplication_id.is_some();
+        let retries = if is_deduplicated { Retries::AsConfigured } else { Retries::UnlessInDoubt };
+        let options = CallOptions::with_retries(retries);
+        self.inner.execute::<SendMessage>(&input, options).await.map_err(Error::below)
     }
 
     async fn upload_stream(&self, pointer: &Pointer, payload: Payload) -> Result<(Doomed<S>, u64), Error> {

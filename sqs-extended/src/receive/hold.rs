@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
 use sqs_client::limits::MAX_BATCH_ENTRIES;
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput,
@@ -118,8 +118,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> Result<(), Error> {
         for handles in handles.chunks(MAX_BATCH_ENTRIES) {
             let input = renewal(queue_url, handles, lease);
-            let output =
-                self.inner.execute::<ChangeMessageVisibilityBatch>(input).await.map_err(Error::below)?;
+            let output = self
+                .inner
+                .execute::<ChangeMessageVisibilityBatch>(&input, CallOptions::default())
+                .await
+                .map_err(Error::below)?;
             if !output.failed.is_empty() {
                 return Err(Error::new(ErrorKind::Client, format!("{:?}", output.failed)));
             }

@@ -1,6 +1,6 @@
 //! What becomes of messages whose object is not there.
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::change_message_visibility::{
     ChangeMessageVisibility, ChangeMessageVisibilityInput,
 };
@@ -43,13 +43,21 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         input.queue_url = Some(queue_url.to_owned());
         input.receipt_handle = handle;
         input.visibility_timeout = Some(0);
-        self.inner.execute::<ChangeMessageVisibility>(input).await.map(drop).map_err(Error::below)
+        self.inner
+            .execute::<ChangeMessageVisibility>(&input, CallOptions::default())
+            .await
+            .map(drop)
+            .map_err(Error::below)
     }
 
     async fn forget(&self, queue_url: &str, handle: Option<String>) -> Result<(), Error> {
         let mut input = DeleteMessageInput::default();
         input.queue_url = Some(queue_url.to_owned());
         input.receipt_handle = handle;
-        self.inner.execute::<DeleteMessage>(input).await.map(drop).map_err(Error::below)
+        self.inner
+            .execute::<DeleteMessage>(&input, CallOptions::default())
+            .await
+            .map(drop)
+            .map_err(Error::below)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput};
 use sqs_client::types::MessageSystemAttributeName;
 
@@ -98,7 +98,12 @@ impl<S: PayloadStore, H: Execute> Receive<S, H> {
         let Self { client, mut input, is_lazy } = self;
         ask(&mut input);
         let terms = Terms::of(&input);
-        match client.inner.execute::<ReceiveMessage>(input).await.map_err(Error::below) {
+        match client
+            .inner
+            .execute::<ReceiveMessage>(&input, CallOptions::default())
+            .await
+            .map_err(Error::below)
+        {
             Ok(output) => Ok(client.open_all(output.messages.unwrap_or_default(), is_lazy, &terms).await),
             Err(error) => client.after_damage(error, is_lazy, &terms).await,
         }

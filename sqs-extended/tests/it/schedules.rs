@@ -8,7 +8,7 @@ use std::task::Poll;
 use bytes::Bytes;
 use futures_util::stream;
 use proptest::prelude::*;
-use sqs_client::client::Execute as _;
+use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
@@ -188,7 +188,8 @@ impl Run {
                 let mut input = SendMessageBatchInput::default();
                 (input.queue_url, input.entries) = (Some(url), Some(self.entries(sizes)));
                 for _ in 0..*attempts {
-                    let send = client.execute_once::<SendMessageBatch>(&input);
+                    let send =
+                        client.execute::<SendMessageBatch>(&input, CallOptions::with_retries(Retries::Never));
                     self.doubts += match within(polls, send).await {
                         None => sizes.len(),
                         Some(Ok(_)) => break,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_client::Client;
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
-use sqs_client::client::Execute as _;
+use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
@@ -322,10 +322,14 @@ async fn one_attempt_is_one_request_on_every_queue() {
         input.queue_url = Some(rig.url.clone());
         input.message_body = Some(large(""));
         input.message_group_id = name.ends_with(".fifo").then(|| "g".to_owned());
-        let error = rig.client.execute_once::<SendMessage>(&input).await.unwrap_err();
+        let error = rig
+            .client
+            .execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never))
+            .await
+            .unwrap_err();
         assert!(error.is_outcome_unknown());
         rig.server.requests().of(Action::SendMessage).expect(1);
-        rig.client.execute_once::<SendMessage>(&input).await.unwrap();
+        rig.client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.unwrap();
         rig.server.requests().of(Action::SendMessage).expect(2);
         assert_eq!((rig.pointers().len(), rig.store.objects().len()), (messages, 2), "{name}");
         assert!(rig.pointers().iter().all(|pointer| rig.store.bytes(pointer).is_some()));
@@ -346,9 +350,9 @@ async fn one_attempt_makes_up_no_deduplication_id() {
     input.queue_url = Some(url);
     input.message_body = Some(large(""));
     input.message_group_id = Some("g".to_owned());
-    client.execute_once::<SendMessage>(&input).await.unwrap_err();
+    client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.unwrap_err();
     assert!(rig.store.objects().is_empty());
-    client.execute::<SendMessage>(input).await.unwrap();
+    client.execute::<SendMessage>(&input, CallOptions::default()).await.unwrap();
     assert_eq!(rig.server.queue("o.fifo").bodies().len(), 1);
 }
 
