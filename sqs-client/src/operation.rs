@@ -23,7 +23,7 @@ use std::time::Duration;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::checksum::{ChecksumMismatch, ChecksumPolicy};
-use crate::types::SetRequestId;
+use crate::types::HasMetadata;
 pub use crate::types::{MaybeRepeated, RequestId};
 use crate::validate::Validate;
 
@@ -36,25 +36,19 @@ pub trait Operation: Send + Sync + 'static {
     /// What it answers.
     type Output: Output;
 
-    /// Verifies the checksums of an answer: all that are wrong or missing, as the policy demands. Operations without
-    /// checksums have none.
-    fn verify(policy: ChecksumPolicy, input: &Self::Input, output: &Self::Output) -> Vec<ChecksumMismatch>;
+    /// Verifies the checksums of an answer as the policy demands. Returns the mismatches for which the call has to fail. A
+    /// receive moves single damaged messages aside instead.
+    #[doc(hidden)]
+    fn verify(
+        policy: ChecksumPolicy,
+        input: &Self::Input,
+        output: &mut Self::Output,
+    ) -> Vec<ChecksumMismatch>;
 }
 
 /// What an operation answers.
 pub trait Output:
-    fmt::Debug
-    + Clone
-    + Default
-    + PartialEq
-    + Serialize
-    + DeserializeOwned
-    + RequestId
-    + SetRequestId
-    + MaybeRepeated
-    + Send
-    + Sync
-    + 'static
+    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + HasMetadata + Send + Sync + 'static
 {
 }
 
@@ -269,7 +263,7 @@ macro_rules! declare {
                     fn verify(
                         policy: crate::checksum::ChecksumPolicy,
                         input: &Self::Input,
-                        output: &Self::Output,
+                        output: &mut Self::Output,
                     ) -> Vec<crate::checksum::ChecksumMismatch> {
                         if policy == crate::checksum::ChecksumPolicy::Off {
                             return Vec::new();

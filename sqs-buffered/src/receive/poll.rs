@@ -65,14 +65,11 @@ pub(super) async fn poll<H: Execute>(
             answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
         };
         let error = match answered {
-            Ok(output) => return Ok(Some(answer(output, &[], began))),
+            Ok(output) => return Ok(Some(answer(output, began))),
             Err(error) => error,
         };
-        if let Some(whole) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
-            let mismatches =
-                error.client_error().map(sqs_client::Error::checksum_mismatches).unwrap_or_default();
-            let damaged: Vec<_> = mismatches.iter().filter_map(|mismatch| mismatch.id()).collect();
-            return Ok(Some(answer(whole.clone(), &damaged, began)));
+        if let Some(output) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
+            return Ok(Some(answer(output.clone(), began)));
         }
         failures += 1;
         is_lost |= error.is_outcome_unknown();
@@ -119,10 +116,9 @@ fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
     source.is_fifo().then(random::uuid)
 }
 
-fn answer(output: ReceiveMessageOutput, damaged: &[&str], began: Instant) -> Answer {
-    let is_damaged = |message: &Message| message.message_id().is_some_and(|id| damaged.contains(&id));
-    let messages = output.messages.unwrap_or_default().into_iter();
-    let (damaged, messages) = messages.partition(is_damaged);
+fn answer(output: ReceiveMessageOutput, began: Instant) -> Answer {
+    let damaged = output.damaged_messages().iter().map(|damaged| damaged.message.clone()).collect();
+    let messages = output.messages.unwrap_or_default();
     let at = Instant::now();
     Answer { at, elapsed: at - began, span: Span::current(), messages, damaged }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqs_client::operation::Operation;
 use sqs_client::protocol::{Answer, EncodedResponse, Protocol, ResponseError};
 use sqs_client::service_error::ServiceError;
-use sqs_client::types::SetRequestId;
+use sqs_client::types::HasMetadata;
 
 use crate::golden_tree::Tree;
 use crate::memory::within_bounds;
@@ -50,7 +50,7 @@ fn output_survives<O: Operation>(output: &O::Output) {
     for (protocol, mut arrives) in
         [(Protocol::AwsJson, output.clone()), (Protocol::Query, through_xml::<O>(output))]
     {
-        arrives.set_request_id(Some(REQUEST_ID.to_owned()));
+        arrives.metadata_mut().request_id = Some(REQUEST_ID.to_owned());
         if protocol == Protocol::AwsJson && O::ACTION.is_void() {
             assert_eq!(arrives, with_id_alone::<O>());
         }
@@ -67,7 +67,7 @@ fn output_survives<O: Operation>(output: &O::Output) {
 
 fn with_id_alone<O: Operation>() -> O::Output {
     let mut output = O::Output::default();
-    output.set_request_id(Some(REQUEST_ID.to_owned()));
+    output.metadata_mut().request_id = Some(REQUEST_ID.to_owned());
     output
 }
 

@@ -25,7 +25,8 @@ use md5::{Digest, Md5};
 use crate::hex;
 use crate::types::{MessageAttributeValue, MessageSystemAttributeValue};
 
-pub use verify::{ChecksumMismatch, ChecksumPolicy};
+pub use crate::types::ChecksumMismatch;
+pub use verify::ChecksumPolicy;
 pub(crate) use verify::{receive_message, send_message, send_message_batch};
 
 /// MD5 as 32 lower-case hex digits, kept inline.

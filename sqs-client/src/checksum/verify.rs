@@ -1,10 +1,11 @@
 //! Compares the checksums of an answer with what was sent, or with what it carries.
 
-use std::fmt;
-
 use super::{Md5Hex, md5_of_attributes, md5_of_bodies, md5_of_body};
 use crate::types::batch::{SendMessageBatchInput, SendMessageBatchOutput};
-use crate::types::message::{ReceiveMessageInput, ReceiveMessageOutput, SendMessageInput, SendMessageOutput};
+use crate::types::message::{
+    ReceiveMessageInput, ReceiveMessageOutput, SendMessageInput, SendMessageOutput, is_fifo,
+};
+use crate::types::{ChecksumMismatch, DamagedMessage, HasMetadata as _};
 
 /// How strictly checksums are verified.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -17,44 +18,6 @@ pub enum ChecksumPolicy {
     /// Nothing is verified.
     Off,
 }
-
-/// A message was damaged on its way, or the service computes checksums in another way.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ChecksumMismatch {
-    /// Which part: `body`, `message attributes` or `message system attributes`.
-    part: &'static str,
-    /// The id of the batch entry, or of the received message.
-    id: Option<String>,
-    /// `None` when there is nothing to hash.
-    expected: Option<String>,
-    /// `None` when the service sent no checksum.
-    found: Option<String>,
-}
-
-impl ChecksumMismatch {
-    /// The id of the batch entry, or of the received message, that is damaged.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-}
-
-impl fmt::Display for ChecksumMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the MD5 of the {}", self.part)?;
-        if let Some(id) = &self.id {
-            write!(f, " of {id}")?;
-        }
-        match (&self.expected, &self.found) {
-            (Some(expected), Some(found)) => write!(f, " is {found} by the service and {expected} here"),
-            (_, None) => {
-                f.write_str(" is missing in the answer (ChecksumPolicy::VerifyIfPresent accepts that)")
-            }
-            (None, Some(found)) => write!(f, " is {found} by the service, but there is nothing to hash here"),
-        }
-    }
-}
-
-impl std::error::Error for ChecksumMismatch {}
 
 /// MD5 of nothing, which some services send for messages without attributes.
 const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -151,20 +114,46 @@ pub(crate) fn send_message_batch(
     comparison.mismatches
 }
 
+/// Moves damaged messages aside. Returns their mismatches if the receive has to fail for them.
 pub(crate) fn receive_message(
     policy: ChecksumPolicy,
-    _: &ReceiveMessageInput,
-    output: &ReceiveMessageOutput,
+    input: &ReceiveMessageInput,
+    output: &mut ReceiveMessageOutput,
 ) -> Vec<ChecksumMismatch> {
-    let mut comparison = Comparison::new(policy);
+    let mut mismatches = mismatches_by_message(policy, output);
+    if mismatches.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    let all = mismatches.iter().flatten().cloned().collect();
+    let mut intact = Vec::new();
+    for (message, mismatches) in output.messages.take().into_iter().flatten().zip(mismatches.drain(..)) {
+        if mismatches.is_empty() {
+            intact.push(message);
+        } else {
+            output.metadata_mut().damaged.push(DamagedMessage { message, mismatches });
+        }
+    }
+    // Later messages of a FIFO group must not overtake a damaged one.
+    let fails = intact.is_empty() || input.queue_url().is_some_and(is_fifo);
+    output.messages = Some(intact);
+    if fails { all } else { Vec::new() }
+}
+
+fn mismatches_by_message(
+    policy: ChecksumPolicy,
+    output: &ReceiveMessageOutput,
+) -> Vec<Vec<ChecksumMismatch>> {
     let bodies: Vec<_> = output.messages().iter().map(|message| message.body().unwrap_or_default()).collect();
-    for (message, body) in output.messages().iter().zip(md5_of_bodies(&bodies)) {
+    let hashes = md5_of_bodies(&bodies);
+    let compared = output.messages().iter().zip(hashes).map(|(message, body)| {
+        let mut comparison = Comparison::new(policy);
         let id = message.message_id();
         comparison.compare("body", id, message.body().map(|_| body), message.md5_of_body());
         let attributes = md5_of_attributes(message.message_attributes.iter().flatten());
         comparison.compare("message attributes", id, attributes, message.md5_of_message_attributes());
-    }
-    comparison.mismatches
+        comparison.mismatches
+    });
+    compared.collect()
 }
 
 #[cfg(test)]
@@ -236,9 +225,31 @@ mod tests {
             |body: &str| Message::builder().message_id("m1").body(body).set_md5_of_body(BODY.map(Into::into));
         let output = |body| ReceiveMessageOutput::builder().messages(message(body).build()).build();
         let input = ReceiveMessageInput::default();
-        assert_eq!(receive_message(ChecksumPolicy::Verify, &input, &output("hello")), []);
-        let damaged = receive_message(ChecksumPolicy::Verify, &input, &output("hellO"));
+        assert_eq!(receive_message(ChecksumPolicy::Verify, &input, &mut output("hello")), []);
+        let damaged = receive_message(ChecksumPolicy::Verify, &input, &mut output("hellO"));
         assert_eq!(damaged.iter().map(ChecksumMismatch::id).collect::<Vec<_>>(), [Some("m1")]);
+    }
+
+    #[test]
+    fn a_damaged_message_is_set_aside_and_fails_a_receive_from_a_fifo_queue_or_without_intact_messages() {
+        let message = |id: &str, body: &str| {
+            Message::builder().message_id(id).body(body).set_md5_of_body(BODY.map(Into::into)).build()
+        };
+        for (url, second, fails) in [
+            ("http://h/0/q", "hello", false),
+            ("http://h/0/q", "hellO", true),
+            ("http://h/0/q.fifo", "hello", true),
+        ] {
+            let input = ReceiveMessageInput::builder().queue_url(url).build().expect("complete");
+            let messages = [message("m1", "hellO"), message("m2", second)];
+            let mut output = ReceiveMessageOutput::builder().set_messages(Some(messages.into())).build();
+            let mismatches = receive_message(ChecksumPolicy::Verify, &input, &mut output);
+            assert_eq!(!mismatches.is_empty(), fails, "{url} {second}");
+            let damaged: Vec<_> =
+                output.damaged_messages().iter().filter_map(|one| one.message.message_id()).collect();
+            let intact: Vec<_> = output.messages().iter().filter_map(Message::message_id).collect();
+            assert_eq!((damaged[0], intact.first()), ("m1", Some(&"m2").filter(|_| second == "hello")));
+        }
     }
 
     #[test]
@@ -247,8 +258,8 @@ mod tests {
             let message =
                 Message::builder().message_id("m1").body("hello").set_md5_of_body(BODY.map(Into::into));
             let message = message.md5_of_message_attributes(sum).build();
-            let output = ReceiveMessageOutput::builder().messages(message).build();
-            receive_message(ChecksumPolicy::Verify, &ReceiveMessageInput::default(), &output)
+            let mut output = ReceiveMessageOutput::builder().messages(message).build();
+            receive_message(ChecksumPolicy::Verify, &ReceiveMessageInput::default(), &mut output)
         };
         assert_eq!(with_sum(ATTRIBUTES.expect("set")).len(), 1);
         assert_eq!(with_sum(MD5_OF_NOTHING), []);

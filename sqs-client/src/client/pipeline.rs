@@ -25,7 +25,7 @@ use crate::error::{Cause, Context, Damaged, Error};
 use crate::observe::CallReport;
 use crate::operation::{Action, Input, Operation};
 use crate::protocol::ResponseError;
-use crate::types::{MaybeRepeated as _, RequestId as _};
+use crate::types::{DamagedMessage, HasMetadata as _, RequestId as _};
 use crate::validate::Validate as _;
 
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
@@ -108,7 +108,7 @@ impl Shared {
         self.attempts(&call, context, &mut accept).await?;
         let mut output = output.unwrap_or_default();
         if context.maybe_acted {
-            output.set_maybe_repeated();
+            output.metadata_mut().maybe_repeated = true;
         }
         self.verified::<O>(input, output, context)
     }
@@ -127,11 +127,19 @@ impl Shared {
     fn verified<O: Operation>(
         &self,
         input: &O::Input,
-        output: O::Output,
+        mut output: O::Output,
         context: &mut Context,
     ) -> Result<O::Output, Error> {
-        let mismatches = O::verify(self.config.checksum_policy, input, &output);
+        let mismatches = O::verify(self.config.checksum_policy, input, &mut output);
         if mismatches.is_empty() {
+            for DamagedMessage { mismatches, .. } in &output.metadata().damaged {
+                let queue_url = input.queue_url().unwrap_or_default();
+                tracing::warn!(
+                    queue_url,
+                    ?mismatches,
+                    "received a damaged message, which SQS will deliver again"
+                );
+            }
             return Ok(output);
         }
         context.request_id = output.request_id().map(str::to_owned);

@@ -23,6 +23,7 @@ use crate::retry::Failure;
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::transport::TransportError;
 
+use crate::types::DamagedMessage;
 pub use crate::types::UnknownVariantError;
 pub(crate) use cause::{Cause, Context, Damaged};
 pub(crate) use class::{classify, may_have_acted};
@@ -202,8 +203,8 @@ impl Error {
     }
 
     /// What the service answered although a checksum is wrong, such as a
-    /// [`ReceiveMessageOutput`](crate::operation::receive_message::ReceiveMessageOutput): nine good messages are
-    /// not lost for a damaged one.
+    /// [`ReceiveMessageOutput`](crate::operation::receive_message::ReceiveMessageOutput) with the intact messages in
+    /// `messages()` and the others in `damaged_messages()`.
     pub fn output<T: 'static>(&self) -> Option<&T> {
         match &self.0.cause {
             Cause::Checksum(damaged) => damaged.output.downcast_ref(),
@@ -276,6 +277,15 @@ impl StdError for Error {
             Cause::Transport(error) => error.source(),
             _ => None,
         }
+    }
+}
+
+/// The error of one damaged message of a receive that succeeded for the others.
+impl From<&DamagedMessage> for Error {
+    fn from(damaged: &DamagedMessage) -> Self {
+        let DamagedMessage { message, mismatches } = damaged.clone();
+        let context = Context { action: Some(Action::ReceiveMessage), ..Context::default() };
+        Self::new(Cause::Checksum(Arc::new(Damaged { mismatches, output: Box::new(message) })), context)
     }
 }
 

@@ -44,7 +44,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderVa
 
 use crate::operation::{Input, Operation};
 use crate::service_error::ServiceError;
-use crate::types::SetRequestId;
+use crate::types::HasMetadata;
 
 pub use answer::Answer;
 pub use detect::Detected;
@@ -220,13 +220,13 @@ fn decode_xml<O: Operation>(
     with_request_id(document.read::<O>(), request_id)
 }
 
-fn with_request_id<T: SetRequestId>(
+fn with_request_id<T: HasMetadata>(
     output: Result<T, DecodeError>,
     request_id: Option<String>,
 ) -> Result<T, ResponseError> {
     match output {
         Ok(mut output) => {
-            output.set_request_id(request_id);
+            output.metadata_mut().request_id = request_id;
             Ok(output)
         }
         Err(error) => Err(ResponseError::unreadable(error, request_id)),

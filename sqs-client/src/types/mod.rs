@@ -28,8 +28,10 @@ mod name;
 mod attribute;
 pub(crate) mod batch;
 mod blob;
+mod damaged;
 mod fluent;
 pub(crate) mod message;
+mod metadata;
 pub(crate) mod move_task;
 pub(crate) mod permission;
 pub(crate) mod queue;
@@ -44,8 +46,12 @@ pub use batch::{
     DeleteMessageBatchRequestEntry, DeleteMessageBatchResultEntry, SendMessageBatchRequestEntry,
     SendMessageBatchResultEntry,
 };
+pub use damaged::{ChecksumMismatch, DamagedMessage};
 pub use fluent::FluentBuilder;
 pub use message::Message;
+#[doc(hidden)]
+pub use metadata::{HasMetadata, ResponseMetadata};
+pub use metadata::{MaybeRepeated, RequestId};
 pub use move_task::ListMessageMoveTasksResultEntry;
 pub use name::{UnknownVariantError, UnknownVariantValue};
 
@@ -60,26 +66,4 @@ pub mod builders {
     };
     pub use super::message::MessageBuilder;
     pub use super::move_task::ListMessageMoveTasksResultEntryBuilder;
-}
-
-/// The id that the service gave to a request; quote it to AWS support.
-pub trait RequestId {
-    /// The id, when the service sent one.
-    fn request_id(&self) -> Option<&str>;
-}
-
-/// Whether an attempt before the one that was answered may have been acted on as well.
-///
-/// Its answer was lost. So of a batch, also entries that this answer calls failed may have been done.
-pub trait MaybeRepeated {
-    /// Whether it may be so.
-    fn is_maybe_repeated(&self) -> bool;
-    /// Says that it may be so.
-    fn set_maybe_repeated(&mut self);
-}
-
-/// Lets the call pipeline put the id of the answer into an output.
-pub trait SetRequestId {
-    /// Stores the id of the answer.
-    fn set_request_id(&mut self, request_id: Option<String>);
 }

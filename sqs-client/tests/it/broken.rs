@@ -11,7 +11,7 @@ use wiremock::matchers::method;
 use wiremock::{Mock, MockServer};
 
 use crate::service::{
-    Act, HELLO, HELLO_MD5, QUEUE, client, impatient, json, raw_service, sent_with_md5, settings,
+    Act, FIFO_QUEUE, HELLO, HELLO_MD5, QUEUE, client, impatient, json, raw_service, sent_with_md5, settings,
 };
 
 const ACCEPTED: &str = r#"{"MessageId":"m-1","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}"#;
@@ -137,11 +137,30 @@ async fn a_damaged_received_message_is_named() {
     assert!(error.to_string().contains("m-7"), "{error}");
     assert_eq!(error.checksum_mismatches()[0].id(), Some("m-7"));
     let output = error.output::<ReceiveMessageOutput>().expect("what came is there");
-    assert_eq!(output.messages()[0].receipt_handle(), Some("handle"), "so that it can be given back");
+    let damaged = &output.damaged_messages()[0].message;
+    assert_eq!(damaged.receipt_handle(), Some("handle"), "so that it can be given back");
 
     let other = error.with_output(ReceiveMessageOutput::builder().build());
     assert_eq!(other.to_string(), error.to_string());
     assert_eq!(other.output::<ReceiveMessageOutput>().expect("another").messages().len(), 0);
+}
+
+#[tokio::test]
+async fn a_damaged_message_does_not_hide_the_intact_ones() {
+    let server = MockServer::start().await;
+    let message = |id: &str, body: &str| {
+        format!(
+            r#"{{"MessageId":"{id}","ReceiptHandle":"h-{id}","Body":"{body}","MD5OfBody":"{HELLO_MD5}"}}"#
+        )
+    };
+    let answer = format!(r#"{{"Messages":[{},{}]}}"#, message("m-1", "hellO"), message("m-2", HELLO));
+    Mock::given(method("POST")).respond_with(json(200, &answer)).mount(&server).await;
+    let receive = client(&server.uri()).receive_message();
+    let output = receive.clone().queue_url(QUEUE).send().await.expect("one is intact");
+    assert_eq!(output.messages().iter().map(|one| one.message_id()).collect::<Vec<_>>(), [Some("m-2")]);
+    assert_eq!(output.damaged_messages()[0].message.receipt_handle(), Some("h-m-1"));
+    let error = receive.queue_url(FIFO_QUEUE).send().await.expect_err("m-2 must not overtake m-1");
+    assert_eq!(error.output::<ReceiveMessageOutput>().expect("the answer").damaged_messages().len(), 1);
 }
 
 #[tokio::test]

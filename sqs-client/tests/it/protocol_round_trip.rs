@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use sqs_client::operation::{Action, Operation};
 use sqs_client::protocol::{EncodedResponse, Protocol, ResponseError};
 use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::types::SetRequestId;
+use sqs_client::types::HasMetadata;
 
 use crate::shapes::{for_each_operation, through_form, through_xml};
 use crate::shapes_arbitrary::arbitrary;
@@ -60,7 +60,7 @@ fn response_survives<O: Operation>(
     let decoded = protocol.decode_response::<O>(status, &headers, &body);
     let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
     let mut arrives = arrives;
-    arrives.set_request_id(Some(REQUEST_ID.to_owned()));
+    arrives.metadata_mut().request_id = Some(REQUEST_ID.to_owned());
     prop_assert_eq!(decoded, arrives, "{}", String::from_utf8_lossy(&body));
     if protocol == Protocol::AwsJson && !O::ACTION.is_void() {
         same_as_serde_json(&body, sent)?;

@@ -8,7 +8,8 @@ use std::any::Any;
 use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute, Retries};
-use sqs_client::operation::{Input, MaybeRepeated as _, Operation};
+use sqs_client::operation::{Input, Operation};
+use sqs_client::types::HasMetadata as _;
 use tokio::time::sleep;
 
 use super::ExtendedClient;
@@ -62,7 +63,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         }
         match result {
             Ok(mut output) => {
-                output.set_maybe_repeated();
+                output.metadata_mut().maybe_repeated = true;
                 Ok(output)
             }
             Err(error) => Err(error.outcome_unknown()),

@@ -1,7 +1,6 @@
 //! From the messages that came to the messages that were sent.
 
 use futures_util::{StreamExt as _, stream};
-use sqs_client::checksum::ChecksumMismatch;
 use sqs_client::client::Execute;
 use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::Message;
@@ -138,12 +137,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         match result {
             Ok(output) => self.open_output(output, terms).await,
             Err(error) => {
-                let Some((damaged, whole)) = sift(error) else { return };
                 let Some(client) = error.client_error() else { return };
                 let Some(mut output) = client.output::<ReceiveMessageOutput>().cloned() else { return };
-                output.messages = Some(whole);
                 self.open_output(&mut output, terms).await;
-                output.messages.get_or_insert_default().extend(damaged);
                 *error = Error::from(client.with_output(output));
             }
         }
@@ -155,29 +151,20 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
     }
 
-    /// The messages of an answer with wrong checksums: those that are damaged come last, as they are.
-    pub(super) async fn after_damage(
+    /// The messages of an answer; the damaged ones come last, as they are.
+    pub(super) async fn open_answer(
         &self,
-        error: Error,
+        mut output: ReceiveMessageOutput,
         is_lazy: bool,
         terms: &Terms,
-    ) -> Result<Vec<ExtendedMessage>, Error> {
-        let Some((damaged, whole)) = sift(&error) else { return Err(error) };
-        let mut messages = self.open_all(whole, is_lazy, terms).await;
-        for message in damaged {
+    ) -> Vec<ExtendedMessage> {
+        let mut messages = self.open_all(output.messages.take().unwrap_or_default(), is_lazy, terms).await;
+        for damaged in output.damaged_messages() {
+            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
             self.tell_failed(&message, &error);
-            let (payload, opener) = (MessagePayload::Failed(error.clone()), Opener::new(&self.shared));
+            let (payload, opener) = (MessagePayload::Failed(error), Opener::new(&self.shared));
             messages.push(ExtendedMessage { message, payload, opener });
         }
-        Ok(messages)
+        messages
     }
-}
-
-/// The messages in an error about checksums: the damaged ones, which nobody looks into, and the others.
-fn sift(error: &Error) -> Option<(Vec<Message>, Vec<Message>)> {
-    let client = error.client_error()?;
-    let output = client.output::<ReceiveMessageOutput>()?;
-    let damaged: Vec<_> = client.checksum_mismatches().iter().map(ChecksumMismatch::id).collect();
-    let is_damaged = |message: &Message| damaged.contains(&message.message_id());
-    Some(output.messages().iter().cloned().partition(is_damaged))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute};
-use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput};
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::MessageSystemAttributeName;
 
 use super::{ExtendedMessage, Terms, ask};
@@ -104,8 +104,12 @@ impl<S: PayloadStore, H: Execute> Receive<S, H> {
             .await
             .map_err(Error::below)
         {
-            Ok(output) => Ok(client.open_all(output.messages.unwrap_or_default(), is_lazy, &terms).await),
-            Err(error) => client.after_damage(error, is_lazy, &terms).await,
+            Ok(output) => Ok(client.open_answer(output, is_lazy, &terms).await),
+            Err(error) => match error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>())
+            {
+                Some(output) => Ok(client.open_answer(output.clone(), is_lazy, &terms).await),
+                None => Err(error),
+            },
         }
     }
 }

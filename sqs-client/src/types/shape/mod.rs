@@ -50,7 +50,7 @@ pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>
 /// `input` (a fluent builder), `output` (a request id), `data` (nothing); `try_output` and `try_data`
 /// have required members, so that their `build` can fail.
 macro_rules! shape {
-    (@struct [$($extra:tt)*] [$($unset:tt)*] [$($meta:tt)*] $name:ident {
+    (@struct [$($extra:tt)*] [$($meta:tt)*] $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
         $($meta)*
@@ -80,7 +80,6 @@ macro_rules! shape {
         #[non_exhaustive]
         pub struct [<$name Builder>] {
             $( pub(crate) $f: stored_type!($card $t), )*
-            $($unset)*
         }
 
         impl [<$name Builder>] {
@@ -91,7 +90,7 @@ macro_rules! shape {
     ($(#[$meta:meta])* data $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
-        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
@@ -103,7 +102,7 @@ macro_rules! shape {
     ($(#[$meta:meta])* try_data $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
-        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             ///
@@ -118,7 +117,7 @@ macro_rules! shape {
     ($(#[$meta:meta])* input $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => { pastey::paste! {
-        shape!(@struct [] [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
+        shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             ///
@@ -141,7 +140,7 @@ macro_rules! shape {
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
-                $name { $( $f: relax!(self.$f, $card $t), )* _request_id: self._request_id, _maybe_repeated: false }
+                $name { $( $f: relax!(self.$f, $card $t), )* _metadata: crate::types::ResponseMetadata::default() }
             }
         }
     }};
@@ -156,7 +155,7 @@ macro_rules! shape {
             /// # Errors
             /// A required member was not set; the error names it.
             pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
-                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _request_id: self._request_id, _maybe_repeated: false })
+                Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _metadata: crate::types::ResponseMetadata::default() })
             }
         }
     }};
@@ -164,25 +163,15 @@ macro_rules! shape {
     (@output [$($meta:tt)*] $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => {
-        shape!(@struct [#[serde(skip)] _request_id: Option<String>, #[serde(skip)] _maybe_repeated: bool,] [_request_id: Option<String>,] [$($meta)*] $name {
+        shape!(@struct [#[serde(skip)] _metadata: crate::types::ResponseMetadata,] [$($meta)*] $name {
             $( $(#[$fm])* $f : $card $t => $wire ;)*
         });
-        impl crate::types::RequestId for $name {
-            fn request_id(&self) -> Option<&str> {
-                self._request_id.as_deref()
+        impl crate::types::HasMetadata for $name {
+            fn metadata(&self) -> &crate::types::ResponseMetadata {
+                &self._metadata
             }
-        }
-        impl crate::types::MaybeRepeated for $name {
-            fn is_maybe_repeated(&self) -> bool {
-                self._maybe_repeated
-            }
-            fn set_maybe_repeated(&mut self) {
-                self._maybe_repeated = true;
-            }
-        }
-        impl crate::types::SetRequestId for $name {
-            fn set_request_id(&mut self, request_id: Option<String>) {
-                self._request_id = request_id;
+            fn metadata_mut(&mut self) -> &mut crate::types::ResponseMetadata {
+                &mut self._metadata
             }
         }
     };
