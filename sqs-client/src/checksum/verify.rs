@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(verify(BODY, ATTRIBUTES), []);
         assert!(verify(WRONG, ATTRIBUTES)[0].to_string().contains("body"));
         assert!(verify(BODY, WRONG)[0].to_string().contains("message attributes"));
-        assert!(verify(BODY, None)[0].to_string().contains("missing"));
+        assert!(verify(BODY, None)[0].to_string().contains("sent none"));
     }
 
     #[test]

@@ -2,24 +2,27 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
-use http::header::{DATE, HOST, USER_AGENT};
+use http::header::{DATE, HOST, HeaderName, USER_AGENT};
 use tokio::time::Instant;
 
 use super::execute::Retries;
 use super::shared::Shared;
 use crate::error::{Cause, Context, Error, may_have_acted};
 use crate::protocol::EncodedRequest;
-use crate::retry::{Decision, Failure, RateLimiter};
+use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::sign::Signable;
 use crate::time::{corrected, skew};
 
 /// Differences between two clocks from here on are held to be the reason for a refused signature, in seconds.
 const SKEW_THRESHOLD: u64 = 60;
+
+/// The pause before the next attempt that the service asks for, in milliseconds.
+const RETRY_AFTER: HeaderName = HeaderName::from_static("x-amz-retry-after");
 
 /// A request as the loop sees it.
 pub(super) struct Call {
@@ -28,6 +31,8 @@ pub(super) struct Call {
     pub(super) operation_timeout: Option<Duration>,
     pub(super) started: Instant,
     pub(super) retries: Retries,
+    /// Whether programs repeat the operation in a loop: a receive.
+    pub(super) is_polling: bool,
 }
 
 /// An answer that gives no output.
@@ -51,12 +56,14 @@ struct Failed {
     cause: Cause,
     signed: Signed,
     /// The date of the answer, if there was one.
-    date: Option<String>,
+    date: Option<SystemTime>,
+    /// The pause that the service asked for.
+    retry_after: Option<Duration>,
 }
 
 impl From<Cause> for Failed {
     fn from(cause: Cause) -> Self {
-        Self { cause, signed: Signed::default(), date: None }
+        Self { cause, signed: Signed::default(), date: None, retry_after: None }
     }
 }
 
@@ -110,15 +117,24 @@ impl Shared {
             self.learn(failure);
             let corrected = !was_corrected && self.correct(failure, &failed);
             was_corrected |= corrected;
-            let (jitter, time_left) = (crate::random::unit(), call.time_left());
-            let decision = if call.retries == Retries::Never && !corrected {
-                Decision::GiveUp
-            } else {
-                let mut bucket = lock(&self.bucket);
-                self.policy.decide(context.attempts, failure, corrected, &mut bucket, jitter, time_left)
+            if call.retries == Retries::Never && !corrected {
+                return Err(error);
+            }
+            let attempt = Attempt {
+                number: context.attempts,
+                failure,
+                corrected,
+                retry_after: failed.retry_after,
+                is_polling: call.is_polling,
+                time_left: call.time_left(),
             };
+            let decision = self.policy.decide(attempt, &mut lock(&self.bucket), crate::random::unit());
             match decision {
-                Decision::GiveUp => return Err(error),
+                Decision::Fail => return Err(error),
+                Decision::FailAfter(pause) => {
+                    tokio::time::sleep(pause).await;
+                    return Err(error);
+                }
                 Decision::RetryAfter(pause)
                     if context.maybe_acted && call.retries == Retries::UnlessInDoubt =>
                 {
@@ -126,7 +142,7 @@ impl Shared {
                     return Err(Error::new(failed.cause, context.clone()));
                 }
                 Decision::RetryAfter(pause) => {
-                    tracing::debug!(%error, ?pause, "trying again");
+                    tracing::debug!(%error, ?pause, "retrying");
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -152,8 +168,15 @@ impl Shared {
         context.status = Some(response.status().as_u16());
         accept(&response).map_err(|Refused { cause, request_id }| {
             context.request_id = request_id;
-            let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
-            Failed { cause, signed, date: date.map(str::to_owned) }
+            let text = |name| response.headers().get(name)?.to_str().ok();
+            Failed {
+                cause,
+                signed,
+                date: text(DATE).and_then(|date| httpdate::parse_http_date(date).ok()),
+                retry_after: text(RETRY_AFTER)
+                    .and_then(|millis| millis.parse().ok())
+                    .map(Duration::from_millis),
+            }
         })
     }
 
@@ -194,8 +217,7 @@ impl Shared {
                 true
             }
             (Failure::ClockSkew, ..) if self.config.correct_clock_skew => {
-                let date = failed.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
-                let Some(server) = date else { return false };
+                let Some(server) = failed.date else { return false };
                 let measured = skew(server, self.config.time_source.now());
                 self.skew.store(measured, Ordering::Relaxed);
                 measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD

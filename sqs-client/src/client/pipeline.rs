@@ -88,7 +88,8 @@ impl Shared {
         let protocol = self.config.protocol;
         let encoded = protocol.encode_request(input);
         let encoded = encoded.map_err(|error| Error::new(Cause::Encode(error), context.clone()))?;
-        let call = Call { retries, ..self.plan(encoded, input.wait_time(), started) };
+        let is_polling = O::ACTION == Action::ReceiveMessage;
+        let call = Call { retries, is_polling, ..self.plan(encoded, input.wait_time(), started) };
         let mut output = None;
         let mut accept = |response: &http::Response<Bytes>| {
             let status = response.status().as_u16();
@@ -115,13 +116,17 @@ impl Shared {
 
     fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
         let timeouts = &self.config.timeout_config;
-        let attempt = timeouts.operation_attempt_timeout().or(timeouts.read_timeout());
-        let disabled = *timeouts == TimeoutConfig::disabled();
-        let attempt = attempt.or((!disabled).then_some(DEFAULT_ATTEMPT_TIMEOUT));
         // A sum that is out of range is as good as no limit.
-        let attempt_timeout = attempt.and_then(|timeout| timeout.checked_add(wait));
-        let operation_timeout = timeouts.operation_timeout().and_then(|timeout| timeout.checked_add(wait));
-        Call { encoded, attempt_timeout, operation_timeout, started, retries: Retries::AsConfigured }
+        let attempt_timeout = attempt_timeout(timeouts).and_then(|timeout| timeout.checked_add(wait));
+        let operation_timeout = timeouts.operation_timeout();
+        Call {
+            encoded,
+            attempt_timeout,
+            operation_timeout,
+            started,
+            retries: Retries::AsConfigured,
+            is_polling: false,
+        }
     }
 
     fn verified<O: Operation>(
@@ -164,6 +169,15 @@ impl Shared {
     }
 }
 
+/// The configured timeout, unless it is disabled: `operation_attempt_timeout`, else `read_timeout`, else the default.
+fn attempt_timeout(timeouts: &TimeoutConfig) -> Option<Duration> {
+    let default = timeouts.read_timeout().unwrap_or(DEFAULT_ATTEMPT_TIMEOUT);
+    let default = TimeoutConfig::builder().operation_attempt_timeout(default).build();
+    // The getter is `None` for what is not set and for what is disabled; defaults replace only the former.
+    let attempt = timeouts.clone().take_defaults_from(&default).operation_attempt_timeout();
+    attempt.or(timeouts.read_timeout())
+}
+
 fn operation_type(action: Action) -> Option<&'static str> {
     match action {
         Action::SendMessage | Action::SendMessageBatch => Some("send"),
@@ -173,5 +187,29 @@ fn operation_type(action: Action) -> Option<&'static str> {
         | Action::ChangeMessageVisibility
         | Action::ChangeMessageVisibilityBatch => Some("settle"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_has_the_configured_timeout_unless_it_is_disabled() {
+        const READ: Duration = Duration::from_secs(7);
+        const OWN: Duration = Duration::from_secs(3);
+        let builder = TimeoutConfig::builder;
+        for (timeouts, expected) in [
+            (builder(), Some(DEFAULT_ATTEMPT_TIMEOUT)),
+            (builder().read_timeout(READ), Some(READ)),
+            (builder().read_timeout(READ).operation_attempt_timeout(OWN), Some(OWN)),
+            (builder().disable_read_timeout(), Some(DEFAULT_ATTEMPT_TIMEOUT)),
+            (builder().disable_operation_attempt_timeout(), None),
+            (builder().disable_operation_attempt_timeout().read_timeout(READ), Some(READ)),
+            (TimeoutConfig::disabled().to_builder(), None),
+        ] {
+            let timeouts = timeouts.build();
+            assert_eq!(attempt_timeout(&timeouts), expected, "{timeouts:?}");
+        }
     }
 }

@@ -50,21 +50,24 @@ pub use region::{IntoRegion, Region};
 
 /// Retry settings, the types of the AWS SDK.
 ///
-/// A retry is made where the code of the error lets hope, and where the client has a budget left: 500 tokens, of which a
-/// retry takes 5, one after a timeout 10, and a success brings some back. So an outage is not multiplied by retries.
+/// A failed attempt is retried if its error code is retryable and the client has budget left: 500 tokens, of which a
+/// retry takes 5, or 10 after a timeout. Each success returns some, so an outage is not multiplied by retries.
 ///
-/// `standard` makes 3 attempts by default. The first pause is up to `initial_backoff` (1 s) when the service
-/// throttles and up to a twentieth of it (50 ms) otherwise; it doubles each time up to `max_backoff` (20 s).
+/// `standard` makes 3 attempts. The first pause is random, up to 1 s if the service throttles and up to 50 ms otherwise;
+/// a configured `initial_backoff` replaces both. Pauses double up to `max_backoff` (20 s). A longer pause that
+/// the service asks for (`x-amz-retry-after`) is granted up to 5 s. A receive waits also when the budget is empty, before it
+/// fails, so that a loop of receives does not spin.
 pub mod retry {
     pub use aws_smithy_types::retry::{RetryConfig, RetryConfigBuilder, RetryMode};
 }
 
 /// Timeout settings, the types of the AWS SDK.
 ///
-/// `operation_attempt_timeout` bounds one attempt: 30 s by default, unlike the AWS SDK, which has none;
-/// `read_timeout` counts where only that is set. `operation_timeout` bounds all attempts with the pauses between
-/// them; none by default. Both grow by the wait time of a `ReceiveMessage`, so that a long poll is never cut and
-/// never hangs. [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) switches everything off.
+/// `operation_attempt_timeout` bounds one attempt; without it, `read_timeout` does, and without both, 30 s (the AWS SDK has
+/// no default). It grows by the wait time of a receive, so that it never cuts a long poll. `operation_timeout` bounds all
+/// attempts and the pauses between them exactly, long polls included; there is none by default.
+/// `disable_operation_attempt_timeout()` and [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) switch the
+/// default off.
 pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }

@@ -19,6 +19,8 @@ const MAX_DEPTH: usize = 32;
 /// Elements that one answer may have; the largest legal one has about 1,000. `<a/>` takes 4 bytes here and up to 400
 /// in the tree.
 const MAX_ELEMENTS: usize = 50_000;
+/// Bytes of a request id; a UUID has 36.
+const MAX_REQUEST_ID: usize = 256;
 
 /// Encodes an answer.
 pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
@@ -180,11 +182,11 @@ impl<'a> Document<'a> {
         (!matches!(code, ErrorCode::Other(_))).then_some(ServiceError::bare(code))
     }
 
-    /// The request id, which answers and refusals keep in different places.
+    /// The request id, which answers and refusals keep in different places. Longer texts are not ids.
     pub(super) fn request_id(&self) -> Option<&str> {
         let place = self.root.child("ResponseMetadata").unwrap_or(&self.root);
         let node = place.child("RequestId").or_else(|| self.root.child("RequestID"))?;
-        Some(node.text.trim()).filter(|id| !id.is_empty())
+        Some(node.text.trim()).filter(|id| (1..=MAX_REQUEST_ID).contains(&id.len()))
     }
 }
 

@@ -9,8 +9,10 @@ const CAPACITY: u32 = 500;
 const RETRY_COST: u32 = 5;
 const TIMEOUT_COST: u32 = 10;
 const SUCCESS_REFUND: u32 = 1;
-/// How much shorter the first pause is when the service was not overloaded: 50 ms of the default second.
-const TRANSIENT_DIVISOR: u32 = 20;
+/// The first pause after a failure that is not throttling, unless `initial_backoff` is configured.
+const TRANSIENT_BASE: Duration = Duration::from_millis(50);
+/// How much longer than its own pause a client waits at most when the service asks for it.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// A failed attempt, as the decision sees it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,11 +40,29 @@ pub(crate) struct Policy {
     max_backoff: Duration,
 }
 
+/// A failed attempt and its circumstances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    /// From 1.
+    pub(crate) number: u32,
+    pub(crate) failure: Failure,
+    /// Whether the clock or the credentials were corrected, so that the next attempt differs.
+    pub(crate) corrected: bool,
+    /// The pause that the service asked for.
+    pub(crate) retry_after: Option<Duration>,
+    /// Whether the operation is one that programs repeat in a loop, without pauses of their own.
+    pub(crate) is_polling: bool,
+    /// What remains of the timeout of the operation.
+    pub(crate) time_left: Option<Duration>,
+}
+
 /// What to do after a failed attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
     RetryAfter(Duration),
-    GiveUp,
+    /// Fail after a pause, so that a loop of receives does not spin.
+    FailAfter(Duration),
+    Fail,
 }
 
 impl From<&RetryConfig> for Policy {
@@ -50,43 +70,43 @@ impl From<&RetryConfig> for Policy {
         Self {
             max_attempts: config.max_attempts().max(1),
             throttle_base: config.initial_backoff(),
-            transient_base: config.initial_backoff() / TRANSIENT_DIVISOR,
+            transient_base: if config.initial_backoff() == RetryConfig::standard().initial_backoff() {
+                TRANSIENT_BASE
+            } else {
+                config.initial_backoff()
+            },
             max_backoff: config.max_backoff(),
         }
     }
 }
 
 impl Policy {
-    /// Decides after attempt number `attempt` (from 1).
+    /// Decides after a failed attempt. `jitter` is a random number from 0 to 1.
     ///
-    /// `jitter` is a random number from 0 to 1 and `time_left` what remains of the operation's own timeout.
-    /// A refused clock or token is repeated at once, and only when `corrected` says that something was changed that
-    /// makes the next attempt different.
-    pub(crate) fn decide(
-        &self,
-        attempt: u32,
-        failure: Failure,
-        corrected: bool,
-        bucket: &mut TokenBucket,
-        jitter: f64,
-        time_left: Option<Duration>,
-    ) -> Decision {
-        if attempt >= self.max_attempts {
-            return Decision::GiveUp;
-        }
-        let (base, cost) = match failure {
-            Failure::Fatal => return Decision::GiveUp,
-            Failure::ClockSkew | Failure::ExpiredToken if !corrected => return Decision::GiveUp,
+    /// Long polls are paced as in the AWS SDKs: without budget for a retry, they still wait before they fail.
+    pub(crate) fn decide(&self, attempt: Attempt, bucket: &mut TokenBucket, jitter: f64) -> Decision {
+        let (base, cost) = match attempt.failure {
+            Failure::Fatal => return Decision::Fail,
+            Failure::ClockSkew | Failure::ExpiredToken if !attempt.corrected => return Decision::Fail,
             Failure::ClockSkew | Failure::ExpiredToken => (Duration::ZERO, 0),
             Failure::Throttle => (self.throttle_base, RETRY_COST),
             Failure::Transient => (self.transient_base, RETRY_COST),
             Failure::Timeout => (self.transient_base, TIMEOUT_COST),
         };
-        let backoff = self.backoff(base, attempt).mul_f64(jitter.clamp(0.0, 1.0));
-        if time_left.is_some_and(|left| left <= backoff) || !bucket.take(cost) {
-            return Decision::GiveUp;
+        if attempt.number >= self.max_attempts {
+            return Decision::Fail;
         }
-        Decision::RetryAfter(backoff)
+        let backoff = self.backoff(base, attempt.number).mul_f64(jitter.clamp(0.0, 1.0));
+        let pause =
+            attempt.retry_after.map_or(backoff, |asked| asked.clamp(backoff, backoff + MAX_RETRY_AFTER));
+        if attempt.time_left.is_some_and(|left| left <= pause) {
+            return Decision::Fail;
+        }
+        match bucket.take(cost) {
+            true => Decision::RetryAfter(pause),
+            false if attempt.is_polling => Decision::FailAfter(pause),
+            false => Decision::Fail,
+        }
     }
 
     /// The longest pause after attempt number `attempt`: doubled each time.
@@ -134,21 +154,28 @@ mod tests {
         Policy::from(&RetryConfig::standard())
     }
 
-    fn after(attempt: u32, failure: Failure, jitter: f64) -> Decision {
-        policy().decide(attempt, failure, false, &mut TokenBucket::default(), jitter, None)
+    fn attempt(number: u32, failure: Failure) -> Attempt {
+        Attempt { number, failure, corrected: false, retry_after: None, is_polling: false, time_left: None }
+    }
+
+    fn after(number: u32, failure: Failure, jitter: f64) -> Decision {
+        policy().decide(attempt(number, failure), &mut TokenBucket::default(), jitter)
+    }
+
+    fn millis(millis: u64) -> Decision {
+        Decision::RetryAfter(Duration::from_millis(millis))
     }
 
     #[test]
-    fn three_attempts_and_no_more() {
-        assert_ne!(after(1, Failure::Transient, 1.0), Decision::GiveUp);
-        assert_ne!(after(2, Failure::Transient, 1.0), Decision::GiveUp);
-        assert_eq!(after(3, Failure::Transient, 1.0), Decision::GiveUp);
-        assert_eq!(after(1, Failure::Fatal, 1.0), Decision::GiveUp);
+    fn the_third_failed_attempt_is_the_last() {
+        assert_ne!(after(1, Failure::Transient, 1.0), Decision::Fail);
+        assert_ne!(after(2, Failure::Transient, 1.0), Decision::Fail);
+        assert_eq!(after(3, Failure::Transient, 1.0), Decision::Fail);
+        assert_eq!(after(1, Failure::Fatal, 1.0), Decision::Fail);
     }
 
     #[test]
-    fn pauses_double_and_jitter_is_full() {
-        let millis = |ms| Decision::RetryAfter(Duration::from_millis(ms));
+    fn pauses_double_with_full_jitter() {
         assert_eq!(after(1, Failure::Transient, 1.0), millis(50));
         assert_eq!(after(2, Failure::Transient, 1.0), millis(100));
         assert_eq!(after(1, Failure::Throttle, 1.0), millis(1_000));
@@ -157,40 +184,67 @@ mod tests {
     }
 
     #[test]
-    fn pauses_stop_growing() {
+    fn pauses_stop_growing_at_the_maximum() {
         let patient = Policy { max_attempts: 100, ..policy() };
-        let decision = patient.decide(60, Failure::Throttle, false, &mut TokenBucket::default(), 1.0, None);
-        assert_eq!(decision, Decision::RetryAfter(Duration::from_secs(20)));
+        let decision = patient.decide(attempt(60, Failure::Throttle), &mut TokenBucket::default(), 1.0);
+        assert_eq!(decision, millis(20_000));
     }
 
     #[test]
-    fn a_wrong_clock_is_tried_again_at_once_and_only_when_corrected() {
+    fn a_configured_initial_backoff_is_the_first_pause_after_every_failure() {
+        let config = RetryConfig::standard().with_initial_backoff(Duration::from_millis(200));
+        for failure in [Failure::Transient, Failure::Timeout, Failure::Throttle] {
+            let decision =
+                Policy::from(&config).decide(attempt(1, failure), &mut TokenBucket::default(), 1.0);
+            assert_eq!(decision, millis(200), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn the_service_can_ask_for_a_longer_pause_within_bounds() {
+        for (asked, pause) in [(10, 50), (700, 700), (60_000, 5_050)] {
+            let retry_after = Some(Duration::from_millis(asked));
+            let attempt = Attempt { retry_after, ..attempt(1, Failure::Transient) };
+            assert_eq!(policy().decide(attempt, &mut TokenBucket::default(), 1.0), millis(pause));
+        }
+    }
+
+    #[test]
+    fn a_wrong_clock_is_retried_at_once_if_it_was_corrected() {
         let mut bucket = TokenBucket::default();
-        let decide =
-            |corrected, bucket: &mut _| policy().decide(1, Failure::ClockSkew, corrected, bucket, 1.0, None);
-        assert_eq!(decide(false, &mut bucket), Decision::GiveUp);
-        assert_eq!(decide(true, &mut bucket), Decision::RetryAfter(Duration::ZERO));
+        let failed = attempt(1, Failure::ClockSkew);
+        assert_eq!(policy().decide(failed, &mut bucket, 1.0), Decision::Fail);
+        let corrected = Attempt { corrected: true, ..failed };
+        assert_eq!(policy().decide(corrected, &mut bucket, 1.0), millis(0));
     }
 
     #[test]
-    fn no_pause_outlasts_the_operation() {
-        let left = Some(Duration::from_millis(50));
-        let decision = policy().decide(1, Failure::Transient, false, &mut TokenBucket::default(), 1.0, left);
-        assert_eq!(decision, Decision::GiveUp);
+    fn no_pause_outlasts_the_operation_timeout() {
+        let attempt =
+            Attempt { time_left: Some(Duration::from_millis(50)), ..attempt(1, Failure::Transient) };
+        assert_eq!(policy().decide(attempt, &mut TokenBucket::default(), 1.0), Decision::Fail);
     }
 
     #[test]
-    fn the_bucket_ends_a_storm_of_retries_and_successes_fill_it_again() {
+    fn an_empty_bucket_ends_retries_until_successes_refill_it() {
         let mut bucket = TokenBucket::default();
+        let timeout = attempt(1, Failure::Timeout);
         let mut retries = 0;
-        while policy().decide(1, Failure::Timeout, false, &mut bucket, 0.0, None) != Decision::GiveUp {
+        while policy().decide(timeout, &mut bucket, 0.0) != Decision::Fail {
             retries += 1;
         }
         assert_eq!(retries, 50);
         for _ in 0..10 {
             bucket.succeed(1);
         }
-        assert_ne!(policy().decide(1, Failure::Timeout, false, &mut bucket, 0.0, None), Decision::GiveUp);
-        assert_eq!(policy().decide(1, Failure::Transient, false, &mut bucket, 0.0, None), Decision::GiveUp);
+        assert_ne!(policy().decide(timeout, &mut bucket, 0.0), Decision::Fail);
+        assert_eq!(policy().decide(attempt(1, Failure::Transient), &mut bucket, 0.0), Decision::Fail);
+    }
+
+    #[test]
+    fn a_long_poll_waits_before_it_fails_for_an_empty_bucket() {
+        let mut empty = TokenBucket { tokens: 0 };
+        let poll = Attempt { is_polling: true, ..attempt(1, Failure::Throttle) };
+        assert_eq!(policy().decide(poll, &mut empty, 1.0), Decision::FailAfter(Duration::from_secs(1)));
     }
 }

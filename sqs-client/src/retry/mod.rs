@@ -8,4 +8,4 @@ mod adaptive;
 mod decision;
 
 pub(crate) use adaptive::RateLimiter;
-pub(crate) use decision::{Decision, Failure, Policy, TokenBucket};
+pub(crate) use decision::{Attempt, Decision, Failure, Policy, TokenBucket};

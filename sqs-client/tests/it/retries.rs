@@ -2,13 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
+use http::HeaderValue;
 use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::MaybeRepeated as _;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
+use sqs_client::transport::{Transport, TransportFuture};
 use sqs_client::{Client, Error, ErrorKind};
+use tokio::time::Instant;
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
@@ -271,4 +275,51 @@ async fn one_attempt_is_one_and_generates_nothing() {
     client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.expect("accepted");
     let sent: Vec<_> = requests(&server).await.into_iter().map(|request| request.body).collect();
     assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
+}
+
+/// Throttles every request, and asks for a pause if it is told to.
+#[derive(Debug, Default)]
+struct Throttling {
+    retry_after: Option<&'static str>,
+}
+
+impl Transport for Throttling {
+    fn send(&self, _: http::Request<Bytes>) -> TransportFuture<'_> {
+        let mut answer = http::Response::new(Bytes::from_static(b"{}"));
+        *answer.status_mut() = http::StatusCode::FORBIDDEN;
+        let headers = answer.headers_mut();
+        headers.insert("x-amzn-query-error", HeaderValue::from_static("RequestThrottled;Sender"));
+        self.retry_after.map(|millis| headers.insert("x-amz-retry-after", HeaderValue::from_static(millis)));
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_of_throttled_receives_does_not_spin_when_the_retry_budget_is_used_up() {
+    let client = Client::from_conf(
+        settings("http://h").retry_config(RetryConfig::standard()).transport(Throttling::default()).build(),
+    );
+    let receive = || client.receive_message().queue_url(QUEUE).send();
+    // A receive makes two retries of 5 tokens each.
+    for _ in 0..50 {
+        assert_eq!(receive().await.expect_err("throttled").attempts(), 3);
+    }
+    let started = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(receive().await.expect_err("throttled").attempts(), 1);
+    }
+    let paced = started.elapsed();
+    assert!(paced > Duration::from_secs(2), "20 pauses of up to a second took {paced:?}");
+    let started = Instant::now();
+    client.list_queues().send().await.expect_err("throttled");
+    assert!(started.elapsed().is_zero(), "other operations fail at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_the_service_asks_for_is_granted() {
+    let transport = Throttling { retry_after: Some("4000") };
+    let client = Client::from_conf(settings("http://h").transport(transport).build());
+    let started = Instant::now();
+    client.list_queues().send().await.expect_err("throttled");
+    assert!(started.elapsed() >= Duration::from_secs(8), "two pauses of 4 s, not {:?}", started.elapsed());
 }
