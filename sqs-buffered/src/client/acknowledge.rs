@@ -193,7 +193,7 @@ fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, 
 }
 
 fn checked(queue_url: &str, handle: String) -> Result<Key, EnqueueError<String>> {
-    let check = match sqs_client::validate::queue::url(Some(queue_url)) {
+    let check = match sqs_client::validate::refusal::has_queue_url(Some(queue_url)) {
         Ok(()) if handle.is_empty() => Err(refusal::missing("ReceiptHandle")),
         checked => checked,
     };

@@ -10,8 +10,7 @@
 //!
 //! A shape is declared once, in [`types`](crate::types). AWS JSON comes from its serde impls. The form and the
 //! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
-//! deserializer (`read`), with the table in `names` for what is called differently there. The JSON that a Query request
-//! can ask for instead of XML ([`Answer`]) comes through `walk` too.
+//! deserializer (`read`), with the table in `names` for what is called differently there.
 //!
 //! ```
 //! use sqs_client::operation::get_queue_url::GetQueueUrlInput;
@@ -24,16 +23,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod answer;
-mod compound;
 mod detect;
 mod error;
 mod json;
 mod json_write;
 mod names;
+mod not_a_shape;
 mod objects;
 mod query;
-mod query_json;
 mod read;
 mod tree;
 mod walk;
@@ -46,7 +43,6 @@ use crate::operation::{Input, Operation};
 use crate::service_error::ServiceError;
 use crate::types::HasMetadata;
 
-pub use answer::Answer;
 pub use detect::Detected;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
 use super::DecodeError;
+use super::read::read;
 use super::tree::Node;
 use super::walk::{Sink, walk};
 use crate::operation::{Action, Input, Operation};
@@ -108,7 +109,7 @@ impl<'a> Form<'a> {
     /// # Errors
     /// A parameter does not have the type of its member.
     pub fn read<I: Input>(&self) -> Result<I, DecodeError> {
-        self.root.read().map_err(DecodeError::new)
+        read(&self.root).map_err(DecodeError::new)
     }
 }
 

@@ -2,10 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
-
-use super::read::{BadShape, read};
-
 /// An XML element, or all form parameters under one prefix.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Node<'a> {
@@ -22,11 +18,6 @@ impl<'a> Node<'a> {
     /// All members of that name.
     pub(super) fn children<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n Node<'a>> {
         self.members.iter().filter(move |(n, _)| n == name).map(|(_, node)| node)
-    }
-
-    /// Reads a shape out of the members below this node.
-    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, BadShape> {
-        read(self)
     }
 
     /// Elements of the list or map that these nodes are.

@@ -1,11 +1,9 @@
 //! One serializer for both flattened forms: it walks a shape and tells a sink what it meets.
 
-use std::fmt;
-
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
-use super::compound::{List, Map, Struct};
-use super::names::WireName;
+use super::names::{WireName, wire_name};
+use super::not_a_shape::{NotAShape, not_in_the_model};
 
 /// Writes members of a flattened form: a form sink keeps a path, an XML sink opens elements.
 pub(super) trait Sink {
@@ -22,50 +20,26 @@ pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), N
     shape.serialize(Place { walk: &mut Walk { sink, last_list: ("", 0) }, at: None })
 }
 
-/// A type was serialized that no shape of the model has.
-#[derive(Debug)]
-pub(super) struct NotAShape(String);
-
-impl NotAShape {
-    pub(super) fn has(method: &str) -> Self {
-        Self(format!("{method}: no shape has this"))
-    }
-}
-
-impl fmt::Display for NotAShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotAShape {}
-
-impl ser::Error for NotAShape {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
-    }
-}
-
 /// What all places of one shape share.
-pub(super) struct Walk<'s, S> {
-    pub(super) sink: &'s mut S,
+struct Walk<'s, S> {
+    sink: &'s mut S,
     /// Name of the latest list and how many elements it has: two members of a receive share one name, and
     /// the second goes on counting where the first stopped.
-    pub(super) last_list: (&'static str, usize),
+    last_list: (&'static str, usize),
 }
 
 /// Where the next value goes.
 #[derive(Clone, Copy)]
-pub(super) struct At {
-    pub(super) wire: WireName,
-    pub(super) index: Option<usize>,
+struct At {
+    wire: WireName,
+    index: Option<usize>,
 }
 
 /// A serializer of one value.
-pub(super) struct Place<'w, 's, S> {
-    pub(super) walk: &'w mut Walk<'s, S>,
+struct Place<'w, 's, S> {
+    walk: &'w mut Walk<'s, S>,
     /// `None` for the outermost struct, which has no name of its own.
-    pub(super) at: Option<At>,
+    at: Option<At>,
 }
 
 impl<S: Sink> Place<'_, '_, S> {
@@ -86,47 +60,6 @@ macro_rules! leaves {
         } )*
     };
 }
-
-/// What a serializer of shapes need not know.
-macro_rules! not_in_the_model {
-    () => {
-        not_in_the_model! {
-            serialize_i8(i8) -> ();
-            serialize_i16(i16) -> ();
-            serialize_u8(u8) -> ();
-            serialize_u16(u16) -> ();
-            serialize_u32(u32) -> ();
-            serialize_u64(u64) -> ();
-            serialize_f32(f32) -> ();
-            serialize_f64(f64) -> ();
-            serialize_char(char) -> ();
-            serialize_bytes(&[u8]) -> ();
-            serialize_unit() -> ();
-            serialize_unit_struct(&'static str) -> ();
-            serialize_unit_variant(&'static str, u32, &'static str) -> ();
-            serialize_tuple(usize) -> Self::SerializeTuple;
-            serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
-            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
-            serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
-        }
-
-        fn serialize_newtype_variant<T: serde::Serialize + ?Sized>(
-            self,
-            _: &'static str,
-            _: u32,
-            _: &'static str,
-            _: &T,
-        ) -> Result<(), NotAShape> {
-            Err(NotAShape::has("serialize_newtype_variant"))
-        }
-    };
-    ($($method:ident($($arg:ty),*) -> $ok:ty;)*) => {
-        $( fn $method(self, $(_: $arg),*) -> Result<$ok, NotAShape> {
-            Err(NotAShape::has(stringify!($method)))
-        } )*
-    };
-}
-pub(super) use not_in_the_model;
 
 impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
     type Ok = ();
@@ -186,4 +119,89 @@ impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
     }
 
     not_in_the_model!();
+}
+
+/// A list: one numbered member per element.
+struct List<'w, 's, S> {
+    walk: &'w mut Walk<'s, S>,
+    wire: WireName,
+    count: usize,
+}
+
+impl<S: Sink> ser::SerializeSeq for List<'_, '_, S> {
+    type Ok = ();
+    type Error = NotAShape;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
+        self.count += 1;
+        value.serialize(Place { walk: self.walk, at: Some(At { wire: self.wire, index: Some(self.count) }) })
+    }
+
+    fn end(self) -> Result<(), NotAShape> {
+        self.walk.last_list = (self.wire.name, self.count);
+        Ok(())
+    }
+}
+
+/// A map: one numbered member per entry, with a key and a value in it.
+struct Map<'w, 's, S> {
+    walk: &'w mut Walk<'s, S>,
+    wire: WireName,
+    count: usize,
+}
+
+impl<S: Sink> Map<'_, '_, S> {
+    fn half<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NotAShape> {
+        let at = At { wire: WireName { name, ..WireName::default() }, index: None };
+        value.serialize(Place { walk: self.walk, at: Some(at) })
+    }
+}
+
+impl<S: Sink> ser::SerializeMap for Map<'_, '_, S> {
+    type Ok = ();
+    type Error = NotAShape;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotAShape> {
+        self.count += 1;
+        self.walk.sink.enter(self.wire.name, Some(self.count));
+        self.half(self.wire.pair.0, key)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
+        self.half(self.wire.pair.1, value)?;
+        self.walk.sink.leave(self.wire.name);
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), NotAShape> {
+        Ok(())
+    }
+}
+
+/// A struct: its members.
+struct Struct<'w, 's, S> {
+    walk: &'w mut Walk<'s, S>,
+    at: Option<At>,
+    shape: &'static str,
+}
+
+impl<S: Sink> ser::SerializeStruct for Struct<'_, '_, S> {
+    type Ok = ();
+    type Error = NotAShape;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        member: &'static str,
+        value: &T,
+    ) -> Result<(), NotAShape> {
+        let wire = wire_name(self.shape, member);
+        value.serialize(Place { walk: self.walk, at: Some(At { wire, index: None }) })
+    }
+
+    fn end(self) -> Result<(), NotAShape> {
+        if let Some(At { wire, .. }) = self.at {
+            self.walk.sink.leave(wire.name);
+        }
+        Ok(())
+    }
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
+use super::read::read;
 use super::tree::Node;
 use super::walk::{Sink, walk};
 use super::{DecodeError, EncodeError};
@@ -154,7 +155,7 @@ impl<'a> Document<'a> {
     pub(super) fn read<O: Operation>(&self) -> Result<O::Output, DecodeError> {
         self.expect(O::ACTION)?;
         match self.root.child(&format!("{}Result", O::ACTION)) {
-            Some(result) => result.read().map_err(DecodeError::new),
+            Some(result) => read(result).map_err(DecodeError::new),
             None => Ok(O::Output::default()),
         }
     }

@@ -1,8 +1,8 @@
 //! Rules about batches: how many entries, their ids, their size together. What one entry does wrong alone is in its own
 //! result; what is here refuses them all.
 
-use super::refusal::{refused, required};
-use super::{Draft, QueueRules, Validate, characters, message, queue};
+use super::refusal::{has_queue_url, refused, required};
+use super::{Draft, QueueRules, Validate, characters, message};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_BATCH_ENTRY_ID_CHARS};
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::types::batch::{
@@ -150,7 +150,7 @@ macro_rules! validate_batch {
         $(
             impl Validate for $input {
                 fn validate(&self) -> Result<(), ServiceError> {
-                    queue::url(self.queue_url())?;
+                    has_queue_url(self.queue_url())?;
                     whole_request(self.entries(), None)
                 }
             }

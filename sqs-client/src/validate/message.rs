@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::characters::{self, NOT_TEXT};
-use super::refusal::{invalid, missing, refused, required, within, wrong_queue_type};
-use super::{QueueRules, Validate, attribute, queue};
+use super::refusal::{has_queue_url, invalid, missing, refused, required, within, wrong_queue_type};
+use super::{QueueRules, Validate, attribute};
 use crate::checksum::message_size;
 use crate::limits::{DELAY_SECONDS, MAX_FIFO_ID_CHARS, MAX_MESSAGE_BYTES, VISIBILITY_TIMEOUT_SECONDS};
 use crate::service_error::{ErrorCode, ServiceError};
@@ -185,21 +185,21 @@ pub fn new_visibility(seconds: Option<i32>) -> Result<(), ServiceError> {
 
 impl Validate for SendMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         Draft::from(self).validate()
     }
 }
 
 impl Validate for DeleteMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         required("ReceiptHandle", self.receipt_handle()).map(drop)
     }
 }
 
 impl Validate for ChangeMessageVisibilityInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         required("ReceiptHandle", self.receipt_handle())?;
         new_visibility(self.visibility_timeout)
     }

@@ -1,7 +1,7 @@
 //! Rules about permissions: labels, accounts, actions.
 
-use super::refusal::{invalid, missing, required};
-use super::{Validate, characters, queue};
+use super::refusal::{has_queue_url, invalid, missing, required};
+use super::{Validate, characters};
 use crate::limits::{MAX_LABEL_CHARS, MAX_POLICY_ACTIONS};
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::types::permission::{AddPermissionInput, RemovePermissionInput};
@@ -83,7 +83,7 @@ pub fn is_account(id: &str) -> bool {
 
 impl Validate for AddPermissionInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         label(self.label())?;
         accounts(self.aws_account_ids())?;
         actions(self.actions())
@@ -92,7 +92,7 @@ impl Validate for AddPermissionInput {
 
 impl Validate for RemovePermissionInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         label(self.label())
     }
 }

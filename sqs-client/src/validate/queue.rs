@@ -1,6 +1,6 @@
 //! Rules about queues: names, URLs, attribute names, lists.
 
-use super::refusal::{missing, no_such_queue, refused, unknown_attribute, within};
+use super::refusal::{has_queue_url, missing, refused, unknown_attribute, within};
 use super::{Validate, characters, tags};
 use crate::limits::{LIST_RESULTS, MAX_QUEUE_NAME_CHARS};
 use crate::service_error::ServiceError;
@@ -26,17 +26,6 @@ pub fn name(name: &str) -> Result<(), ServiceError> {
     Err(refused(format!(
         "Can only include alphanumeric characters, hyphens, or underscores. 1 to {MAX_QUEUE_NAME_CHARS} in length"
     )))
-}
-
-/// A queue has to be named; that it exists is for the service to say.
-///
-/// # Errors
-/// `QueueDoesNotExist`, also for an absent URL.
-pub fn url(url: Option<&str>) -> Result<(), ServiceError> {
-    match url {
-        None | Some("") => Err(no_such_queue()),
-        Some(_) => Ok(()),
-    }
 }
 
 /// Names of attributes that are asked for or set.
@@ -79,26 +68,26 @@ impl Validate for GetQueueUrlInput {
 
 impl Validate for DeleteQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        url(self.queue_url())
+        has_queue_url(self.queue_url())
     }
 }
 
 impl Validate for PurgeQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        url(self.queue_url())
+        has_queue_url(self.queue_url())
     }
 }
 
 impl Validate for GetQueueAttributesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         attribute_names(self.attribute_names())
     }
 }
 
 impl Validate for SetQueueAttributesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         match &self.attributes {
             Some(attributes) if !attributes.is_empty() => attribute_names(attributes.keys()),
             _ => Err(missing("Attributes")),
@@ -114,7 +103,7 @@ impl Validate for ListQueuesInput {
 
 impl Validate for ListDeadLetterSourceQueuesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         page_size(self.max_results)
     }
 }

@@ -1,7 +1,7 @@
 //! Rules about receiving: how many messages, how long to wait and to hide, and what only FIFO queues take.
 
-use super::refusal::{within, wrong_queue_type};
-use super::{QueueRules, Validate, message, queue};
+use super::refusal::{has_queue_url, within, wrong_queue_type};
+use super::{QueueRules, Validate, message};
 use crate::limits::{RECEIVE_MESSAGES, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 use crate::service_error::ServiceError;
 use crate::types::message::ReceiveMessageInput;
@@ -10,7 +10,7 @@ const ATTEMPT_ID: &str = "ReceiveRequestAttemptId";
 
 impl Validate for ReceiveMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         within("MaxNumberOfMessages", self.max_number_of_messages, &RECEIVE_MESSAGES, |low, high| {
             format!("Must be between {low} and {high}, if provided.")
         })?;

@@ -11,6 +11,17 @@ pub fn no_such_queue() -> ServiceError {
     ServiceError::new(ErrorCode::QueueDoesNotExist, "The specified queue does not exist.")
 }
 
+/// Whether a request names a queue; the service says whether that exists.
+///
+/// # Errors
+/// `QueueDoesNotExist`, also for an empty URL.
+pub fn has_queue_url(url: Option<&str>) -> Result<(), ServiceError> {
+    match url {
+        None | Some("") => Err(no_such_queue()),
+        Some(_) => Ok(()),
+    }
+}
+
 /// A required parameter is absent.
 pub fn missing(parameter: &str) -> ServiceError {
     let message = format!("The request must contain the parameter {parameter}.");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use super::refusal::{invalid, missing};
-use super::{Validate, queue};
+use super::Validate;
+use super::refusal::{has_queue_url, invalid, missing};
 use crate::limits::{MAX_TAG_KEY_CHARS, MAX_TAG_VALUE_CHARS};
 use crate::service_error::ServiceError;
 use crate::types::tags::{ListQueueTagsInput, TagQueueInput, UntagQueueInput};
@@ -38,7 +38,7 @@ pub fn tags<S: BuildHasher>(tags: &HashMap<String, String, S>) -> Result<(), Ser
 
 impl Validate for TagQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         match &self.tags {
             Some(given) if !given.is_empty() => tags(given),
             _ => Err(missing("Tags")),
@@ -48,14 +48,14 @@ impl Validate for TagQueueInput {
 
 impl Validate for UntagQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())?;
+        has_queue_url(self.queue_url())?;
         if self.tag_keys().is_empty() { Err(missing("TagKeys")) } else { Ok(()) }
     }
 }
 
 impl Validate for ListQueueTagsInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        queue::url(self.queue_url())
+        has_queue_url(self.queue_url())
     }
 }
 

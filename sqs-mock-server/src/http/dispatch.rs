@@ -1,10 +1,11 @@
 //! From an action to its operation.
 
 use sqs_client::operation::Action;
-use sqs_client::protocol::{Answer, EncodedResponse};
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::protocol::EncodedResponse;
+use sqs_client::service_error::ServiceError;
 
 use super::call::Call;
+use super::respond::Style;
 use crate::faults::{Ending, Plan, Target, Unapplied};
 use crate::ops::{Context, Serve, Service};
 
@@ -32,10 +33,10 @@ pub(super) async fn dispatch(
     service: &Service,
     context: &mut Context,
     call: Call<'_>,
-    answer: Answer,
+    style: Style,
     request_id: &str,
 ) -> Dispatched {
-    by_action! { call.action(), run(service, context, call, answer, request_id);
+    by_action! { call.action(), run(service, context, call, style, request_id);
         AddPermission in add_permission;
         CancelMessageMoveTask in cancel_message_move_task;
         ChangeMessageVisibility in change_message_visibility;
@@ -66,10 +67,9 @@ async fn run<O: Serve + Target>(
     service: &Service,
     context: &mut Context,
     call: Call<'_>,
-    answer: Answer,
+    style: Style,
     request_id: &str,
 ) -> Dispatched {
-    let protocol = call.protocol();
     let input = match call.input::<O::Input>() {
         Ok(input) => input,
         Err(error) => return Dispatched::Answered(Err(error), Ending::Whole),
@@ -99,9 +99,7 @@ async fn run<O: Serve + Target>(
         if ending == Ending::Corrupt && O::corrupt(&mut output) {
             ending = Ending::Whole;
         }
-        let encoded = protocol.encode_response_as::<O>(answer, &output, request_id);
-        encoded
-            .map_err(|error| ServiceError::new(ErrorCode::InternalFailure, format!("{}: {error}", O::ACTION)))
+        style.output::<O>(&output, request_id)
     });
     Dispatched::Answered(result, ending)
 }

@@ -126,7 +126,7 @@ impl Endpoint {
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
         let request_id = witness.request_id();
         let context = witness.caller(self.context(head, caller, call.protocol()));
-        let (answer, ending) = match dispatch(&self.service, context, call, style.answer, request_id).await {
+        let (answer, ending) = match dispatch(&self.service, context, call, style, request_id).await {
             Dispatched::Answered(answer, ending) => (answer, ending),
             Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
             Dispatched::Struck(Unapplied::Status(status, body)) => {

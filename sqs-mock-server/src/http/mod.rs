@@ -25,6 +25,7 @@ mod limits;
 mod metrics;
 mod outgoing;
 mod patience;
+mod query_json;
 mod queue_url;
 mod reply;
 mod respond;

@@ -4,25 +4,44 @@ use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
-use sqs_client::protocol::{Answer, Detected, EncodedResponse, Protocol};
+use sqs_client::operation::Operation;
+use sqs_client::protocol::{Detected, EncodedResponse, Protocol};
 use sqs_client::service_error::{ErrorCode, ServiceError};
+
+use super::query_json;
 
 /// How a request is answered: in its own protocol and, where that has more than one, in the form that it accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     pub(super) protocol: Protocol,
-    pub(super) answer: Answer,
+    /// Whether the Query protocol answers with JSON instead of XML.
+    in_json: bool,
 }
 
 impl Style {
     /// What the head of a request asks for.
     pub(super) fn of(detected: &Detected, head: &Parts) -> Self {
         match detected {
-            Detected::AwsJson(_) => Self { protocol: Protocol::AwsJson, answer: Answer::default() },
+            Detected::AwsJson(_) => Self { protocol: Protocol::AwsJson, in_json: false },
             Detected::Query => {
-                Self { protocol: Protocol::Query, answer: Answer::from_headers(&head.headers) }
+                Self { protocol: Protocol::Query, in_json: query_json::is_accepted(&head.headers) }
             }
         }
+    }
+
+    /// Encodes an output.
+    pub(super) fn output<O: Operation>(
+        self,
+        output: &O::Output,
+        request_id: &str,
+    ) -> Result<EncodedResponse, ServiceError> {
+        let encoded = if self.in_json {
+            query_json::encode::<O>(output, request_id).map_err(|error| error.to_string())
+        } else {
+            self.protocol.encode_response::<O>(output, request_id).map_err(|error| error.to_string())
+        };
+        encoded
+            .map_err(|error| ServiceError::new(ErrorCode::InternalFailure, format!("{}: {error}", O::ACTION)))
     }
 }
 
@@ -37,7 +56,11 @@ pub(super) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
 
 /// A refusal with the status of its code.
 pub(super) fn refuse(style: Style, error: &ServiceError, request_id: &str) -> Response<Bytes> {
-    answer(style.protocol.encode_error_as(style.answer, error, request_id))
+    answer(if style.in_json {
+        query_json::encode_error(error, request_id)
+    } else {
+        style.protocol.encode_error(error, request_id)
+    })
 }
 
 /// A refusal that HTTP itself has a status for, while SQS has no code. In AWS JSON its `__type` is in the namespace

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
 use self::text::write_text;
-use super::walk::{NotAShape, not_in_the_model};
+use super::not_a_shape::{NotAShape, not_in_the_model};
 
 /// Appends `shape` to `json`.
 pub(super) fn write(shape: &impl Serialize, json: &mut Vec<u8>) -> Result<(), NotAShape> {

@@ -13,7 +13,6 @@
 use serde::Deserialize;
 use sqs_client::operation::receive_message::ReceiveMessage;
 use sqs_client::protocol::{Detected, Form, Protocol};
-use sqs_client::service_error::ServiceError;
 
 use super::answer::{Answered, Refusal};
 use super::ask::{Ask, truth};
@@ -45,12 +44,9 @@ pub(super) fn messages(ask: &Ask<'_>) -> Answered {
     let url = asked.queue_url.filter(|url| !url.is_empty());
     let url = url.ok_or_else(|| Refusal::bad("QueueUrl is missing"))?;
     let request_id = service.request_id();
-    let encoded = service.peek_as_received(&context, Some(url), shown).and_then(|output| {
-        let encoded = style.protocol.encode_response_as::<ReceiveMessage>(style.answer, &output, &request_id);
-        encoded.map_err(|error| {
-            ServiceError::new(sqs_client::service_error::ErrorCode::InternalFailure, error.to_string())
-        })
-    });
+    let encoded = service
+        .peek_as_received(&context, Some(url), shown)
+        .and_then(|output| style.output::<ReceiveMessage>(&output, &request_id));
     Ok(match encoded {
         Ok(encoded) => respond::answer(encoded),
         Err(error) => respond::refuse(style, &error, &request_id),

@@ -1,0 +1,70 @@
+//! The error of the serializers for types that no shape has.
+
+use std::fmt;
+
+use serde::ser;
+
+/// A type was serialized that no shape of the model has.
+#[derive(Debug)]
+pub(super) struct NotAShape(String);
+
+impl NotAShape {
+    pub(super) fn has(method: &str) -> Self {
+        Self(format!("{method}: no shape has this"))
+    }
+}
+
+impl fmt::Display for NotAShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAShape {}
+
+impl ser::Error for NotAShape {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// What a serializer of shapes need not know.
+macro_rules! not_in_the_model {
+    () => {
+        not_in_the_model! {
+            serialize_i8(i8) -> ();
+            serialize_i16(i16) -> ();
+            serialize_u8(u8) -> ();
+            serialize_u16(u16) -> ();
+            serialize_u32(u32) -> ();
+            serialize_u64(u64) -> ();
+            serialize_f32(f32) -> ();
+            serialize_f64(f64) -> ();
+            serialize_char(char) -> ();
+            serialize_bytes(&[u8]) -> ();
+            serialize_unit() -> ();
+            serialize_unit_struct(&'static str) -> ();
+            serialize_unit_variant(&'static str, u32, &'static str) -> ();
+            serialize_tuple(usize) -> Self::SerializeTuple;
+            serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
+            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
+            serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
+        }
+
+        fn serialize_newtype_variant<T: serde::Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: &T,
+        ) -> Result<(), NotAShape> {
+            Err(NotAShape::has("serialize_newtype_variant"))
+        }
+    };
+    ($($method:ident($($arg:ty),*) -> $ok:ty;)*) => {
+        $( fn $method(self, $(_: $arg),*) -> Result<$ok, NotAShape> {
+            Err(NotAShape::has(stringify!($method)))
+        } )*
+    };
+}
+pub(super) use not_in_the_model;
