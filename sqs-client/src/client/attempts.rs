@@ -158,7 +158,7 @@ impl Shared {
             Some(request) => request?,
             None => return Err(call.out_of_time().into()),
         };
-        let transport = self.transport.as_ref().map_err(|cause| Failed::from(cause.clone()))?;
+        let transport = self.transport()?;
         context.attempts += 1;
         let (deadline, too_late) = call.exchange_deadline();
         let response = match within(deadline, transport.send(request)).await {

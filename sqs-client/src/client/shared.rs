@@ -1,7 +1,7 @@
 //! What the clones of a client share.
 
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use http::HeaderValue;
 use tokio::time::Instant;
@@ -18,7 +18,8 @@ use crate::transport::Transport;
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) endpoint: Result<Endpoint, EndpointError>,
-    pub(super) transport: Result<Arc<dyn Transport>, Cause>,
+    /// Set when the first call needs it.
+    transport: OnceLock<Arc<dyn Transport>>,
     pub(super) credentials: Option<Arc<CredentialsCache>>,
     pub(super) signer: Signer,
     pub(super) policy: Policy,
@@ -41,9 +42,8 @@ impl Shared {
             use_fips: config.use_fips,
             use_dual_stack: config.use_dual_stack,
         });
-        let encrypted = endpoint.as_ref().is_ok_and(|endpoint| endpoint.uri().scheme_str() == Some("https"));
         Self {
-            transport: transport(&config, encrypted),
+            transport: OnceLock::new(),
             credentials: config
                 .credentials_provider
                 .clone()
@@ -61,33 +61,30 @@ impl Shared {
             config,
         }
     }
-}
 
-fn transport(config: &Config, encrypted: bool) -> Result<Arc<dyn Transport>, Cause> {
-    if let Some(transport) = &config.transport {
-        return Ok(Arc::clone(transport));
+    /// The transport, made here if this is the first call that gets so far.
+    pub(super) fn transport(&self) -> Result<&Arc<dyn Transport>, Cause> {
+        if let Some(transport) = self.transport.get() {
+            return Ok(transport);
+        }
+        let transport = match &self.config.transport {
+            Some(transport) => Arc::clone(transport),
+            None => self.default_transport()?,
+        };
+        Ok(self.transport.get_or_init(|| transport))
     }
-    default_transport(config, encrypted)
-}
 
-#[cfg(feature = "reqwest")]
-fn default_transport(config: &Config, encrypted: bool) -> Result<Arc<dyn Transport>, Cause> {
-    use crate::transport::ReqwestTransport;
-
-    if encrypted && cfg!(not(any(feature = "rustls", feature = "native-tls"))) {
-        return Err(Cause::NoTls);
+    fn default_transport(&self) -> Result<Arc<dyn Transport>, Cause> {
+        let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
+        let encrypted = endpoint.uri().scheme_str() == Some("https");
+        if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
+            return Err(Cause::NoTransport);
+        }
+        if encrypted && cfg!(not(any(feature = "__rustls", feature = "native-tls"))) {
+            return Err(Cause::NoTls);
+        }
+        self.config.default_transport.get(encrypted).map_err(Cause::Transport)
     }
-    let mut pool = config.pool;
-    if let Some(timeout) = config.timeout_config.connect_timeout() {
-        pool.connect_timeout = timeout;
-    }
-    let transport = if encrypted { ReqwestTransport::new(pool) } else { ReqwestTransport::plain_http(pool) };
-    Ok(Arc::new(transport.map_err(Cause::Transport)?))
-}
-
-#[cfg(not(feature = "reqwest"))]
-fn default_transport(_: &Config, _: bool) -> Result<Arc<dyn Transport>, Cause> {
-    Err(Cause::NoTransport)
 }
 
 fn user_agent(config: &Config) -> HeaderValue {

@@ -10,7 +10,7 @@ use crate::checksum::ChecksumPolicy;
 use crate::observe::Observe;
 use crate::protocol::Protocol;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
-use crate::transport::Transport;
+use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
 
 /// Builds a [`Config`]. Each setting has a method that takes it by value; those with `set_` take an `Option`, as in the AWS SDK.
 ///
@@ -46,8 +46,9 @@ impl Default for Builder {
             app_name: None,
             time_source: SharedTimeSource::new(SystemClock),
             transport: None,
-            #[cfg(feature = "reqwest")]
-            pool: crate::transport::PoolConfig::default(),
+            pool: PoolConfig::default(),
+            tls: TlsConfig::default(),
+            default_transport: DefaultTransport::new(PoolConfig::default(), TlsConfig::default()),
             observer: None,
         })
     }
@@ -209,7 +210,8 @@ impl Builder {
         self
     }
 
-    /// How requests reach the service; reqwest by default.
+    /// How requests reach the service: by reqwest by default. Settings for connections and TLS that are made here are
+    /// those of the default transport; this one has its own.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.0.transport = Some(Arc::new(transport));
         self
@@ -221,10 +223,22 @@ impl Builder {
         self
     }
 
-    /// How the default transport makes and keeps connections.
-    #[cfg(feature = "reqwest")]
-    pub fn pool_config(mut self, pool: crate::transport::PoolConfig) -> Self {
+    /// How the default transport makes and keeps connections. A connect timeout in
+    /// [`timeout_config`](Self::timeout_config) goes before the one in here.
+    pub fn pool_config(mut self, pool: PoolConfig) -> Self {
         self.0.pool = pool;
+        self
+    }
+
+    /// Which root certificates the default transport trusts: those of the platform by default.
+    pub fn tls_config(mut self, tls: TlsConfig) -> Self {
+        self.0.tls = tls;
+        self
+    }
+
+    /// Sets the TLS settings, or the defaults.
+    pub fn set_tls_config(&mut self, tls: Option<TlsConfig>) -> &mut Self {
+        self.0.tls = tls.unwrap_or_default();
         self
     }
 
@@ -255,7 +269,12 @@ impl Builder {
     }
 
     /// The finished configuration. What it lacks shows as an error of the first call.
-    pub fn build(self) -> Config {
+    pub fn build(mut self) -> Config {
+        let mut pool = self.0.pool;
+        if let Some(timeout) = self.0.timeout_config.connect_timeout() {
+            pool.connect_timeout = timeout;
+        }
+        self.0.default_transport = self.0.default_transport.with(pool, self.0.tls.clone());
         self.0
     }
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use super::retry::{RetryConfig, RetryMode};
 use super::{Builder, Region};
 use crate::credentials::EnvironmentCredentials;
+use crate::transport::TlsConfig;
 
 /// An environment variable has a value that it cannot have.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,6 +66,7 @@ impl Builder {
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | credentials, read when needed |
     /// | `AWS_MAX_ATTEMPTS` | attempts of one operation, 1 for no retries |
     /// | `AWS_RETRY_MODE` | `standard` or `adaptive` |
+    /// | `AWS_CA_BUNDLE` | a PEM file of the root certificates to trust instead of the platform's |
     /// | `AWS_USE_FIPS_ENDPOINT`, `AWS_USE_DUALSTACK_ENDPOINT` | `true` or `false` |
     ///
     /// # Errors
@@ -111,6 +113,7 @@ impl Builder {
             .use_dual_stack(env.flag("AWS_USE_DUALSTACK_ENDPOINT")?);
         builder.set_endpoint_url(endpoint_url);
         builder.set_region(region.map(Region::new));
+        builder.set_tls_config(env.text("AWS_CA_BUNDLE").map(TlsConfig::ca_bundle));
         Ok(builder)
     }
 }

@@ -36,7 +36,7 @@ use crate::checksum::ChecksumPolicy;
 use crate::observe::Observe;
 use crate::protocol::Protocol;
 use crate::time::SharedTimeSource;
-use crate::transport::Transport;
+use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
 
 pub use crate::credentials::EnvironmentCredentials;
 pub use app_name::{AppName, InvalidAppName};
@@ -106,8 +106,10 @@ pub struct Config {
     pub(crate) app_name: Option<AppName>,
     pub(crate) time_source: SharedTimeSource,
     pub(crate) transport: Option<Arc<dyn Transport>>,
-    #[cfg(feature = "reqwest")]
-    pub(crate) pool: crate::transport::PoolConfig,
+    pub(crate) pool: PoolConfig,
+    pub(crate) tls: TlsConfig,
+    /// Made by `build()` from the settings above, and kept by a derived configuration that does not change them.
+    pub(crate) default_transport: DefaultTransport,
     pub(crate) observer: Option<Arc<dyn Observe>>,
 }
 
@@ -118,6 +120,9 @@ impl Config {
     }
 
     /// A builder that starts from this configuration.
+    ///
+    /// Clients of the configuration that it builds share their connections with the clients of this one, unless the
+    /// transport, its pool or TLS settings, or the connect timeout are changed.
     pub fn to_builder(&self) -> Builder {
         Builder::from_config(self.clone())
     }

@@ -38,12 +38,7 @@ pub(crate) enum Cause {
     Build(Arc<BuildError>),
     Invalid(ServiceError),
     Endpoint(EndpointError),
-    #[cfg_attr(feature = "reqwest", expect(dead_code, reason = "with reqwest there always is one"))]
     NoTransport,
-    #[cfg_attr(
-        not(feature = "reqwest"),
-        expect(dead_code, reason = "a transport of the user has its own TLS")
-    )]
     NoTls,
     Encode(EncodeError),
     Sign(SignError),

@@ -16,10 +16,10 @@ impl fmt::Display for Error {
             Cause::Service(error) => write!(f, "{error}")?,
             Cause::Endpoint(error) => write!(f, "{error}")?,
             Cause::NoTransport => f.write_str(
-                "no transport: enable the feature `reqwest`, or call transport(..) on the config builder",
+                "no transport: enable the feature `reqwest` or `hyper`, or call transport(..) on the config builder",
             )?,
             Cause::NoTls => f.write_str(
-                "the endpoint is an https URL: enable the feature `rustls` or `native-tls`, or use an http URL",
+                "the endpoint is an https URL: enable the feature `rustls`, `aws-lc` or `native-tls`, or use an http URL",
             )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
             Cause::Credentials(_) => f.write_str("getting credentials failed")?,

@@ -1,6 +1,8 @@
-//! How requests reach the service: one trait, and reqwest behind the default feature.
+//! How requests reach the service: the trait [`Transport`], and its implementations.
 //!
-//! Take [`PoolConfig`] to tune connections, and write a [`Transport`] for another HTTP client, a proxy, or to look at requests:
+//! The default transport is `ReqwestTransport` (feature `reqwest`, on by default), or `HyperTransport` if only the
+//! feature `hyper` is on. [`PoolConfig`] tunes its connections and [`TlsConfig`] its TLS. Implement [`Transport`] to use
+//! another HTTP client or to inspect requests:
 //!
 //! ```
 //! use bytes::Bytes;
@@ -30,8 +32,15 @@
 //! # }
 //! ```
 
+#[cfg(any(feature = "reqwest", feature = "hyper"))]
+mod answer;
+mod default;
+#[cfg(feature = "hyper")]
+mod hyper;
+mod pool;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod tls;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -40,8 +49,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+pub(crate) use self::default::DefaultTransport;
+#[cfg(feature = "hyper")]
+pub use self::hyper::HyperTransport;
+pub use self::pool::PoolConfig;
 #[cfg(feature = "reqwest")]
-pub use self::reqwest::{PoolConfig, ReqwestTransport};
+pub use self::reqwest::ReqwestTransport;
+pub use self::tls::TlsConfig;
 
 /// What [`Transport::send`] returns.
 pub type TransportFuture<'a> =
@@ -76,8 +90,9 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 pub enum TransportErrorKind {
     /// No connection was made: the service has not seen the request.
     Connect,
-    /// The connection could not be secured, for instance because a certificate is not trusted: the service has not
-    /// seen the request, and trying again does not help.
+    /// TLS could not be set up, for instance because the platform has no root certificates, or the handshake failed,
+    /// for instance because the server's certificate is not trusted. The service has not seen the request, and a
+    /// retry does not help.
     Tls,
     /// The connection broke or the answer was cut: the service may have acted on the request.
     Broken,
@@ -106,20 +121,25 @@ impl TransportError {
     }
 }
 
+/// Errors that need a change of settings show their cause at once; of the others, it is in `source()`.
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            TransportErrorKind::Connect => "no connection",
-            TransportErrorKind::Tls => "no secure connection",
-            TransportErrorKind::TooLarge => "the answer is too long",
-            TransportErrorKind::Broken => "the connection broke before the answer was complete",
-            TransportErrorKind::Invalid => "the request cannot be sent",
-        })
+        match self.kind {
+            TransportErrorKind::Connect => f.write_str("no connection"),
+            TransportErrorKind::Tls => write!(f, "no secure connection: {}", self.cause),
+            TransportErrorKind::TooLarge => f.write_str("the answer is too long"),
+            TransportErrorKind::Broken => f.write_str("the connection broke before the answer was complete"),
+            TransportErrorKind::Invalid => write!(f, "the request cannot be sent: {}", self.cause),
+        }
     }
 }
 
 impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&*self.cause)
+        match self.kind {
+            // The text of the cause is shown already.
+            TransportErrorKind::Tls | TransportErrorKind::Invalid => self.cause.source(),
+            _ => Some(&*self.cause),
+        }
     }
 }

@@ -2,63 +2,13 @@
 
 use std::error::Error as StdError;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::Uri;
 use reqwest::Url;
 
-use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
-
-/// Bytes that an answer may have: ten messages of 1 MiB in their longest encoding (XML, `&quot;`), and some.
-const MAX_ANSWER_BYTES: usize = 72 * 1_048_576;
-
-/// How connections are made and kept.
-///
-/// SQS speaks HTTP/1.1, so a request has a connection to itself until its answer is complete. A long poll keeps
-/// one for up to 20 seconds: a process with 50 receivers and 20 concurrent senders uses 70 connections. Keeping
-/// fewer idle ones than that costs a TLS handshake for each request above the number; keeping them longer
-/// than the service does costs a retry now and then.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct PoolConfig {
-    /// Idle connections kept per host; without a bound by default, since each was in use at the same time once.
-    pub max_idle_per_host: usize,
-    /// How long an idle connection is kept: 20 seconds by default, less than any AWS load balancer keeps it.
-    pub idle_timeout: Duration,
-    /// How long making a connection may take: 3.1 seconds by default, as in the AWS SDKs.
-    pub connect_timeout: Duration,
-}
-
-impl Default for PoolConfig {
-    fn default() -> Self {
-        Self {
-            max_idle_per_host: usize::MAX,
-            idle_timeout: Duration::from_secs(20),
-            connect_timeout: Duration::from_millis(3_100),
-        }
-    }
-}
-
-impl PoolConfig {
-    /// Sets how many idle connections are kept per host.
-    pub fn max_idle_per_host(mut self, connections: usize) -> Self {
-        self.max_idle_per_host = connections;
-        self
-    }
-
-    /// Sets how long an idle connection is kept.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Sets how long making a connection may take.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-}
+use super::answer::{self, Chunks};
+use super::{PoolConfig, TlsConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 
 /// Sends requests with reqwest. Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`).
 #[derive(Clone, Debug)]
@@ -70,21 +20,29 @@ pub struct ReqwestTransport {
 }
 
 impl ReqwestTransport {
+    /// A transport with a pool of its own, for `https` and `http` URLs, with the default TLS settings.
+    ///
+    /// # Errors
+    /// TLS cannot be set up, for instance because the platform has no root certificates.
+    pub fn new(pool: PoolConfig) -> Result<Self, TransportError> {
+        Self::with_tls(pool, &TlsConfig::default())
+    }
+
     /// A transport with a pool of its own, for `https` and `http` URLs.
     ///
     /// # Errors
-    /// TLS cannot be set up, for instance because the platform has no certificates.
-    pub fn new(pool: PoolConfig) -> Result<Self, TransportError> {
-        Self::build(pool, true)
+    /// TLS cannot be set up, for instance because a file of root certificates cannot be read.
+    pub fn with_tls(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
+        Self::build(encrypted(builder(pool), tls)?)
     }
 
-    /// A transport for `http` URLs alone. The platform's certificates are not loaded, which takes a while and which
-    /// a container may not have.
+    /// A transport for `http` URLs alone. It loads no certificates, which takes some milliseconds and fails where a
+    /// container has none.
     ///
     /// # Errors
     /// None is known.
     pub fn plain_http(pool: PoolConfig) -> Result<Self, TransportError> {
-        Self::build(pool, false)
+        Self::build(unencrypted(builder(pool))?)
     }
 
     /// Uses a client that is configured elsewhere. It must not follow redirects.
@@ -92,19 +50,8 @@ impl ReqwestTransport {
         Self { client, last: Arc::default() }
     }
 
-    fn build(pool: PoolConfig, encrypted: bool) -> Result<Self, TransportError> {
-        let builder = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            // The client above repeats requests. Only without any retries are they not copied for it: `never` copies.
-            .retry(reqwest::retry::never().max_retries_per_request(0))
-            .http1_only()
-            .tcp_nodelay(true)
-            .pool_max_idle_per_host(pool.max_idle_per_host)
-            .pool_idle_timeout(pool.idle_timeout)
-            .connect_timeout(pool.connect_timeout);
-        let client = with_tls(builder, encrypted)?.build().map_err(invalid)?;
-        Ok(Self::from_client(client))
+    fn build(builder: reqwest::ClientBuilder) -> Result<Self, TransportError> {
+        Ok(Self::from_client(builder.build().map_err(invalid)?))
     }
 }
 
@@ -129,28 +76,53 @@ impl ReqwestTransport {
     }
 }
 
-#[cfg(feature = "rustls")]
-fn with_tls(
-    builder: reqwest::ClientBuilder,
-    encrypted: bool,
-) -> Result<reqwest::ClientBuilder, TransportError> {
-    use rustls_platform_verifier::BuilderVerifierExt as _;
-
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(invalid)?;
-    let config = if encrypted {
-        config.with_platform_verifier().map_err(invalid)?
-    } else {
-        config.with_root_certificates(rustls::RootCertStore::empty())
-    };
-    Ok(builder.tls_backend_preconfigured(config.with_no_client_auth()))
+fn builder(pool: PoolConfig) -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        // The client above repeats requests. Only without any retries are they not copied for it: `never` copies.
+        .retry(reqwest::retry::never().max_retries_per_request(0))
+        .http1_only()
+        .tcp_nodelay(true)
+        .pool_max_idle_per_host(pool.max_idle_per_host)
+        .pool_idle_timeout(pool.idle_timeout)
+        .connect_timeout(pool.connect_timeout)
 }
 
-#[cfg(not(feature = "rustls"))]
+#[cfg(feature = "__rustls")]
+fn encrypted(
+    builder: reqwest::ClientBuilder,
+    tls: &TlsConfig,
+) -> Result<reqwest::ClientBuilder, TransportError> {
+    Ok(builder.tls_backend_preconfigured(Arc::unwrap_or_clone(tls.client_config()?)))
+}
+
+#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
+fn encrypted(
+    builder: reqwest::ClientBuilder,
+    tls: &TlsConfig,
+) -> Result<reqwest::ClientBuilder, TransportError> {
+    tls.configure_native(builder)
+}
+
+#[cfg(not(any(feature = "native-tls", feature = "__rustls")))]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of its twins")]
+fn encrypted(
+    builder: reqwest::ClientBuilder,
+    _: &TlsConfig,
+) -> Result<reqwest::ClientBuilder, TransportError> {
+    Ok(builder)
+}
+
+#[cfg(feature = "__rustls")]
+fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, TransportError> {
+    // reqwest would load the platform's certificates.
+    Ok(builder.tls_backend_preconfigured(super::tls::unused()?))
+}
+
+#[cfg(not(feature = "__rustls"))]
 #[expect(clippy::unnecessary_wraps, reason = "the signature of its twin")]
-fn with_tls(builder: reqwest::ClientBuilder, _: bool) -> Result<reqwest::ClientBuilder, TransportError> {
+fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, TransportError> {
     Ok(builder)
 }
 
@@ -161,31 +133,20 @@ impl Transport for ReqwestTransport {
             let mut response = http::Response::new(Bytes::new());
             *response.status_mut() = answer.status();
             *response.headers_mut() = std::mem::take(answer.headers_mut());
-            *response.body_mut() = read(&mut answer).await?;
+            *response.body_mut() = answer::read(&mut answer).await?;
             Ok(response)
         })
     }
 }
 
-/// Reads the body; one that comes in one piece is not copied.
-async fn read(answer: &mut reqwest::Response) -> Result<Bytes, TransportError> {
-    let Some(first) = answer.chunk().await.map_err(failed)? else {
-        return Ok(Bytes::new());
-    };
-    let Some(second) = answer.chunk().await.map_err(failed)? else {
-        return Ok(first);
-    };
-    let mut body = BytesMut::from(first);
-    let mut next = Some(second);
-    while let Some(chunk) = next {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            let cause = format!("the answer is longer than {MAX_ANSWER_BYTES} bytes");
-            return Err(TransportError::new(TransportErrorKind::TooLarge, cause));
-        }
-        body.extend_from_slice(&chunk);
-        next = answer.chunk().await.map_err(failed)?;
+impl Chunks for reqwest::Response {
+    fn announced(&self) -> Option<u64> {
+        self.content_length()
     }
-    Ok(body.freeze())
+
+    async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+        self.chunk().await.map_err(failed)
+    }
 }
 
 fn invalid(cause: impl StdError + Send + Sync + 'static) -> TransportError {
@@ -193,29 +154,18 @@ fn invalid(cause: impl StdError + Send + Sync + 'static) -> TransportError {
 }
 
 fn failed(cause: reqwest::Error) -> TransportError {
-    let kind = if is_tls(&cause) {
-        TransportErrorKind::Tls
-    } else if cause.is_connect() {
+    // The URL is the endpoint's and says nothing new; the cause behind it does.
+    let cause = cause.without_url();
+    let kind = if cause.is_connect() {
+        #[cfg(feature = "__rustls")]
+        if let Some(error) = super::tls::handshake_error(&cause) {
+            return error;
+        }
         TransportErrorKind::Connect
     } else if cause.is_builder() {
         TransportErrorKind::Invalid
     } else {
         TransportErrorKind::Broken
     };
-    // The URL is the endpoint's and says nothing new; the cause behind it does.
-    TransportError::new(kind, cause.without_url())
-}
-
-/// Whether the reason, somewhere down the chain of sources, is the security of the connection.
-#[cfg(feature = "rustls")]
-fn is_tls(cause: &(dyn StdError + 'static)) -> bool {
-    let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    cause.is::<rustls::Error>()
-        || wrapped.is_some_and(|inner| is_tls(inner))
-        || cause.source().is_some_and(is_tls)
-}
-
-#[cfg(not(feature = "rustls"))]
-fn is_tls(_: &(dyn StdError + 'static)) -> bool {
-    false
+    TransportError::new(kind, cause)
 }

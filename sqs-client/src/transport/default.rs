@@ -1,0 +1,77 @@
+//! The transport of clients that are given none.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{PoolConfig, TlsConfig, Transport, TransportError};
+
+/// Makes a transport when the first call needs it, and hands the same one to all clients of equal settings, so that
+/// they share connections.
+#[derive(Clone)]
+pub(crate) struct DefaultTransport(Arc<Settings>);
+
+struct Settings {
+    pool: PoolConfig,
+    tls: TlsConfig,
+    /// Locked while the transport is made, which takes some milliseconds where certificates are loaded; first calls
+    /// of other clients wait for it. A failure is not kept: the next call tries again.
+    http: Mutex<Option<Arc<dyn Transport>>>,
+    https: Mutex<Option<Arc<dyn Transport>>>,
+}
+
+impl DefaultTransport {
+    pub(crate) fn new(pool: PoolConfig, tls: TlsConfig) -> Self {
+        Self(Arc::new(Settings { pool, tls, http: Mutex::default(), https: Mutex::default() }))
+    }
+
+    /// This one if it has these settings, else a new one.
+    pub(crate) fn with(self, pool: PoolConfig, tls: TlsConfig) -> Self {
+        if self.0.pool == pool && self.0.tls.is_same(&tls) { self } else { Self::new(pool, tls) }
+    }
+
+    /// The transport for `https` URLs, or the one for `http` URLs, which loads no certificates.
+    pub(crate) fn get(&self, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+        let slot = if encrypted { &self.0.https } else { &self.0.http };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(transport) = &*slot {
+            return Ok(Arc::clone(transport));
+        }
+        let transport = make(self.0.pool, &self.0.tls, encrypted)?;
+        *slot = Some(Arc::clone(&transport));
+        Ok(transport)
+    }
+}
+
+#[cfg(feature = "reqwest")]
+fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    use super::ReqwestTransport;
+
+    let transport =
+        if encrypted { ReqwestTransport::with_tls(pool, tls) } else { ReqwestTransport::plain_http(pool) };
+    Ok(Arc::new(transport?))
+}
+
+#[cfg(all(feature = "hyper", not(feature = "reqwest")))]
+fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    use super::HyperTransport;
+
+    #[cfg(feature = "__rustls")]
+    if encrypted {
+        return Ok(Arc::new(HyperTransport::with_tls(pool, tls)?));
+    }
+    // Without TLS, an `https` URL fails when it is sent.
+    let _ = (tls, encrypted);
+    Ok(Arc::new(HyperTransport::plain_http(pool)))
+}
+
+#[cfg(not(any(feature = "reqwest", feature = "hyper")))]
+fn make(_: PoolConfig, _: &TlsConfig, _: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    Err(TransportError::new(super::TransportErrorKind::Invalid, "there is no transport"))
+}
+
+impl fmt::Debug for DefaultTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { pool, tls, .. } = &*self.0;
+        f.debug_struct("DefaultTransport").field("pool", pool).field("tls", tls).finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! Makes connections: directly or through a proxy, plain or with TLS, within a time limit.
+
+use std::error::Error as StdError;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::transport::{TransportError, TransportErrorKind};
+
+#[cfg(feature = "__rustls")]
+type Stream = hyper_rustls::MaybeHttpsStream<TokioIo<TcpStream>>;
+#[cfg(not(feature = "__rustls"))]
+type Stream = TokioIo<TcpStream>;
+
+type Connecting = Pin<Box<dyn Future<Output = Result<Stream, TransportError>> + Send>>;
+
+/// Cloned for each request, hence one word wide.
+#[derive(Clone)]
+pub(super) struct Connector(Arc<Settings>);
+
+struct Settings {
+    http: HttpConnector,
+    timeout: Duration,
+    #[cfg(feature = "__rustls")]
+    tls: Option<Encryption>,
+}
+
+#[cfg(feature = "__rustls")]
+struct Encryption {
+    config: Arc<rustls::ClientConfig>,
+    proxies: hyper_util::client::proxy::matcher::Matcher,
+}
+
+impl Connector {
+    pub(super) fn plain(timeout: Duration) -> Self {
+        Self(Arc::new(Settings {
+            http: http(),
+            timeout,
+            #[cfg(feature = "__rustls")]
+            tls: None,
+        }))
+    }
+
+    #[cfg(feature = "__rustls")]
+    pub(super) fn encrypted(timeout: Duration, config: Arc<rustls::ClientConfig>) -> Self {
+        let proxies = hyper_util::client::proxy::matcher::Matcher::from_env();
+        Self(Arc::new(Settings { http: http(), timeout, tls: Some(Encryption { config, proxies }) }))
+    }
+
+    fn connect(&self, to: Uri) -> Connecting {
+        if to.scheme_str() == Some("https") {
+            return self.connect_encrypted(to);
+        }
+        let connecting = self.0.http.clone().call(to);
+        Box::pin(async move {
+            match connecting.await {
+                Ok(stream) => Ok(stream.into()),
+                Err(error) => Err(failed(error)),
+            }
+        })
+    }
+
+    #[cfg(feature = "__rustls")]
+    fn connect_encrypted(&self, to: Uri) -> Connecting {
+        use hyper_rustls::HttpsConnector;
+        use hyper_util::client::legacy::connect::proxy::Tunnel;
+
+        let Some(Encryption { config, proxies }) = &self.0.tls else {
+            return refused("the URL is an https URL, and this transport is made for http URLs alone");
+        };
+        let (http, config) = (self.0.http.clone(), Arc::clone(config));
+        let Some(proxy) = proxies.intercept(&to) else {
+            let connecting = HttpsConnector::from((http, config)).call(to);
+            return Box::pin(async move { connecting.await.map_err(failed_handshake) });
+        };
+        if proxy.uri().scheme_str() != Some("http") {
+            return refused(format!(
+                "the proxy {} is not supported: HyperTransport takes proxies with http:// URLs, ReqwestTransport others",
+                proxy.uri()
+            ));
+        }
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), http);
+        if let Some(password) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(password.clone());
+        }
+        let connecting = HttpsConnector::from((tunnel, config)).call(to);
+        Box::pin(async move { connecting.await.map_err(failed_handshake) })
+    }
+
+    #[cfg(not(feature = "__rustls"))]
+    #[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the signature of its twin")]
+    fn connect_encrypted(&self, _: Uri) -> Connecting {
+        refused("the URL is an https URL: enable the feature `rustls` or `aws-lc`")
+    }
+}
+
+/// As reqwest has it: a peer that is gone is noticed within a minute, also during a long poll.
+fn http() -> HttpConnector {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_keepalive(Some(Duration::from_secs(15)));
+    http.set_keepalive_interval(Some(Duration::from_secs(15)));
+    http.set_keepalive_retries(Some(3));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    http.set_tcp_user_timeout(Some(Duration::from_secs(30)));
+    http
+}
+
+fn refused(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Connecting {
+    let error = TransportError::new(TransportErrorKind::Invalid, cause);
+    Box::pin(std::future::ready(Err(error)))
+}
+
+fn failed(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> TransportError {
+    TransportError::new(TransportErrorKind::Connect, cause)
+}
+
+#[cfg(feature = "__rustls")]
+fn failed_handshake(cause: Box<dyn StdError + Send + Sync>) -> TransportError {
+    crate::transport::tls::handshake_error(&*cause).unwrap_or_else(|| failed(cause))
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = TransportError;
+    type Future = Connecting;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Connecting {
+        let (connecting, limit) = (self.connect(to), self.0.timeout);
+        Box::pin(async move {
+            match tokio::time::timeout(limit, connecting).await {
+                Ok(result) => result,
+                Err(_) => Err(failed(format!("not connected within {limit:?}, the connect timeout"))),
+            }
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! TLS settings: which root certificates are trusted.
+
+#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
+mod native;
+#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+#[cfg_attr(
+    not(any(feature = "reqwest", feature = "hyper")),
+    allow(dead_code, reason = "no transport uses it")
+)]
+mod pem;
+#[cfg(feature = "__rustls")]
+#[cfg_attr(
+    not(any(feature = "reqwest", feature = "hyper")),
+    allow(dead_code, reason = "no transport uses it")
+)]
+mod rustls;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+#[cfg(all(feature = "__rustls", any(feature = "reqwest", feature = "hyper")))]
+pub(super) use self::rustls::handshake_error;
+#[cfg(all(feature = "__rustls", feature = "reqwest"))]
+pub(super) use self::rustls::unused;
+
+/// The error where nothing is trusted.
+#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+const NO_ROOTS: &str =
+    "TlsConfig::no_roots() trusts no certificate: add some with add_root_file(..) or add_root_pem(..)";
+
+/// Which root certificates are trusted: those of the platform by default.
+///
+/// Certificates are loaded when the first `https` request needs them, once for all clients with this value or a clone
+/// of it; [`TlsConfig::default`] is loaded once per process. Files that change later are not read again. A file that
+/// cannot be used fails each call with an error of kind [`Tls`](super::TransportErrorKind::Tls) until it is mended.
+///
+/// ```
+/// use sqs_client::transport::TlsConfig;
+///
+/// let with_company_proxy = TlsConfig::default().add_root_file("/etc/ssl/company-proxy.pem");
+/// let only_company = TlsConfig::no_roots().add_root_file("/etc/ssl/company.pem");
+/// let config = sqs_client::Config::builder().tls_config(with_company_proxy).build();
+/// ```
+#[derive(Clone)]
+pub struct TlsConfig(Arc<Settings>);
+
+struct Settings {
+    roots: Roots,
+    added: Vec<Pem>,
+    #[cfg(feature = "__rustls")]
+    loaded: self::rustls::Loaded,
+}
+
+#[derive(Clone, Debug)]
+enum Roots {
+    Platform,
+    #[cfg(all(feature = "__rustls", feature = "webpki-roots"))]
+    Bundled,
+    None,
+}
+
+/// Certificates in PEM, not read yet.
+#[derive(Clone)]
+enum Pem {
+    Bytes(Arc<[u8]>),
+    File(PathBuf),
+}
+
+impl TlsConfig {
+    fn new(roots: Roots, added: Vec<Pem>) -> Self {
+        Self(Arc::new(Settings {
+            roots,
+            added,
+            #[cfg(feature = "__rustls")]
+            loaded: self::rustls::Loaded::default(),
+        }))
+    }
+
+    /// Trusts the root certificates of the platform; the same as the default.
+    ///
+    /// On Linux these are the files of the package `ca-certificates`, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR`
+    /// name. Elsewhere the system verifies.
+    pub fn platform_roots() -> Self {
+        static PLATFORM: LazyLock<TlsConfig> = LazyLock::new(|| TlsConfig::new(Roots::Platform, Vec::new()));
+        PLATFORM.clone()
+    }
+
+    /// Trusts Mozilla's root certificates, which are compiled in: for images without certificates. They are as old
+    /// as the crate `webpki-roots` in your `Cargo.lock`.
+    #[cfg(all(feature = "__rustls", feature = "webpki-roots"))]
+    pub fn bundled_roots() -> Self {
+        static BUNDLED: LazyLock<TlsConfig> = LazyLock::new(|| TlsConfig::new(Roots::Bundled, Vec::new()));
+        BUNDLED.clone()
+    }
+
+    /// Trusts only the certificates that are added.
+    pub fn no_roots() -> Self {
+        Self::new(Roots::None, Vec::new())
+    }
+
+    /// Trusts only the certificates of a PEM file. This is what `AWS_CA_BUNDLE` means to AWS's SDKs and its CLI: the
+    /// file replaces the platform's certificates.
+    pub fn ca_bundle(path: impl Into<PathBuf>) -> Self {
+        Self::no_roots().add_root_file(path)
+    }
+
+    /// Also trusts the root certificates of a PEM file of up to 16 MiB. Sections of other kinds are ignored.
+    pub fn add_root_file(self, path: impl Into<PathBuf>) -> Self {
+        self.add(Pem::File(path.into()))
+    }
+
+    /// Also trusts these root certificates, in PEM. Sections of other kinds are ignored.
+    pub fn add_root_pem(self, pem: impl AsRef<[u8]>) -> Self {
+        self.add(Pem::Bytes(pem.as_ref().into()))
+    }
+
+    fn add(self, pem: Pem) -> Self {
+        let mut added = self.0.added.clone();
+        added.push(pem);
+        Self::new(self.0.roots.clone(), added)
+    }
+
+    /// Whether both load the same certificates, once.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Default for TlsConfig {
+    fn default() -> Self {
+        Self::platform_roots()
+    }
+}
+
+impl fmt::Debug for TlsConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsConfig").field("roots", &self.0.roots).field("added", &self.0.added).finish()
+    }
+}
+
+impl fmt::Debug for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Reads root certificates from PEM files.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+
+use super::Pem;
+use crate::transport::{TransportError, TransportErrorKind};
+
+/// The bundles of the large distributions have less than 1 MiB.
+const MAX_FILE_BYTES: u64 = 16 * 1_048_576;
+
+impl Pem {
+    /// The certificates, at least one.
+    pub(super) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+        match self {
+            Self::Bytes(bytes) => parse(bytes).map_err(|problem| self.unusable(problem)),
+            Self::File(path) => {
+                let bytes = read(path).map_err(|error| self.unusable(format!("cannot be read: {error}")))?;
+                parse(&bytes).map_err(|problem| self.unusable(problem))
+            }
+        }
+    }
+
+    /// An error that names the file.
+    pub(super) fn unusable(&self, problem: impl fmt::Display) -> TransportError {
+        let text = match self {
+            Self::Bytes(_) => format!("the added root certificates: {problem}"),
+            Self::File(path) => format!("the root certificates in {}: {problem}", path.display()),
+        };
+        TransportError::new(TransportErrorKind::Tls, text)
+    }
+}
+
+/// Only regular files are read: opening a pipe could wait for ever.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 16 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn parse(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut certificates = Vec::new();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let number = certificates.len() + 1;
+        certificates.push(certificate.map_err(|error| format!("certificate {number} is damaged: {error}"))?);
+    }
+    if certificates.is_empty() {
+        return Err("no PEM section `-----BEGIN CERTIFICATE-----`".to_owned());
+    }
+    Ok(certificates)
+}

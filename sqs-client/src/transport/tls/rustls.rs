@@ -1,0 +1,149 @@
+//! The settings for rustls.
+
+use std::error::Error as StdError;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ::rustls::crypto::CryptoProvider;
+use ::rustls::{CertificateError, ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
+use rustls_pki_types::CertificateDer;
+use rustls_platform_verifier::Verifier;
+
+use super::{Pem, Roots, Settings, TlsConfig};
+use crate::transport::{TransportError, TransportErrorKind};
+
+/// Locked while certificates are loaded, which takes some milliseconds; first requests of other clients wait for it.
+pub(super) type Loaded = Mutex<Option<Arc<ClientConfig>>>;
+
+impl TlsConfig {
+    /// Uses these settings of rustls, for what has no method here, such as client certificates. Protocols for ALPN
+    /// are removed: requests are made with HTTP/1.1.
+    pub fn from_rustls(config: impl Into<Arc<ClientConfig>>) -> Self {
+        let mut config = config.into();
+        if !config.alpn_protocols.is_empty() {
+            Arc::make_mut(&mut config).alpn_protocols.clear();
+        }
+        let loaded = Mutex::new(Some(config));
+        Self(Arc::new(Settings { roots: Roots::None, added: Vec::new(), loaded }))
+    }
+
+    /// The settings of rustls; loaded by the first call that succeeds.
+    pub(in crate::transport) fn client_config(&self) -> Result<Arc<ClientConfig>, TransportError> {
+        let mut loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = &*loaded {
+            return Ok(Arc::clone(config));
+        }
+        let config = Arc::new(load(&self.0.roots, &self.0.added)?);
+        *loaded = Some(Arc::clone(&config));
+        Ok(config)
+    }
+}
+
+/// Settings for a transport that makes no TLS connections.
+#[cfg(feature = "reqwest")]
+pub(in crate::transport) fn unused() -> Result<ClientConfig, TransportError> {
+    Ok(builder(provider())?.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+}
+
+#[cfg(feature = "aws-lc")]
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(::rustls::crypto::aws_lc_rs::default_provider())
+}
+
+#[cfg(all(feature = "rustls", not(feature = "aws-lc")))]
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(::rustls::crypto::ring::default_provider())
+}
+
+fn builder(
+    provider: Arc<CryptoProvider>,
+) -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, TransportError> {
+    ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(unusable)
+}
+
+fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
+    let mut certificates = Vec::new();
+    for pem in added {
+        certificates.extend(usable(pem)?);
+    }
+    let provider = provider();
+    let builder = builder(Arc::clone(&provider))?;
+    let config = match roots {
+        Roots::Platform => {
+            let verifier =
+                Verifier::new_with_extra_roots(certificates, provider).map_err(no_platform_roots)?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        }
+        #[cfg(feature = "webpki-roots")]
+        Roots::Bundled => {
+            let mut store = store(certificates);
+            store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+            builder.with_root_certificates(store)
+        }
+        Roots::None if certificates.is_empty() => return Err(unusable(super::NO_ROOTS)),
+        Roots::None => builder.with_root_certificates(store(certificates)),
+    };
+    let config = config.with_no_client_auth();
+    if cfg!(feature = "fips") && !config.fips() {
+        return Err(unusable("the feature `fips` is on, but the cryptography in use is not FIPS validated"));
+    }
+    Ok(config)
+}
+
+/// The certificates that can be roots. Bundles in use hold some that rustls cannot read: those are skipped, since all
+/// others work.
+fn usable(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+    let mut skipped = None;
+    let mut certificates = pem.certificates()?;
+    certificates.retain(|certificate| match RootCertStore::empty().add(certificate.clone()) {
+        Ok(()) => true,
+        Err(error) => {
+            skipped = Some(error);
+            false
+        }
+    });
+    if let Some(error) = skipped {
+        let error = pem.unusable(format!("not a root certificate: {error}"));
+        if certificates.is_empty() {
+            return Err(error);
+        }
+        tracing::warn!(%error, "a certificate is skipped");
+    }
+    Ok(certificates)
+}
+
+fn store(certificates: Vec<CertificateDer<'static>>) -> RootCertStore {
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(certificates);
+    store
+}
+
+fn unusable(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> TransportError {
+    TransportError::new(TransportErrorKind::Tls, cause)
+}
+
+fn no_platform_roots(cause: ::rustls::Error) -> TransportError {
+    unusable(format!(
+        "the platform's root certificates cannot be used ({cause}). Install the package `ca-certificates`, or set \
+         AWS_CA_BUNDLE or SSL_CERT_FILE to a PEM file, or enable the feature `webpki-roots` of sqs-client and set \
+         tls_config(TlsConfig::bundled_roots())"
+    ))
+}
+
+/// The error of the handshake, if that is the reason, somewhere down the chain of sources.
+pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
+    let error = find(cause)?;
+    Some(match error {
+        ::rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => unusable(format!(
+            "{error}: the server's certificate is not signed by a trusted root. If that root is a company's own, trust it with \
+             TlsConfig::add_root_file(..) or AWS_CA_BUNDLE"
+        )),
+        _ => unusable(error.clone()),
+    })
+}
+
+fn find<'e>(cause: &'e (dyn StdError + 'static)) -> Option<&'e ::rustls::Error> {
+    let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let found = cause.downcast_ref().or_else(|| find(wrapped?));
+    found.or_else(|| find(cause.source()?))
+}
