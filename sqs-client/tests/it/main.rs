@@ -20,3 +20,8 @@ mod shapes;
 mod shapes_arbitrary;
 mod shapes_choices;
 mod signatures;
+mod transport;
+mod transport_environment;
+mod transport_service;
+mod transport_sharing;
+mod transport_tls;

@@ -65,6 +65,8 @@ pub(crate) enum Act {
     Close,
     /// Answers with these bytes and never goes on.
     Hang(String),
+    /// Answers with these bytes before it has read anything, then closes.
+    Greet(&'static str),
 }
 
 impl Act {
@@ -99,6 +101,10 @@ pub(crate) async fn raw_service(acts: Vec<Act>) -> (String, std::sync::Arc<std::
 }
 
 async fn play(mut stream: TcpStream, act: Act) {
+    if let Act::Greet(bytes) = act {
+        let _ = stream.write_all(bytes.as_bytes()).await;
+        return;
+    }
     let mut seen = Vec::new();
     while !is_whole_request(&seen) {
         let mut chunk = [0; 4096];
@@ -108,7 +114,7 @@ async fn play(mut stream: TcpStream, act: Act) {
         }
     }
     match act {
-        Act::Close => {}
+        Act::Close | Act::Greet(_) => {}
         Act::Write(bytes) => {
             let _ = stream.write_all(bytes.as_bytes()).await;
             let _ = stream.shutdown().await;
@@ -120,7 +126,7 @@ async fn play(mut stream: TcpStream, act: Act) {
     }
 }
 
-fn is_whole_request(seen: &[u8]) -> bool {
+pub(crate) fn is_whole_request(seen: &[u8]) -> bool {
     let text = String::from_utf8_lossy(seen).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
         return false;

@@ -147,3 +147,25 @@ fn find<'e>(cause: &'e (dyn StdError + 'static)) -> Option<&'e ::rustls::Error> 
     let found = cause.downcast_ref().or_else(|| find(wrapped?));
     found.or_else(|| find(cause.source()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_certificates_are_loaded_once_per_process() {
+        let defaults = [TlsConfig::default(), TlsConfig::platform_roots(), TlsConfig::default().clone()];
+        let loaded = defaults.map(|tls| tls.client_config());
+        // Where a machine has no certificates, there is nothing to compare.
+        if let [Ok(first), Ok(second), Ok(third)] = loaded {
+            assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&first, &third));
+        }
+    }
+
+    #[test]
+    fn clones_of_other_settings_are_loaded_once() {
+        let empty = TlsConfig::from_rustls(unused().expect("no roots"));
+        let [first, second] = [empty.clone(), empty].map(|tls| tls.client_config().expect("given"));
+        assert!(Arc::ptr_eq(&first, &second));
+    }
+}

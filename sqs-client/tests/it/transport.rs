@@ -1,0 +1,212 @@
+//! What every transport does, over plain HTTP: the same tests for each of them.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use sqs_client::transport::{
+    PoolConfig, ReqwestTransport, TlsConfig, Transport, TransportError, TransportErrorKind,
+};
+use wiremock::matchers::{body_bytes, header, method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::service::{Act, raw_service};
+use crate::transport_service::Service;
+
+/// Makes a transport of one kind.
+pub(crate) trait Make: Transport + Sized {
+    fn plain(pool: PoolConfig) -> Self;
+    fn encrypted(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError>;
+}
+
+impl Make for ReqwestTransport {
+    fn plain(pool: PoolConfig) -> Self {
+        Self::plain_http(pool).expect("no TLS")
+    }
+
+    fn encrypted(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
+        Self::with_tls(pool, tls)
+    }
+}
+
+#[cfg(feature = "hyper")]
+impl Make for sqs_client::transport::HyperTransport {
+    fn plain(pool: PoolConfig) -> Self {
+        Self::plain_http(pool)
+    }
+
+    fn encrypted(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
+        Self::with_tls(pool, tls)
+    }
+}
+
+/// Runs generic tests with each transport.
+macro_rules! with_each_transport {
+    ($($test:ident)*) => {
+        mod reqwest {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test::<sqs_client::transport::ReqwestTransport>().await;
+            })*
+        }
+
+        #[cfg(feature = "hyper")]
+        mod hyper {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test::<sqs_client::transport::HyperTransport>().await;
+            })*
+        }
+    };
+}
+pub(crate) use with_each_transport;
+
+with_each_transport! {
+    request_and_answer_arrive_as_sent
+    long_bodies_arrive_whole
+    connection_is_kept_for_the_next_request
+    connection_is_closed_after_the_idle_timeout
+    no_connection_is_kept_when_none_may_be_idle
+    connection_with_an_answer_to_come_is_not_used_again
+    redirect_is_returned
+    refused_connection_is_of_kind_connect
+    closed_connection_and_cut_answer_are_of_kind_broken
+    answer_that_is_not_http_is_of_kind_broken
+    endless_headers_are_of_kind_broken
+    announced_answer_over_the_limit_is_of_kind_too_large
+    relative_url_is_of_kind_invalid
+}
+
+pub(crate) fn request(url: &str) -> Request<Bytes> {
+    let host = url.split('/').nth(2).unwrap_or("none").to_owned();
+    let request = Request::post(url).header("host", host).header("x-amz-target", "AmazonSQS.SendMessage");
+    request.body(Bytes::from_static(b"{}")).expect("valid")
+}
+
+async fn send<T: Make>(transport: &T, url: &str) -> Result<Response<Bytes>, TransportError> {
+    transport.send(request(url)).await
+}
+
+async fn kind<T: Make>(acts: Vec<Act>) -> TransportErrorKind {
+    let (url, _) = raw_service(acts).await;
+    let transport = T::plain(PoolConfig::default());
+    let sent = tokio::time::timeout(Duration::from_secs(5), send(&transport, &url));
+    let error = sent.await.expect("no hang").expect_err("no whole answer");
+    assert!(error.source().is_some(), "{error}");
+    error.kind()
+}
+
+async fn request_and_answer_arrive_as_sent<T: Make>() {
+    let server = MockServer::start().await;
+    let answer = ResponseTemplate::new(418).insert_header("x-amzn-requestid", "r-1").set_body_bytes("short");
+    Mock::given(method("POST"))
+        .and(path("/some/path"))
+        .and(header("host", server.address().to_string()))
+        .and(header("x-amz-target", "AmazonSQS.SendMessage"))
+        .and(body_bytes("{}"))
+        .respond_with(answer)
+        .expect(1)
+        .mount(&server)
+        .await;
+    let transport = T::plain(PoolConfig::default());
+    let answer = send(&transport, &format!("{}/some/path", server.uri())).await.expect("an answer");
+    assert_eq!((answer.status(), &answer.body()[..]), (StatusCode::IM_A_TEAPOT, &b"short"[..]));
+    assert_eq!(answer.headers()["x-amzn-requestid"], "r-1");
+}
+
+async fn long_bodies_arrive_whole<T: Make>() {
+    let server = MockServer::start().await;
+    let long: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[1]).collect();
+    Mock::given(body_bytes(long.clone()))
+        .respond_with(ResponseTemplate::new(200).set_body_bytes(long.clone()))
+        .mount(&server)
+        .await;
+    let mut request = request(&server.uri());
+    *request.body_mut() = long.clone().into();
+    let answer = T::plain(PoolConfig::default()).send(request).await.expect("an answer");
+    assert!(answer.status().is_success() && answer.body() == &long, "{}", answer.body().len());
+}
+
+async fn connection_is_kept_for_the_next_request<T: Make>() {
+    let service = Service::plain().await;
+    let transport = T::plain(PoolConfig::default());
+    for _ in 0..3 {
+        send(&transport, &service.http()).await.expect("an answer");
+    }
+    assert_eq!(service.accepted(), 1);
+}
+
+async fn connection_is_closed_after_the_idle_timeout<T: Make>() {
+    let service = Service::plain().await;
+    let transport = T::plain(PoolConfig::default().idle_timeout(Duration::from_millis(20)));
+    for _ in 0..2 {
+        send(&transport, &service.http()).await.expect("an answer");
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+    assert_eq!(service.accepted(), 2);
+}
+
+async fn no_connection_is_kept_when_none_may_be_idle<T: Make>() {
+    let service = Service::plain().await;
+    let transport = T::plain(PoolConfig::default().max_idle_per_host(0));
+    for _ in 0..2 {
+        send(&transport, &service.http()).await.expect("an answer");
+    }
+    assert_eq!(service.accepted(), 2);
+}
+
+async fn connection_with_an_answer_to_come_is_not_used_again<T: Make>() {
+    let late = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nlate".to_owned();
+    let (url, requests) = raw_service(vec![Act::Hang(late), Act::whole("second")]).await;
+    let transport = T::plain(PoolConfig::default());
+    let given_up = tokio::time::timeout(Duration::from_millis(60), send(&transport, &url)).await;
+    assert!(given_up.is_err());
+    let answer = send(&transport, &url).await.expect("an answer");
+    assert_eq!(answer.body(), "second");
+    assert_eq!(requests.load(std::sync::atomic::Ordering::SeqCst), 2, "connections");
+}
+
+async fn redirect_is_returned<T: Make>() {
+    let server = MockServer::start().await;
+    let redirect = ResponseTemplate::new(307).insert_header("location", "/elsewhere");
+    Mock::given(method("POST")).respond_with(redirect).expect(1).mount(&server).await;
+    let answer = send(&T::plain(PoolConfig::default()), &server.uri()).await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
+}
+
+async fn refused_connection_is_of_kind_connect<T: Make>() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("nobody listens");
+    assert_eq!(error.kind(), TransportErrorKind::Connect);
+}
+
+async fn closed_connection_and_cut_answer_are_of_kind_broken<T: Make>() {
+    for act in [Act::Close, Act::cut("an answer", 4)] {
+        assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
+    }
+}
+
+async fn answer_that_is_not_http_is_of_kind_broken<T: Make>() {
+    let act = Act::Write("220 mail.example.com ESMTP\r\n".to_owned());
+    assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
+}
+
+async fn endless_headers_are_of_kind_broken<T: Make>() {
+    let act = Act::Hang(format!("HTTP/1.1 200 OK\r\n{}", "x-header: value\r\n".repeat(100_000)));
+    assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
+}
+
+async fn announced_answer_over_the_limit_is_of_kind_too_large<T: Make>() {
+    let act = Act::Hang("HTTP/1.1 200 OK\r\ncontent-length: 99000000\r\n\r\n".to_owned());
+    let (url, _) = raw_service(vec![act]).await;
+    let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("too long");
+    assert_eq!(error.kind(), TransportErrorKind::TooLarge);
+}
+
+async fn relative_url_is_of_kind_invalid<T: Make>() {
+    let error = send(&T::plain(PoolConfig::default()), "/queue").await.expect_err("no host");
+    assert_eq!(error.kind(), TransportErrorKind::Invalid);
+}

@@ -1,0 +1,117 @@
+//! A service for the tests of transports: keeps connections, counts them, and speaks TLS on request.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+use crate::service::{HELLO_MD5, is_whole_request};
+
+pub(crate) struct Service {
+    address: SocketAddr,
+    accepted: Arc<AtomicUsize>,
+}
+
+impl Service {
+    /// Answers each request with the answer to an accepted `SendMessage`.
+    pub(crate) async fn plain() -> Self {
+        Self::start(None).await
+    }
+
+    /// As [`plain`](Self::plain), with TLS and a certificate for the address 127.0.0.1. Returns the certificate of its
+    /// authority, in PEM.
+    pub(crate) async fn encrypted() -> (Self, String) {
+        let (config, root) = certified();
+        (Self::start(Some(config.into())).await, root)
+    }
+
+    async fn start(acceptor: Option<TlsAcceptor>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&accepted);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(serve(stream, acceptor.clone()));
+            }
+        });
+        Self { address, accepted }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub(crate) fn http(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn https(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// Connections so far.
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+}
+
+async fn serve(stream: TcpStream, acceptor: Option<TlsAcceptor>) {
+    match acceptor {
+        None => answer(stream).await,
+        // A client that does not trust the certificate ends the handshake.
+        Some(acceptor) => {
+            if let Ok(stream) = acceptor.accept(stream).await {
+                answer(stream).await;
+            }
+        }
+    }
+}
+
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let body = format!(r#"{{"MessageId":"m-1","MD5OfMessageBody":"{HELLO_MD5}"}}"#);
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let mut seen = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(length @ 1..) = stream.read(&mut chunk).await {
+        seen.extend_from_slice(&chunk[..length]);
+        if is_whole_request(&seen) {
+            seen.clear();
+            if stream.write_all(answer.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+static AUTHORITIES: AtomicUsize = AtomicUsize::new(0);
+
+fn certified() -> (Arc<ServerConfig>, String) {
+    let mut params = CertificateParams::new(Vec::new()).expect("no names");
+    // Authorities of one name would be taken for each other.
+    params
+        .distinguished_name
+        .push(DnType::CommonName, AUTHORITIES.fetch_add(1, Ordering::Relaxed).to_string());
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    let root = params.self_signed(&key).expect("a root").pem();
+    let authority = Issuer::new(params, key);
+
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("an address");
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.signed_by(&key, &authority).expect("a certificate").der().clone();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![certificate], key))
+        .expect("a certificate and its key");
+    (Arc::new(config), root)
+}
