@@ -17,6 +17,8 @@ pub(crate) fn run(measurement: &Measurement, url: &str) -> Result<Figures, Faile
     runtime.block_on(async {
         match measurement.peer {
             Peer::Ours => measure(peers::ours(row, url, body), measurement).await,
+            #[cfg(feature = "hyper")]
+            Peer::Hyper => measure(peers::ours_over_hyper(row, url, body), measurement).await,
             Peer::Sdk => measure(peers::sdk(row, url, body), measurement).await,
             Peer::Floor => measure(Floor::new(row, url, body)?, measurement).await,
         }

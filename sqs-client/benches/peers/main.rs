@@ -1,4 +1,4 @@
-//! Run with: `cargo bench -p sqs-client --bench peers`
+//! Run with: `cargo bench -p sqs-client --bench peers`, and with `--features hyper` to measure that transport too.
 //!
 //! What a request costs: sqs-client beside aws-sdk-sqs, and beside the floor, which is a bare HTTP client that sends bytes
 //! made beforehand. The server, which always gives the same answers, and each measurement are processes of their own, started

@@ -17,7 +17,7 @@ not look at the answers.
   --rounds COUNT        how often each is repeated, in turns; 5 by default, the median of each column counts
   --concurrency LIST    requests on their way at once, 1,32 by default
   --rows LIST           send,batch,receive by default
-  --peers LIST          sqs-client,aws-sdk-sqs,floor by default
+  --peers LIST          sqs-client,aws-sdk-sqs,floor by default, and with the feature hyper sqs-client-hyper
   --body KIND           what the bodies of 1 KiB are: text (nothing to escape in JSON; the default) or json (many quotes)
   --svg FILE            also draws the CPU time of a request as bars;
                         cargo runs benches in the folder of their package: that is where a relative FILE begins
@@ -42,16 +42,16 @@ pub(crate) enum Mode {
 }
 
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident => $word:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident => $word:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-        pub(crate) enum $name { $($variant,)* }
+        pub(crate) enum $name { $($(#[$of_variant])* $variant,)* }
 
         impl $name {
-            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub(crate) const ALL: &[Self] = &[$($(#[$of_variant])* Self::$variant,)*];
 
             pub(crate) const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
+                match self { $($(#[$of_variant])* Self::$variant => $word,)* }
             }
         }
 
@@ -60,7 +60,7 @@ macro_rules! words {
 
             fn from_str(text: &str) -> Result<Self, Failed> {
                 let found = Self::ALL.iter().find(|value| value.as_str() == text).copied();
-                let allowed = [$($word),*].join(", ");
+                let allowed = [$($(#[$of_variant])* $word),*].join(", ");
                 found.ok_or_else(|| format!("{text:?} is none of {allowed}").into())
             }
         }
@@ -80,7 +80,13 @@ impl Row {
     }
 }
 
-words! { Peer { Ours => "sqs-client", Sdk => "aws-sdk-sqs", Floor => "floor", } }
+words! { Peer {
+    Ours => "sqs-client",
+    #[cfg(feature = "hyper")]
+    Hyper => "sqs-client-hyper",
+    Sdk => "aws-sdk-sqs",
+    Floor => "floor",
+} }
 
 /// One cell of the comparison.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

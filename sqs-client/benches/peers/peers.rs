@@ -29,11 +29,31 @@ impl<C> With<C> {
 }
 
 pub(crate) fn ours(row: Row, endpoint: &str, body: Body) -> With<sqs_client::Client> {
-    let config = sqs_client::Config::builder()
+    ours_with(settings(endpoint), row, endpoint, body)
+}
+
+#[cfg(feature = "hyper")]
+pub(crate) fn ours_over_hyper(row: Row, endpoint: &str, body: Body) -> With<sqs_client::Client> {
+    use sqs_client::transport::{HyperTransport, PoolConfig};
+
+    let transport = HyperTransport::plain_http(PoolConfig::default());
+    ours_with(settings(endpoint).transport(transport), row, endpoint, body)
+}
+
+fn ours_with(
+    settings: sqs_client::config::Builder,
+    row: Row,
+    endpoint: &str,
+    body: Body,
+) -> With<sqs_client::Client> {
+    With::new(sqs_client::Client::from_conf(settings.build()), row, endpoint, body)
+}
+
+fn settings(endpoint: &str) -> sqs_client::config::Builder {
+    sqs_client::Config::builder()
         .region(sqs_client::config::Region::new("us-east-1"))
         .credentials_provider(Credentials::new("AKIDEXAMPLE", "secret", None, None, "bench"))
-        .endpoint_url(endpoint);
-    With::new(sqs_client::Client::from_conf(config.build()), row, endpoint, body)
+        .endpoint_url(endpoint)
 }
 
 pub(crate) fn sdk(row: Row, endpoint: &str, body: Body) -> With<aws_sdk_sqs::Client> {

@@ -31,6 +31,8 @@ pub(crate) fn bars(table: &Table) -> Canvas {
 const fn colour(peer: Peer) -> usize {
     match peer {
         Peer::Ours => 0,
+        #[cfg(feature = "hyper")]
+        Peer::Hyper => 2,
         Peer::Sdk => 1,
         Peer::Floor => 6,
     }

@@ -80,7 +80,7 @@ mod tests {
             let whole = read_chunks(announced, [chunk.clone()]).await.expect("short");
             assert_eq!(whole.as_ptr(), chunk.as_ptr());
         }
-        let parts = ["one ", "two ", "three"].map(Bytes::from_static);
+        let parts = ["one ", "two ", "three"].map(Bytes::from);
         assert_eq!(read_chunks(Some(13), parts.clone()).await.expect("short"), "one two three");
         assert_eq!(read_chunks(None, parts).await.expect("short"), "one two three");
         assert_eq!(read_chunks(None, []).await.expect("empty"), "");

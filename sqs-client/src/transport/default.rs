@@ -52,6 +52,10 @@ fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Tr
 }
 
 #[cfg(all(feature = "hyper", not(feature = "reqwest")))]
+#[cfg_attr(
+    not(feature = "__rustls"),
+    expect(clippy::unnecessary_wraps, reason = "the signature of its twins")
+)]
 fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
     use super::HyperTransport;
 

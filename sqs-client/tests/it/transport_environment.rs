@@ -97,7 +97,7 @@ async fn proxy() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
 async fn tunnel(mut client: TcpStream, tell: tokio::sync::mpsc::UnboundedSender<String>) {
     let mut seen = Vec::new();
     while !is_whole_request(&seen) {
-        if client.read_buf(&mut seen).await.is_ok_and(|length| length > 0) { continue } else { return }
+        let Ok(1..) = client.read_buf(&mut seen).await else { return };
     }
     let head = String::from_utf8_lossy(&seen).into_owned();
     let target = head.split(' ').nth(1).unwrap_or_default().to_owned();

@@ -54,6 +54,7 @@ impl Connector {
         Self(Arc::new(Settings { http: http(), timeout, tls: Some(Encryption { config, proxies }) }))
     }
 
+    #[cfg_attr(not(feature = "__rustls"), expect(clippy::useless_conversion, reason = "with TLS it is none"))]
     fn connect(&self, to: Uri) -> Connecting {
         if to.scheme_str() == Some("https") {
             return self.connect_encrypted(to);
@@ -95,7 +96,7 @@ impl Connector {
     }
 
     #[cfg(not(feature = "__rustls"))]
-    #[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the signature of its twin")]
+    #[expect(clippy::unused_self, reason = "the signature of its twin")]
     fn connect_encrypted(&self, _: Uri) -> Connecting {
         refused("the URL is an https URL: enable the feature `rustls` or `aws-lc`")
     }

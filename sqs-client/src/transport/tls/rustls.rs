@@ -40,7 +40,7 @@ impl TlsConfig {
 }
 
 /// Settings for a transport that makes no TLS connections.
-#[cfg(feature = "reqwest")]
+#[cfg(any(feature = "reqwest", test))]
 pub(in crate::transport) fn unused() -> Result<ClientConfig, TransportError> {
     Ok(builder(provider())?.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
@@ -70,8 +70,8 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
     let builder = builder(Arc::clone(&provider))?;
     let config = match roots {
         Roots::Platform => {
-            let verifier =
-                Verifier::new_with_extra_roots(certificates, provider).map_err(no_platform_roots)?;
+            let verifier = Verifier::new_with_extra_roots(certificates, provider)
+                .map_err(|error| no_platform_roots(&error))?;
             builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
         #[cfg(feature = "webpki-roots")]
@@ -122,7 +122,7 @@ fn unusable(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> TransportError
     TransportError::new(TransportErrorKind::Tls, cause)
 }
 
-fn no_platform_roots(cause: ::rustls::Error) -> TransportError {
+fn no_platform_roots(cause: &::rustls::Error) -> TransportError {
     unusable(format!(
         "the platform's root certificates cannot be used ({cause}). Install the package `ca-certificates`, or set \
          AWS_CA_BUNDLE or SSL_CERT_FILE to a PEM file, or enable the feature `webpki-roots` of sqs-client and set \
