@@ -16,6 +16,7 @@
 //! [`config::DeduplicationIds`]: crate::config::DeduplicationIds
 //! [`endpoint`]: crate::endpoint
 //! [`error`]: crate::error
+//! [`guide::transports`]: crate::guide::transports
 //! [`limits`]: crate::limits
 //! [`observe`]: crate::observe
 //! [`operation`]: crate::operation
@@ -36,6 +37,11 @@ pub mod config;
 mod credentials;
 pub mod endpoint;
 pub mod error;
+/// Guides: one page for each topic.
+pub mod guide {
+    #[doc = include_str!("../docs/transports.md")]
+    pub mod transports {}
+}
 mod hex;
 pub mod limits;
 pub mod observe;

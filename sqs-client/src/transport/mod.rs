@@ -57,6 +57,11 @@ pub use self::pool::PoolConfig;
 pub use self::reqwest::ReqwestTransport;
 pub use self::tls::TlsConfig;
 
+/// Why `plain_http(..)` transports refuse `https` URLs.
+#[cfg(any(feature = "reqwest", all(feature = "hyper", feature = "__rustls")))]
+const PLAIN_HTTP: &str =
+    "the URL is an https URL, and this transport was made by plain_http(..) for http URLs";
+
 /// What [`Transport::send`] returns.
 pub type TransportFuture<'a> =
     Pin<Box<dyn Future<Output = Result<http::Response<Bytes>, TransportError>> + Send + 'a>>;

@@ -14,6 +14,8 @@ use super::{PoolConfig, TlsConfig, Transport, TransportError, TransportErrorKind
 #[derive(Clone, Debug)]
 pub struct ReqwestTransport {
     client: reqwest::Client,
+    /// Whether it has certificates, so that `https` URLs can be reached.
+    encrypted: bool,
     /// That of the last request, since a client posts to one URL: comparing it costs less than reading it again.
     /// Locked for a comparison and a copy.
     last: Arc<RwLock<Option<(Uri, Url)>>>,
@@ -33,7 +35,7 @@ impl ReqwestTransport {
     /// # Errors
     /// TLS cannot be set up, for instance because a file of root certificates cannot be read.
     pub fn with_tls(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
-        Self::build(encrypted(builder(pool), tls)?)
+        Ok(Self::from_client(encrypted(builder(pool), tls)?.build().map_err(invalid)?))
     }
 
     /// A transport for `http` URLs alone. It loads no certificates, which takes some milliseconds and fails where a
@@ -42,16 +44,13 @@ impl ReqwestTransport {
     /// # Errors
     /// None is known.
     pub fn plain_http(pool: PoolConfig) -> Result<Self, TransportError> {
-        Self::build(unencrypted(builder(pool))?)
+        let client = unencrypted(builder(pool))?.build().map_err(invalid)?;
+        Ok(Self { encrypted: false, ..Self::from_client(client) })
     }
 
     /// Uses a client that is configured elsewhere. It must not follow redirects.
     pub fn from_client(client: reqwest::Client) -> Self {
-        Self { client, last: Arc::default() }
-    }
-
-    fn build(builder: reqwest::ClientBuilder) -> Result<Self, TransportError> {
-        Ok(Self::from_client(builder.build().map_err(invalid)?))
+        Self { client, encrypted: true, last: Arc::default() }
     }
 }
 
@@ -71,6 +70,9 @@ impl ReqwestTransport {
             return Ok(url.clone());
         }
         let url = Url::parse(&uri.to_string()).map_err(invalid)?;
+        if !self.encrypted && url.scheme() == "https" {
+            return Err(TransportError::new(TransportErrorKind::Invalid, super::PLAIN_HTTP));
+        }
         *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some((uri.clone(), url.clone()));
         Ok(url)
     }

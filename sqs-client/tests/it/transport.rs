@@ -76,6 +76,7 @@ with_each_transport! {
     endless_headers_are_of_kind_broken
     announced_answer_over_the_limit_is_of_kind_too_large
     relative_url_is_of_kind_invalid
+    https_url_over_a_plain_transport_is_of_kind_invalid
 }
 
 pub(crate) fn request(url: &str) -> Request<Bytes> {
@@ -209,4 +210,11 @@ async fn announced_answer_over_the_limit_is_of_kind_too_large<T: Make>() {
 async fn relative_url_is_of_kind_invalid<T: Make>() {
     let error = send(&T::plain(PoolConfig::default()), "/queue").await.expect_err("no host");
     assert_eq!(error.kind(), TransportErrorKind::Invalid);
+}
+
+async fn https_url_over_a_plain_transport_is_of_kind_invalid<T: Make>() {
+    let error =
+        send(&T::plain(PoolConfig::default()), "https://127.0.0.1:1/").await.expect_err("no certificates");
+    assert_eq!(error.kind(), TransportErrorKind::Invalid);
+    assert!(error.to_string().contains("plain_http"), "{error}");
 }

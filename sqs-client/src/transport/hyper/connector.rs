@@ -74,7 +74,7 @@ impl Connector {
         use hyper_util::client::legacy::connect::proxy::Tunnel;
 
         let Some(Encryption { config, proxies }) = &self.0.tls else {
-            return refused("the URL is an https URL, and this transport is made for http URLs alone");
+            return refused(crate::transport::PLAIN_HTTP);
         };
         let (http, config) = (self.0.http.clone(), Arc::clone(config));
         let Some(proxy) = proxies.intercept(&to) else {
