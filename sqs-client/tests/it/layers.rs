@@ -27,7 +27,17 @@ const RULES: &[(&str, &[&str])] = &[
         "sqs-client/src/sign",
         &["crate::types", "crate::operation", "crate::protocol", "crate::client", "SystemTime::now"],
     ),
-    ("sqs-client/src/transport", &["crate::types", "crate::operation", "crate::protocol", "crate::client"]),
+    (
+        "sqs-client/src/transport",
+        &[
+            "crate::types",
+            "crate::operation",
+            "crate::protocol",
+            "crate::client",
+            "crate::config",
+            "crate::error",
+        ],
+    ),
     ("sqs-client/src/config", &["crate::client"]),
     (
         "sqs-client/src/credentials",

@@ -21,17 +21,23 @@ pub(crate) struct Service {
 impl Service {
     /// Answers each request with the answer to an accepted `SendMessage`.
     pub(crate) async fn plain() -> Self {
-        Self::start(None).await
+        Self::start(None, Answer::Whole).await
+    }
+
+    /// As [`encrypted`](Self::encrypted), and damages the connection when it has read a request.
+    pub(crate) async fn damaging() -> (Self, String) {
+        let (config, root) = certified();
+        (Self::start(Some(config.into()), Answer::Damaged).await, root)
     }
 
     /// As [`plain`](Self::plain), with TLS and a certificate for the address 127.0.0.1. Returns the certificate of its
     /// authority, in PEM.
     pub(crate) async fn encrypted() -> (Self, String) {
         let (config, root) = certified();
-        (Self::start(Some(config.into())).await, root)
+        (Self::start(Some(config.into()), Answer::Whole).await, root)
     }
 
-    async fn start(acceptor: Option<TlsAcceptor>) -> Self {
+    async fn start(acceptor: Option<TlsAcceptor>, answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
         let accepted = Arc::new(AtomicUsize::new(0));
@@ -39,7 +45,7 @@ impl Service {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(serve(stream, acceptor.clone()));
+                tokio::spawn(serve(stream, acceptor.clone(), answer));
             }
         });
         Self { address, accepted }
@@ -63,14 +69,21 @@ impl Service {
     }
 }
 
-async fn serve(stream: TcpStream, acceptor: Option<TlsAcceptor>) {
-    match acceptor {
-        None => answer(stream).await,
-        // A client that does not trust the certificate ends the handshake.
-        Some(acceptor) => {
-            if let Ok(stream) = acceptor.accept(stream).await {
-                answer(stream).await;
-            }
+#[derive(Clone, Copy)]
+enum Answer {
+    Whole,
+    Damaged,
+}
+
+async fn serve(stream: TcpStream, acceptor: Option<TlsAcceptor>, with: Answer) {
+    let Some(acceptor) = acceptor else { return answer(stream).await };
+    // A client that does not trust the certificate ends the handshake.
+    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+    match with {
+        Answer::Whole => answer(stream).await,
+        Answer::Damaged => {
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.get_mut().0.write_all(b"this is no TLS record").await;
         }
     }
 }

@@ -17,6 +17,7 @@ with_each_transport! {
     unknown_root_is_of_kind_tls_and_says_how_to_trust_it
     certificate_for_another_host_is_of_kind_tls
     plain_http_on_an_https_port_is_of_kind_tls
+    damage_after_the_handshake_is_of_kind_broken
     peer_that_never_answers_the_handshake_is_of_kind_connect
     unusable_files_are_of_kind_tls_and_named
     no_roots_are_of_kind_tls
@@ -87,6 +88,14 @@ async fn plain_http_on_an_https_port_is_of_kind_tls<T: Make>() {
     let (_, root) = Service::encrypted().await;
     let tls = TlsConfig::no_roots().add_root_pem(root);
     tls_error::<T>(&tls, &url.replace("http:", "https:")).await;
+}
+
+async fn damage_after_the_handshake_is_of_kind_broken<T: Make>() {
+    let (service, root) = Service::damaging().await;
+    let tls = TlsConfig::no_roots().add_root_pem(root);
+    let error = send::<T>(&tls, &service.https()).await.expect_err("damaged");
+    // The service has read the request: nobody may be told that it has not.
+    assert_eq!(error.kind(), TransportErrorKind::Broken, "{error:?}");
 }
 
 async fn peer_that_never_answers_the_handshake_is_of_kind_connect<T: Make>() {
