@@ -159,7 +159,7 @@ fn failed(cause: reqwest::Error) -> TransportError {
     // The URL is the endpoint's and says nothing new; the cause behind it does.
     let cause = cause.without_url();
     let kind = if cause.is_connect() {
-        #[cfg(feature = "__rustls")]
+        #[cfg(any(feature = "__rustls", feature = "native-tls"))]
         if let Some(error) = super::tls::handshake_error(&cause) {
             return error;
         }

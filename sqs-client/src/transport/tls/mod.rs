@@ -19,10 +19,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
+pub(super) use self::native::handshake_error;
 #[cfg(all(feature = "__rustls", any(feature = "reqwest", feature = "hyper")))]
 pub(super) use self::rustls::handshake_error;
 #[cfg(all(feature = "__rustls", feature = "reqwest"))]
 pub(super) use self::rustls::unused;
+
+/// What often helps when a certificate is not trusted.
+#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+const TRUST: &str =
+    "To trust a company's own root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
 
 /// The error where nothing is trusted.
 #[cfg(any(feature = "__rustls", feature = "native-tls"))]

@@ -1,5 +1,7 @@
 //! The settings for the platform's TLS library, which reqwest takes.
 
+use std::error::Error as StdError;
+
 use super::{Roots, TlsConfig};
 use crate::transport::{TransportError, TransportErrorKind};
 
@@ -10,17 +12,26 @@ impl TlsConfig {
     ) -> Result<reqwest::ClientBuilder, TransportError> {
         let mut certificates = Vec::new();
         for pem in &self.0.added {
-            for certificate in pem.certificates()? {
-                let certificate = reqwest::Certificate::from_der(&certificate);
-                certificates.push(certificate.map_err(|error| pem.unusable(error))?);
+            for root in pem.roots(|root| native_tls::Certificate::from_der(root).map(drop))? {
+                certificates.push(reqwest::Certificate::from_der(&root).map_err(unusable)?);
             }
         }
         match self.0.roots {
             Roots::Platform => Ok(builder.tls_certs_merge(certificates)),
-            Roots::None if certificates.is_empty() => {
-                Err(TransportError::new(TransportErrorKind::Tls, super::NO_ROOTS))
-            }
+            Roots::None if certificates.is_empty() => Err(unusable(super::NO_ROOTS)),
             Roots::None => Ok(builder.tls_certs_only(certificates)),
         }
     }
+}
+
+fn unusable(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> TransportError {
+    TransportError::new(TransportErrorKind::Tls, cause)
+}
+
+/// The error of the handshake, if that is the reason, somewhere down the chain of sources.
+pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
+    if let Some(error) = cause.downcast_ref::<native_tls::Error>() {
+        return Some(unusable(format!("{error}. {}", super::TRUST)));
+    }
+    handshake_error(cause.source()?)
 }

@@ -15,8 +15,31 @@ use crate::transport::{TransportError, TransportErrorKind};
 const MAX_FILE_BYTES: u64 = 16 * 1_048_576;
 
 impl Pem {
-    /// The certificates, at least one.
-    pub(super) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+    /// The certificates that can be roots, at least one. Bundles in use hold some that a TLS library cannot read: those
+    /// are skipped, since all others work.
+    pub(super) fn roots<E: fmt::Display>(
+        &self,
+        check: impl Fn(&CertificateDer<'static>) -> Result<(), E>,
+    ) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+        let mut certificates = self.certificates()?;
+        let mut skipped = None;
+        certificates.retain(|certificate| {
+            let problem = check(certificate).err();
+            let usable = problem.is_none();
+            skipped = problem.or(skipped.take());
+            usable
+        });
+        if let Some(problem) = skipped {
+            let error = self.unusable(format!("not a root certificate: {problem}"));
+            if certificates.is_empty() {
+                return Err(error);
+            }
+            tracing::warn!(%error, "a certificate is skipped");
+        }
+        Ok(certificates)
+    }
+
+    fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TransportError> {
         match self {
             Self::Bytes(bytes) => parse(bytes).map_err(|problem| self.unusable(problem)),
             Self::File(path) => {
@@ -27,7 +50,7 @@ impl Pem {
     }
 
     /// An error that names the file.
-    pub(super) fn unusable(&self, problem: impl fmt::Display) -> TransportError {
+    fn unusable(&self, problem: impl fmt::Display) -> TransportError {
         let text = match self {
             Self::Bytes(_) => format!("the added root certificates: {problem}"),
             Self::File(path) => format!("the root certificates in {}: {problem}", path.display()),

@@ -64,7 +64,7 @@ fn builder(
 fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
     let mut certificates = Vec::new();
     for pem in added {
-        certificates.extend(usable(pem)?);
+        certificates.extend(pem.roots(|root| RootCertStore::empty().add(root.clone()))?);
     }
     let provider = provider();
     let builder = builder(Arc::clone(&provider))?;
@@ -90,28 +90,6 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
     Ok(config)
 }
 
-/// The certificates that can be roots. Bundles in use hold some that rustls cannot read: those are skipped, since all
-/// others work.
-fn usable(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, TransportError> {
-    let mut skipped = None;
-    let mut certificates = pem.certificates()?;
-    certificates.retain(|certificate| match RootCertStore::empty().add(certificate.clone()) {
-        Ok(()) => true,
-        Err(error) => {
-            skipped = Some(error);
-            false
-        }
-    });
-    if let Some(error) = skipped {
-        let error = pem.unusable(format!("not a root certificate: {error}"));
-        if certificates.is_empty() {
-            return Err(error);
-        }
-        tracing::warn!(%error, "a certificate is skipped");
-    }
-    Ok(certificates)
-}
-
 fn store(certificates: Vec<CertificateDer<'static>>) -> RootCertStore {
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(certificates);
@@ -134,10 +112,9 @@ fn no_platform_roots(cause: &::rustls::Error) -> TransportError {
 pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
     let error = find(cause)?;
     Some(match error {
-        ::rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => unusable(format!(
-            "{error}: the server's certificate is not signed by a trusted root. If that root is a company's own, trust it with \
-             TlsConfig::add_root_file(..) or AWS_CA_BUNDLE"
-        )),
+        ::rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            unusable(format!("{error}: no trusted root signed the server's certificate. {}", super::TRUST))
+        }
         _ => unusable(error.clone()),
     })
 }
