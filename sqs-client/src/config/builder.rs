@@ -210,8 +210,8 @@ impl Builder {
         self
     }
 
-    /// How requests reach the service: by reqwest by default. Settings for connections and TLS that are made here are
-    /// those of the default transport; this one has its own.
+    /// Sends requests with this transport instead of the default one. It has its own connections and TLS settings:
+    /// [`pool_config`](Self::pool_config) and [`tls_config`](Self::tls_config) apply to the default transport only.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.0.transport = Some(Arc::new(transport));
         self
@@ -224,7 +224,7 @@ impl Builder {
     }
 
     /// How the default transport makes and keeps connections. A connect timeout in
-    /// [`timeout_config`](Self::timeout_config) goes before the one in here.
+    /// [`timeout_config`](Self::timeout_config) overrides the one of the pool.
     pub fn pool_config(mut self, pool: PoolConfig) -> Self {
         self.0.pool = pool;
         self

@@ -126,7 +126,7 @@ impl TransportError {
     }
 }
 
-/// Errors that need a change of settings show their cause at once; of the others, it is in `source()`.
+/// `Tls` and `Invalid` show their cause, since only other settings help. The cause of the others is in `source()`.
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {

@@ -80,8 +80,7 @@ async fn child_with_ca_bundle() {
     send(Builder::from_env().expect("valid")).await.expect("trusted");
 }
 
-/// A proxy that makes tunnels for those who know the password, and counts nothing else. It sends each tunnel to the
-/// same port of this host, whatever name was asked for.
+/// A proxy that opens tunnels for the user `user` with the password `pass`. Returns its URL and the hosts asked for.
 async fn proxy() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://user:pass@{}", listener.local_addr().expect("bound"));

