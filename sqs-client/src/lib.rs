@@ -39,6 +39,16 @@ pub mod endpoint;
 pub mod error;
 /// Guides: one page for each topic.
 pub mod guide {
+    #[doc = include_str!("../docs/checksums.md")]
+    pub mod checksums {}
+    #[doc = include_str!("../docs/errors.md")]
+    pub mod errors {}
+    #[doc = include_str!("../docs/protocols.md")]
+    pub mod protocols {}
+    #[doc = include_str!("../docs/retries-and-timeouts.md")]
+    pub mod retries_and_timeouts {}
+    #[doc = include_str!("../docs/testing.md")]
+    pub mod testing {}
     #[doc = include_str!("../docs/transports.md")]
     pub mod transports {}
 }

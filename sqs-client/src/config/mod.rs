@@ -32,13 +32,13 @@ mod sdk_config;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::checksum::ChecksumPolicy;
 use crate::observe::Observe;
-use crate::protocol::Protocol;
 use crate::time::SharedTimeSource;
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
 
+pub use crate::checksum::ChecksumPolicy;
 pub use crate::credentials::EnvironmentCredentials;
+pub use crate::protocol::Protocol;
 pub use app_name::{AppName, InvalidAppName};
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
