@@ -60,6 +60,8 @@ pub mod protocol;
 #[doc(hidden)]
 pub mod random;
 mod retry;
+#[cfg(feature = "aws-config")]
+mod runtime_components;
 pub mod service_error;
 pub mod sign;
 pub mod time;

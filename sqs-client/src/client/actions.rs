@@ -26,7 +26,7 @@ macro_rules! actions {
                     ///
                     /// # Cancel safety
                     /// As of `send`.
-                    pub async fn send_with<H: super::Execute>(
+                    pub async fn send_with<H: super::Call<crate::operation::$module::$op>>(
                         self,
                         client: &H,
                     ) -> Result<crate::operation::$module::[<$op Output>], H::Error> {

@@ -152,6 +152,8 @@ impl Shared {
     /// One exchange. Counts as an attempt from the moment that something is sent.
     async fn attempt(&self, call: &Call, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
         context.status = None;
+        #[cfg(feature = "sdk")]
+        (context.response = None);
         context.request_id = None;
         self.wait_for_leave(call).await?;
         let (request, signed) = match within(call.deadline(), self.signed(call)).await {
@@ -168,6 +170,8 @@ impl Shared {
         context.status = Some(response.status().as_u16());
         accept(&response).map_err(|Refused { cause, request_id }| {
             context.request_id = request_id;
+            #[cfg(feature = "sdk")]
+            (context.response = Some(response.clone()));
             let text = |name| response.headers().get(name)?.to_str().ok();
             Failed {
                 cause,

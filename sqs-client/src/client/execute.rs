@@ -1,6 +1,6 @@
 //! What every client of this workspace can do: run an operation.
 
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 use crate::operation::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
 
@@ -83,6 +83,35 @@ pub enum Retries {
     Never,
 }
 
+/// Runs operation `O` for a fluent builder. Every client that implements [`Execute`] does.
+///
+/// The difference is the error: [`Execute`] has one for all operations, `Call` may have one for each.
+pub trait Call<O: Operation>: Clone + Send + Sync + 'static {
+    /// Why the operation fails.
+    type Error: Send + 'static;
+
+    /// Runs the operation.
+    ///
+    /// # Errors
+    /// The implementation's error type says.
+    fn call(&self, input: &O::Input) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+
+    /// The error of an input that cannot be built.
+    fn invalid_input(error: BuildError) -> Self::Error;
+}
+
+impl<O: Operation, H: Execute> Call<O> for H {
+    type Error = H::Error;
+
+    fn call(&self, input: &O::Input) -> impl Future<Output = Result<O::Output, H::Error>> + Send {
+        self.execute::<O>(input, CallOptions::default())
+    }
+
+    fn invalid_input(error: BuildError) -> H::Error {
+        Error::from(error).into()
+    }
+}
+
 /// What layers over a client have to know of the errors of the client below, whichever that is.
 pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync + 'static {
     /// The error of the plain client, when it is one.
@@ -125,20 +154,22 @@ impl Execute for Client {
     }
 }
 
-/// What the operation of a builder answers.
-type OutputOf<B> = <<<B as InputBuilder>::Input as Input>::Operation as Operation>::Output;
+/// The operation of a builder.
+pub(crate) type OperationOf<B> = <<B as InputBuilder>::Input as Input>::Operation;
+/// What it answers.
+pub(crate) type OutputOf<B> = <OperationOf<B> as Operation>::Output;
 
-impl<B: InputBuilder, H: Execute> FluentBuilder<B, H> {
+impl<B: InputBuilder, H: Call<OperationOf<B>>> FluentBuilder<B, H> {
     /// Makes the call.
     ///
     /// # Errors
-    /// The input cannot be built, or what [`Execute::execute`] of the handle says.
+    /// The input cannot be built, or what [`Call::call`] of the handle says.
     ///
     /// # Cancel safety
     /// Dropping the future gives up the call; whether the service has acted on it is then unknown.
     pub async fn send(self) -> Result<OutputOf<B>, H::Error> {
         let (builder, handle) = self.into_parts();
-        let input = builder.build().map_err(Error::from)?;
-        handle.execute::<<B::Input as Input>::Operation>(&input, CallOptions::default()).await
+        let input = builder.build().map_err(H::invalid_input)?;
+        handle.call(&input).await
     }
 }

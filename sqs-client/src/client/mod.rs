@@ -28,7 +28,9 @@ use std::sync::Arc;
 
 use crate::config::Config;
 
-pub use execute::{CallOptions, Execute, OperationError, Retries};
+pub use execute::{Call, CallOptions, Execute, OperationError, Retries};
+#[cfg(feature = "sdk")]
+pub(crate) use execute::{OperationOf, OutputOf};
 pub use paginator::{Paginator, PaginatorItems};
 pub use queue::Queue;
 
@@ -90,10 +92,17 @@ impl Client {
         Ok(Self::from_conf(crate::config::Builder::from_env()?.build()))
     }
 
-    /// A client with the configuration of the AWS SDK: every credential source that it knows.
+    /// A client with the configuration of the AWS SDK: every credential source that it knows, and its HTTP client if there
+    /// is one. See [`Config::new`].
     #[cfg(feature = "aws-config")]
     pub fn new(sdk_config: &aws_types::SdkConfig) -> Self {
         Self::from_conf(sdk_config.into())
+    }
+
+    /// The same client with other settings, sharing what they leave alike.
+    #[cfg(feature = "sdk")]
+    pub(crate) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
+        Self { shared: Arc::new(self.shared.with_config(config, same_credentials)) }
     }
 
     /// The configuration.

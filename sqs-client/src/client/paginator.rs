@@ -2,9 +2,9 @@
 
 use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, fn_stream::FnStream};
 
-use super::{CallOptions, Execute};
-use crate::error::Error;
-use crate::operation::{Input, InputBuilder, Operation};
+use super::Call;
+use super::execute::{OperationOf, OutputOf};
+use crate::operation::{Input, InputBuilder};
 use crate::operation::{
     list_dead_letter_source_queues::{ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput},
     list_queues::{ListQueuesInput, ListQueuesOutput},
@@ -88,8 +88,6 @@ pub struct Paginator<B, H> {
 #[derive(Clone, Debug)]
 pub struct PaginatorItems<B, H>(Paginator<B, H>);
 
-type OutputOf<B> = <<<B as InputBuilder>::Input as Input>::Operation as Operation>::Output;
-
 impl<B, H> FluentBuilder<B, H>
 where
     B: InputBuilder + 'static,
@@ -106,7 +104,7 @@ where
     B: InputBuilder + 'static,
     B::Input: PagedInput,
     OutputOf<B>: PagedOutput,
-    H: Execute,
+    H: Call<OperationOf<B>>,
 {
     /// URLs per page, 1 to 1,000; 1,000 by default.
     pub fn page_size(mut self, limit: i32) -> Self {
@@ -131,19 +129,17 @@ where
         PaginationStream::new(FnStream::new(move |pages| {
             Box::pin(async move {
                 let (builder, handle) = request.into_parts();
-                let mut input = match builder.build().map_err(Error::from) {
+                let mut input = match builder.build().map_err(H::invalid_input) {
                     Ok(input) => input,
                     Err(error) => {
-                        let _ = pages.send(Err(error.into())).await;
+                        let _ = pages.send(Err(error)).await;
                         return;
                     }
                 };
                 *input.page_size() = page_size.or(*input.page_size()).or(Some(DEFAULT_PAGE));
                 let mut token = input.start().map(str::to_owned);
                 loop {
-                    let page = handle
-                        .execute::<<B::Input as Input>::Operation>(&input, CallOptions::default())
-                        .await;
+                    let page = handle.call(&input).await;
                     let next = page.as_ref().ok().and_then(PagedOutput::next_token).map(str::to_owned);
                     let next = next.filter(|next| !next.is_empty());
                     let repeated = stop_on_duplicate_token && next == token;
@@ -164,7 +160,7 @@ where
     B: InputBuilder + 'static,
     B::Input: PagedInput,
     OutputOf<B>: PagedOutput,
-    H: Execute,
+    H: Call<OperationOf<B>>,
 {
     /// The stream of URLs. It ends after the first error.
     pub fn send(self) -> PaginationStream<Result<String, H::Error>> {

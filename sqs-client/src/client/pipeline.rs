@@ -116,8 +116,10 @@ impl Shared {
 
     fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
         let timeouts = &self.config.timeout_config;
+        let is_exact = self.config.exact_timeouts && is_attempt_bounded(timeouts);
         // A sum that is out of range is as good as no limit.
-        let attempt_timeout = attempt_timeout(timeouts).and_then(|timeout| timeout.checked_add(wait));
+        let attempt_timeout = attempt_timeout(timeouts)
+            .and_then(|timeout| timeout.checked_add(if is_exact { Duration::ZERO } else { wait }));
         let operation_timeout = timeouts.operation_timeout();
         Call {
             encoded,
@@ -176,6 +178,11 @@ fn attempt_timeout(timeouts: &TimeoutConfig) -> Option<Duration> {
     // The getter is `None` for what is not set and for what is disabled; defaults replace only the former.
     let attempt = timeouts.clone().take_defaults_from(&default).operation_attempt_timeout();
     attempt.or(timeouts.read_timeout())
+}
+
+/// Whether the timeout of an attempt is one that was configured.
+fn is_attempt_bounded(timeouts: &TimeoutConfig) -> bool {
+    timeouts.operation_attempt_timeout().or(timeouts.read_timeout()).is_some()
 }
 
 fn operation_type(action: Action) -> Option<&'static str> {

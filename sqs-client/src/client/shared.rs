@@ -24,11 +24,11 @@ pub(super) struct Shared {
     pub(super) signer: Signer,
     pub(super) policy: Policy,
     /// Taken for a few instructions after each call and each failed attempt; nobody waits while holding it.
-    pub(super) bucket: Mutex<TokenBucket>,
+    pub(super) bucket: Arc<Mutex<TokenBucket>>,
     /// In adaptive mode only; taken for a few instructions before and after each attempt.
-    pub(super) limiter: Option<Mutex<RateLimiter>>,
+    pub(super) limiter: Option<Arc<Mutex<RateLimiter>>>,
     /// Seconds that the service's clock is ahead of ours.
-    pub(super) skew: AtomicI64,
+    pub(super) skew: Arc<AtomicI64>,
     pub(super) user_agent: HeaderValue,
     pub(super) host: HeaderValue,
     pub(super) started: Instant,
@@ -50,9 +50,9 @@ impl Shared {
                 .map(|provider| Arc::new(CredentialsCache::new(provider))),
             signer: Signer::default(),
             policy: Policy::from(&config.retry_config),
-            bucket: Mutex::default(),
-            limiter: (config.retry_config.mode() == RetryMode::Adaptive).then(Mutex::default),
-            skew: AtomicI64::new(0),
+            bucket: Arc::default(),
+            limiter: (config.retry_config.mode() == RetryMode::Adaptive).then(Arc::default),
+            skew: Arc::default(),
             user_agent: user_agent(&config),
             host: HeaderValue::from_str(endpoint.as_ref().map_or("", Endpoint::host))
                 .unwrap_or(HeaderValue::from_static("")),
@@ -60,6 +60,23 @@ impl Shared {
             endpoint,
             config,
         }
+    }
+
+    /// The same client with other settings. It shares the budget for retries, the skew of the clock and, with
+    /// `same_credentials`, the credentials. Connections are shared by the configuration.
+    #[cfg(feature = "sdk")]
+    pub(super) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
+        let mut derived = Self::new(config);
+        if same_credentials {
+            derived.credentials.clone_from(&self.credentials);
+        }
+        if let (Some(limiter), Some(shared)) = (&mut derived.limiter, &self.limiter) {
+            *limiter = Arc::clone(shared);
+        }
+        derived.bucket = Arc::clone(&self.bucket);
+        derived.skew = Arc::clone(&self.skew);
+        derived.started = self.started;
+        derived
     }
 
     /// The transport, made here if this is the first call that gets so far.

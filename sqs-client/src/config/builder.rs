@@ -39,6 +39,7 @@ impl Default for Builder {
             protocol: Protocol::default(),
             retry_config: RetryConfig::standard(),
             timeout_config: TimeoutConfig::builder().build(),
+            exact_timeouts: false,
             checksum_policy: ChecksumPolicy::default(),
             deduplication_ids: DeduplicationIds::default(),
             validate_input: false,

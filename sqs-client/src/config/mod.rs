@@ -47,6 +47,8 @@ pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStream
 pub use builder::Builder;
 pub use environment::EnvironmentError;
 pub use region::{IntoRegion, Region};
+#[cfg(feature = "sdk")]
+pub(crate) use sdk_config::endpoint_url;
 
 /// Retry settings, the types of the AWS SDK.
 ///
@@ -99,6 +101,8 @@ pub struct Config {
     pub(crate) protocol: Protocol,
     pub(crate) retry_config: retry::RetryConfig,
     pub(crate) timeout_config: timeout::TimeoutConfig,
+    /// Whether a configured timeout of an attempt bounds long polls too, as in aws-sdk-sqs.
+    pub(crate) exact_timeouts: bool,
     pub(crate) checksum_policy: ChecksumPolicy,
     pub(crate) deduplication_ids: DeduplicationIds,
     pub(crate) validate_input: bool,

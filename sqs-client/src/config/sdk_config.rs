@@ -1,9 +1,14 @@
 //! Configuration from the AWS SDK's own loader: its credential sources, profiles and endpoints.
 
+use std::sync::Arc;
+
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_types::SdkConfig;
 use aws_types::service_config::ServiceConfigKey;
 
+use super::timeout::TimeoutConfig;
 use super::{AppName, Builder, Config, IntoRegion as _};
+use crate::transport::{SmithyTransport, Transport};
 
 impl From<&SdkConfig> for Builder {
     fn from(sdk: &SdkConfig) -> Self {
@@ -23,13 +28,22 @@ impl From<&SdkConfig> for Builder {
         if let Some(Ok(name)) = sdk.app_name().map(|name| AppName::new(name.as_ref().to_owned())) {
             builder = builder.app_name(name);
         }
+        if let Some(client) = sdk.http_client() {
+            builder.set_transport(Some(transport(&client, sdk)));
+        }
         builder
     }
 }
 
+/// The HTTP client that was given to the loader. The loader sets none of its own.
+fn transport(client: &SharedHttpClient, sdk: &SdkConfig) -> Arc<dyn Transport> {
+    let timeouts = sdk.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
+    SmithyTransport::shared(client, &timeouts, sdk.time_source(), sdk.sleep_impl())
+}
+
 /// The endpoint that was set in code; else the one that the environment or the profile has for SQS alone; else the
 /// one that they have for all services.
-fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
+pub(crate) fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
     if sdk.get_origin("endpoint_url").is_client_config() {
         return sdk.endpoint_url().map(str::to_owned);
     }
@@ -46,7 +60,13 @@ impl From<&SdkConfig> for Config {
 }
 
 impl Config {
-    /// Takes region, endpoints, credentials, retries and timeouts from the AWS SDK's configuration.
+    /// Takes region, endpoint, credentials, HTTP client, retries and timeouts from the AWS SDK's configuration.
+    ///
+    /// An HTTP client in it is used for every request. [`Builder::from`] and
+    /// [`set_transport(None)`](Builder::set_transport) use the transport of this crate instead.
+    ///
+    /// Its identity cache is not used: each client keeps credentials in a cache of its own, and renews them before they
+    /// expire. Its timer is used by its HTTP client alone: timeouts and retries use the timer of tokio.
     pub fn new(sdk: &SdkConfig) -> Self {
         sdk.into()
     }

@@ -26,6 +26,9 @@ pub(crate) struct Context {
     pub(crate) request_id: Option<String>,
     /// Of the latest attempt.
     pub(crate) status: Option<u16>,
+    /// The answer to the latest attempt, when it gave no output.
+    #[cfg(feature = "sdk")]
+    pub(crate) response: Option<http::Response<bytes::Bytes>>,
     /// Whether any attempt may have been acted on without an answer that says so.
     pub(crate) maybe_acted: bool,
     /// The pause after which the client would have tried again, had it not been told to repeat nothing.

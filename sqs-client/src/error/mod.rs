@@ -144,6 +144,18 @@ impl Error {
         self.0.context.request_id.as_deref()
     }
 
+    /// What went wrong.
+    #[cfg(feature = "sdk")]
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// The answer to the last attempt, when it gave no output.
+    #[cfg(feature = "sdk")]
+    pub(crate) fn response(&self) -> Option<&http::Response<bytes::Bytes>> {
+        self.0.context.response.as_ref()
+    }
+
     /// The HTTP status of the last attempt.
     pub fn status(&self) -> Option<u16> {
         self.0.context.status

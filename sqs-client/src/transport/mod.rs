@@ -32,7 +32,7 @@
 //! # }
 //! ```
 
-#[cfg(any(feature = "reqwest", feature = "hyper"))]
+#[cfg(any(feature = "reqwest", feature = "hyper", feature = "aws-config"))]
 mod answer;
 mod default;
 #[cfg(feature = "hyper")]
@@ -40,6 +40,8 @@ mod hyper;
 mod pool;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+#[cfg(feature = "aws-config")]
+mod smithy;
 mod tls;
 
 use std::error::Error as StdError;
@@ -55,6 +57,8 @@ pub use self::hyper::HyperTransport;
 pub use self::pool::PoolConfig;
 #[cfg(feature = "reqwest")]
 pub use self::reqwest::ReqwestTransport;
+#[cfg(feature = "aws-config")]
+pub use self::smithy::SmithyTransport;
 pub use self::tls::TlsConfig;
 
 /// Why `plain_http(..)` transports refuse `https` URLs.

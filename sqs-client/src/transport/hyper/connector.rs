@@ -1,6 +1,7 @@
 //! Makes connections: directly or through a proxy, plain or with TLS, within a time limit.
 
 use std::error::Error as StdError;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -141,10 +142,10 @@ impl Service<Uri> for Connector {
     fn call(&mut self, to: Uri) -> Connecting {
         let (connecting, limit) = (self.connect(to), self.0.timeout);
         Box::pin(async move {
-            match tokio::time::timeout(limit, connecting).await {
-                Ok(result) => result,
-                Err(_) => Err(failed(format!("not connected within {limit:?}, the connect timeout"))),
-            }
+            tokio::time::timeout(limit, connecting).await.unwrap_or_else(|_| {
+                let text = format!("not connected within {limit:?}, the connect timeout");
+                Err(failed(io::Error::new(io::ErrorKind::TimedOut, text)))
+            })
         })
     }
 }

@@ -1,0 +1,130 @@
+//! An HTTP client of the AWS SDK as a transport: a proxy, other TLS, metrics, or recorded answers in tests.
+
+use std::error::Error as StdError;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_smithy_async::rt::sleep::SharedAsyncSleep;
+use aws_smithy_async::time::SharedTimeSource;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector as _, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+use aws_smithy_types::timeout::TimeoutConfig;
+use bytes::Bytes;
+
+use super::answer::{self, Chunks};
+use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
+use crate::runtime_components::runtime_components;
+use crate::time::SystemClock;
+
+/// How long making a connection may take when nothing is set, as in the AWS SDKs.
+const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3_100);
+
+/// Sends requests with an HTTP client of the AWS SDK, such as one of `aws-smithy-http-client`.
+///
+/// Connections, proxies and TLS are those of that client.
+#[derive(Clone, Debug)]
+pub struct SmithyTransport {
+    connector: SharedHttpConnector,
+}
+
+impl SmithyTransport {
+    /// A transport over `client`, with the connect timeout (3.1 s by default) and the read timeout of `timeouts`.
+    ///
+    /// # Errors
+    /// The version of `aws-smithy-runtime-api` requires components that this crate does not know.
+    pub fn new(client: &impl HttpClient, timeouts: &TimeoutConfig) -> Result<Self, TransportError> {
+        Self::with_time(client, timeouts, SharedTimeSource::new(SystemClock), None)
+    }
+
+    /// As [`new`](Self::new), with this clock and this timer. If the client cannot be used, every call fails with the reason.
+    pub(crate) fn shared(
+        client: &impl HttpClient,
+        timeouts: &TimeoutConfig,
+        clock: Option<SharedTimeSource>,
+        sleep: Option<SharedAsyncSleep>,
+    ) -> Arc<dyn Transport> {
+        let clock = clock.unwrap_or_else(|| SharedTimeSource::new(SystemClock));
+        match Self::with_time(client, timeouts, clock, sleep) {
+            Ok(transport) => Arc::new(transport),
+            Err(error) => Arc::new(Unusable(error)),
+        }
+    }
+
+    fn with_time(
+        client: &impl HttpClient,
+        timeouts: &TimeoutConfig,
+        clock: SharedTimeSource,
+        sleep: Option<SharedAsyncSleep>,
+    ) -> Result<Self, TransportError> {
+        let components = runtime_components(clock, sleep).map_err(invalid)?;
+        let mut settings = HttpConnectorSettings::builder();
+        let is_disabled = *timeouts == TimeoutConfig::disabled();
+        let default = (!is_disabled).then_some(DEFAULT_CONNECT_TIMEOUT);
+        settings.set_connect_timeout(timeouts.connect_timeout().or(default));
+        settings.set_read_timeout(timeouts.read_timeout());
+        Ok(Self { connector: client.http_connector(&settings.build(), &components) })
+    }
+}
+
+/// Fails every request with the reason why the HTTP client cannot be used.
+#[derive(Debug)]
+struct Unusable(TransportError);
+
+impl Transport for Unusable {
+    fn send(&self, _: http::Request<Bytes>) -> TransportFuture<'_> {
+        Box::pin(async move { Err(self.0.clone()) })
+    }
+}
+
+impl Transport for SmithyTransport {
+    fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
+        Box::pin(async move {
+            let request = HttpRequest::try_from(request.map(SdkBody::from)).map_err(invalid)?;
+            let response = self.connector.call(request).await.map_err(failed)?;
+            let (parts, body) = response.try_into_http1x().map_err(broken)?.into_parts();
+            let body = answer::read(&mut ByteStream::new(body)).await?;
+            Ok(http::Response::from_parts(parts, body))
+        })
+    }
+}
+
+impl Chunks for ByteStream {
+    fn announced(&self) -> Option<u64> {
+        self.size_hint().1
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+        self.try_next().await.map_err(broken)
+    }
+}
+
+fn invalid(cause: impl StdError + Send + Sync + 'static) -> TransportError {
+    TransportError::new(TransportErrorKind::Invalid, cause)
+}
+
+fn broken(cause: impl StdError + Send + Sync + 'static) -> TransportError {
+    TransportError::new(TransportErrorKind::Broken, cause)
+}
+
+/// Only a refused connection certainly did not carry the request: the client does not tell other failures apart.
+fn failed(cause: ConnectorError) -> TransportError {
+    let kind = if cause.is_user() {
+        TransportErrorKind::Invalid
+    } else if is_refused(&cause) {
+        TransportErrorKind::Connect
+    } else {
+        TransportErrorKind::Broken
+    };
+    TransportError::new(kind, cause)
+}
+
+fn is_refused(cause: &(dyn StdError + 'static)) -> bool {
+    let is_refusal = |cause: &io::Error| cause.kind() == io::ErrorKind::ConnectionRefused;
+    cause.downcast_ref().is_some_and(is_refusal) || cause.source().is_some_and(is_refused)
+}
