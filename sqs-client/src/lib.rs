@@ -62,6 +62,8 @@ pub mod random;
 mod retry;
 #[cfg(feature = "aws-config")]
 mod runtime_components;
+#[cfg(feature = "sdk")]
+pub mod sdk;
 pub mod service_error;
 pub mod sign;
 pub mod time;

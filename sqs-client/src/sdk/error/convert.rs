@@ -1,0 +1,119 @@
+//! Converts errors of the plain client into those of aws-sdk-sqs.
+
+use std::error::Error as StdError;
+use std::io;
+
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::http::StatusCode;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::error::metadata::ErrorMetadata;
+use aws_smithy_types::retry::ErrorKind;
+use aws_types::request_id::apply_request_id;
+
+use super::{SdkError, TypedError};
+use crate::config::timeout::TimeoutConfig;
+use crate::error::{Cause, Error};
+use crate::service_error::ServiceError;
+use crate::transport::TransportErrorKind;
+
+/// The variant that aws-sdk-sqs has for this failure. `timeouts` are those of the call.
+pub(in crate::sdk) fn sdk_error<E: TypedError>(
+    error: Error,
+    timeouts: Option<&TimeoutConfig>,
+) -> SdkError<E> {
+    match error.cause() {
+        Cause::Build(_) | Cause::Encode(_) | Cause::Invalid(_) => SdkError::construction_failure(error),
+        Cause::OperationTimeout(_) => SdkError::timeout_error(error),
+        Cause::AttemptTimeout(_) if timeouts.is_some_and(|set| set.operation_attempt_timeout().is_some()) => {
+            SdkError::timeout_error(error)
+        }
+        // The read timeout, or the default one: aws-sdk-sqs has the former in its HTTP client.
+        Cause::AttemptTimeout(_) => SdkError::dispatch_failure(ConnectorError::timeout(error.into())),
+        Cause::Transport(_) => SdkError::dispatch_failure(connector_error(error)),
+        Cause::Service(refusal) => {
+            let raw = raw(&error);
+            SdkError::service_error(E::from_answer(&refusal.code, metadata(refusal, &raw)), raw)
+        }
+        Cause::Unreadable(_) => {
+            let raw = raw(&error);
+            let meta = apply_request_id(ErrorMetadata::builder(), raw.headers()).build();
+            SdkError::service_error(E::from_unhandled(error.into(), meta), raw)
+        }
+        // aws-sdk-sqs verifies no checksums of messages.
+        Cause::Checksum(_) => {
+            let raw = raw(&error);
+            SdkError::response_error(error, raw)
+        }
+        // Nothing was sent: no endpoint, credentials, signature or transport.
+        Cause::Endpoint(_)
+        | Cause::NoTransport
+        | Cause::NoTls
+        | Cause::Sign(_)
+        | Cause::Credentials(_)
+        | Cause::NoCredentials => SdkError::dispatch_failure(ConnectorError::other(error.into(), None)),
+    }
+}
+
+fn metadata(refusal: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {
+    let mut meta = ErrorMetadata::builder().code(refusal.code.query_code());
+    if let Some(message) = &refusal.message {
+        meta = meta.message(message);
+    }
+    if let Some((_, fault)) = raw.headers().get("x-amzn-query-error").and_then(|error| error.split_once(';'))
+    {
+        meta = meta.custom("type", fault);
+    }
+    apply_request_id(meta, raw.headers()).build()
+}
+
+/// The raw response. For a wrong checksum, it has only the status and the request id.
+fn raw(error: &Error) -> HttpResponse {
+    let response = error
+        .response()
+        .and_then(|response| HttpResponse::try_from(response.clone().map(SdkBody::from)).ok());
+    response.unwrap_or_else(|| {
+        let status = error.status().and_then(|status| StatusCode::try_from(status).ok());
+        let ok = || StatusCode::from(http::StatusCode::OK);
+        let mut response = HttpResponse::new(status.unwrap_or_else(ok), SdkBody::empty());
+        if let Some(request_id) = error.request_id() {
+            let _ = response.headers_mut().try_insert("x-amzn-requestid", request_id.to_owned());
+        }
+        response
+    })
+}
+
+fn connector_error(error: Error) -> ConnectorError {
+    let kind = error.transport_error().map(crate::transport::TransportError::kind);
+    let original = find::<ConnectorError>(&error);
+    if is_timeout(&error) {
+        ConnectorError::timeout(error.into())
+    } else if kind == Some(TransportErrorKind::Invalid) || original.is_some_and(ConnectorError::is_user) {
+        ConnectorError::user(error.into())
+    } else if original.is_some_and(ConnectorError::is_other) {
+        let kind = original.and_then(ConnectorError::as_other);
+        ConnectorError::other(error.into(), kind)
+    } else if kind == Some(TransportErrorKind::Broken)
+        && original.is_none()
+        && find::<io::Error>(&error).is_none()
+    {
+        // The service closed the connection before its answer was complete: no error of the system.
+        ConnectorError::other(error.into(), Some(ErrorKind::TransientError))
+    } else {
+        ConnectorError::io(error.into())
+    }
+}
+
+/// Whether making the connection took too long, or an HTTP client of the AWS SDK says that it timed out.
+fn is_timeout(error: &Error) -> bool {
+    let by_client = find::<ConnectorError>(error).is_some_and(ConnectorError::is_timeout);
+    let by_system = find::<io::Error>(error).is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut);
+    #[cfg(feature = "reqwest")]
+    let by_system = by_system || find::<reqwest::Error>(error).is_some_and(reqwest::Error::is_timeout);
+    by_client || by_system
+}
+
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let cause = error.source()?;
+    cause.downcast_ref().or_else(|| find(cause))
+}

@@ -1,0 +1,39 @@
+//! Errors: [`SdkError`] with the error of the operation in it, and the traits to look into both.
+//!
+//! If the service did not answer, the source of the `SdkError` is a [`crate::Error`]. It knows the number of attempts, and whether
+//! the service may have acted on the request.
+
+#[macro_use]
+mod variants;
+mod any;
+mod convert;
+mod shape;
+mod typed;
+
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+
+pub use any::Error;
+pub use aws_smithy_runtime_api::box_error::BoxError;
+pub use aws_smithy_runtime_api::client::result::ConnectorError;
+pub use aws_smithy_types::error::display::DisplayErrorContext;
+pub use aws_smithy_types::error::metadata::{ErrorMetadata, ProvideErrorMetadata};
+pub use aws_smithy_types::error::operation::BuildError;
+
+pub use crate::types::UnknownVariantError;
+pub(super) use convert::sdk_error;
+pub use typed::TypedOperation;
+pub(super) use variants::Modelled;
+pub use variants::{TypedError, Unhandled};
+
+/// Why an operation failed: `E` is what the service answered, `R` the response that it answered with.
+pub type SdkError<E, R = HttpResponse> = aws_smithy_runtime_api::client::result::SdkError<E, R>;
+
+/// The structs of [`types::error`](crate::sdk::types::error).
+pub(super) mod shapes {
+    pub use super::shape::shapes::*;
+}
+
+/// The errors that the modules of [`operation`](crate::sdk::operation) show.
+pub(super) mod operations {
+    pub use super::typed::*;
+}

@@ -1,0 +1,151 @@
+//! The error of each operation: which modelled errors SQS may answer it with.
+
+use std::error::Error as StdError;
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::result::CreateUnhandledError;
+use aws_smithy_types::error::metadata::ErrorMetadata;
+
+use super::TypedError;
+use crate::operation::Operation;
+use crate::service_error::ErrorCode;
+
+/// An operation whose errors have types.
+pub trait TypedOperation: Operation {
+    /// What the service may answer instead of an output.
+    type Error: TypedError;
+}
+
+macro_rules! operations {
+    ($( $op:ident, $module:ident: $($shape:ident)*; )*) => { pastey::paste! { $(
+        error_enum! {
+            #[doc = concat!("What SQS may answer to `", stringify!($op), "` instead of an output.")]
+            [<$op Error>]: InvalidAddress InvalidSecurity RequestThrottled UnsupportedOperation $($shape)*
+        }
+
+        operation_error!([<$op Error>]: InvalidAddress InvalidSecurity RequestThrottled UnsupportedOperation $($shape)*);
+
+        impl TypedOperation for crate::operation::$module::$op {
+            type Error = [<$op Error>];
+        }
+    )* } };
+}
+
+/// Adds the methods that only errors of operations have.
+macro_rules! operation_error {
+    ($name:ident: $($shape:ident)*) => { pastey::paste! {
+        impl $name {
+            /// An error that is not one of the service's, for tests.
+            pub fn unhandled(source: impl Into<BoxError>) -> Self {
+                Self::new_unhandled(source.into(), ErrorMetadata::default())
+            }
+
+            /// An error of which only code and text are known, for tests.
+            pub fn generic(meta: ErrorMetadata) -> Self {
+                Self::new_unhandled(meta.clone().into(), meta)
+            }
+
+            /// Code, text and request id.
+            pub fn meta(&self) -> &ErrorMetadata {
+                aws_smithy_types::error::metadata::ProvideErrorMetadata::meta(self)
+            }
+
+            $(
+                #[doc = concat!("Whether SQS answered `", stringify!($shape), "`.")]
+                pub fn [<is_ $shape:snake>](&self) -> bool {
+                    matches!(self, Self::$shape(_))
+                }
+            )*
+        }
+
+        impl StdError for $name {
+            fn source(&self) -> Option<&(dyn StdError + 'static)> {
+                match self {
+                    $( Self::$shape(error) => Some(error), )*
+                    #[allow(deprecated, reason = "the source of an unhandled error is shown")]
+                    Self::Unhandled(error) => Some(&*error.source),
+                }
+            }
+        }
+
+        impl TypedError for $name {
+            fn from_answer(code: &ErrorCode, meta: ErrorMetadata) -> Self {
+                let message = meta.message().map(str::to_owned);
+                match code {
+                    $(
+                        ErrorCode::$shape => {
+                            Self::$shape(super::shapes::$shape { message, meta })
+                        }
+                    )*
+                    _ => Self::generic(meta),
+                }
+            }
+
+            fn from_unhandled(source: BoxError, meta: ErrorMetadata) -> Self {
+                Self::new_unhandled(source, meta)
+            }
+        }
+
+        impl CreateUnhandledError for $name {
+            fn create_unhandled_error(source: BoxError, meta: Option<ErrorMetadata>) -> Self {
+                Self::new_unhandled(source, meta.unwrap_or_default())
+            }
+        }
+
+        impl aws_smithy_types::retry::ProvideErrorKind for $name {
+            fn retryable_error_kind(&self) -> Option<aws_smithy_types::retry::ErrorKind> {
+                None
+            }
+
+            fn code(&self) -> Option<&str> {
+                self.meta().code()
+            }
+        }
+
+        impl From<$name> for super::Error {
+            fn from(error: $name) -> Self {
+                match error {
+                    $( $name::$shape(error) => Self::$shape(error), )*
+                    #[allow(deprecated, reason = "an unhandled error stays one")]
+                    $name::Unhandled(error) => Self::Unhandled(error),
+                }
+            }
+        }
+    } };
+}
+
+// The errors that the service model lists for each operation, beside the four that it lists for all.
+operations! {
+    AddPermission, add_permission: OverLimit QueueDoesNotExist;
+    CancelMessageMoveTask, cancel_message_move_task: ResourceNotFoundException;
+    ChangeMessageVisibility, change_message_visibility: MessageNotInflight QueueDoesNotExist ReceiptHandleIsInvalid;
+    ChangeMessageVisibilityBatch, change_message_visibility_batch:
+        BatchEntryIdsNotDistinct EmptyBatchRequest InvalidBatchEntryId QueueDoesNotExist TooManyEntriesInBatchRequest;
+    CreateQueue, create_queue: InvalidAttributeName InvalidAttributeValue QueueDeletedRecently QueueNameExists;
+    DeleteMessage, delete_message: InvalidIdFormat QueueDoesNotExist ReceiptHandleIsInvalid;
+    DeleteMessageBatch, delete_message_batch:
+        BatchEntryIdsNotDistinct EmptyBatchRequest InvalidBatchEntryId QueueDoesNotExist TooManyEntriesInBatchRequest;
+    DeleteQueue, delete_queue: QueueDoesNotExist;
+    GetQueueAttributes, get_queue_attributes: InvalidAttributeName QueueDoesNotExist;
+    GetQueueUrl, get_queue_url: QueueDoesNotExist;
+    ListDeadLetterSourceQueues, list_dead_letter_source_queues: QueueDoesNotExist;
+    ListMessageMoveTasks, list_message_move_tasks: ResourceNotFoundException;
+    ListQueueTags, list_queue_tags: QueueDoesNotExist;
+    ListQueues, list_queues: ;
+    PurgeQueue, purge_queue: PurgeQueueInProgress QueueDoesNotExist;
+    ReceiveMessage, receive_message:
+        KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled OverLimit
+        QueueDoesNotExist;
+    RemovePermission, remove_permission: QueueDoesNotExist;
+    SendMessage, send_message:
+        InvalidMessageContents KmsAccessDenied KmsDisabled KmsInvalidKeyUsage KmsInvalidState KmsNotFound
+        KmsOptInRequired KmsThrottled QueueDoesNotExist;
+    SendMessageBatch, send_message_batch:
+        BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidBatchEntryId KmsAccessDenied KmsDisabled
+        KmsInvalidKeyUsage KmsInvalidState KmsNotFound KmsOptInRequired KmsThrottled QueueDoesNotExist
+        TooManyEntriesInBatchRequest;
+    SetQueueAttributes, set_queue_attributes: InvalidAttributeName InvalidAttributeValue OverLimit QueueDoesNotExist;
+    StartMessageMoveTask, start_message_move_task: ResourceNotFoundException;
+    TagQueue, tag_queue: QueueDoesNotExist;
+    UntagQueue, untag_queue: QueueDoesNotExist;
+}

@@ -1,0 +1,92 @@
+//! Enums over the modelled errors.
+
+use std::error::Error as StdError;
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_types::error::metadata::{ErrorMetadata, ProvideErrorMetadata};
+
+use crate::service_error::ErrorCode;
+
+/// An error without a type of its own. Ask the error that holds it for `code()` and `message()`.
+#[derive(Debug)]
+pub struct Unhandled {
+    pub(crate) source: BoxError,
+    pub(crate) meta: ErrorMetadata,
+}
+
+/// What the enums need of a modelled error.
+pub(crate) trait Modelled: StdError + ProvideErrorMetadata + 'static {}
+
+/// The error of one operation, made from what the service answered.
+pub trait TypedError: StdError + Send + Sync + 'static {
+    /// The variant of `code`, or the unhandled one for codes that the service model does not list for the operation.
+    #[doc(hidden)]
+    fn from_answer(code: &ErrorCode, meta: ErrorMetadata) -> Self;
+
+    /// The unhandled variant.
+    #[doc(hidden)]
+    fn from_unhandled(source: BoxError, meta: ErrorMetadata) -> Self;
+}
+
+/// An enum over modelled errors: `part` gives the struct of the variant, or the unhandled error.
+macro_rules! error_enum {
+    ($(#[$meta:meta])* $name:ident: $($shape:ident)*) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        #[non_exhaustive]
+        pub enum $name {
+            $(
+                #[doc = concat!("SQS answered `", stringify!($shape), "`.")]
+                $shape(crate::sdk::error::shapes::$shape),
+            )*
+            /// Any other error. Match it with a wildcard and ask for `code()`: a later version may give it a variant.
+            #[deprecated(note = "match with a wildcard, and ask the error for its `code()`")]
+            Unhandled(crate::sdk::error::Unhandled),
+        }
+
+        impl $name {
+            #[allow(deprecated, reason = "this is the one place that looks into it")]
+            fn part(&self) -> Result<&dyn crate::sdk::error::Modelled, &crate::sdk::error::Unhandled> {
+                match self {
+                    $( Self::$shape(error) => Ok(error), )*
+                    Self::Unhandled(error) => Err(error),
+                }
+            }
+
+            #[allow(deprecated, reason = "this is the one place that makes it")]
+            fn new_unhandled(
+                source: aws_smithy_runtime_api::box_error::BoxError,
+                meta: aws_smithy_types::error::metadata::ErrorMetadata,
+            ) -> Self {
+                Self::Unhandled(crate::sdk::error::Unhandled { source, meta })
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self.part() {
+                    Ok(error) => write!(f, "{error}"),
+                    Err(error) => match error.meta.code() {
+                        Some(code) => write!(f, "unhandled error ({code})"),
+                        None => f.write_str("unhandled error"),
+                    },
+                }
+            }
+        }
+
+        impl aws_smithy_types::error::metadata::ProvideErrorMetadata for $name {
+            fn meta(&self) -> &aws_smithy_types::error::metadata::ErrorMetadata {
+                match self.part() {
+                    Ok(error) => error.meta(),
+                    Err(error) => &error.meta,
+                }
+            }
+        }
+
+        impl aws_types::request_id::RequestId for $name {
+            fn request_id(&self) -> Option<&str> {
+                aws_smithy_types::error::metadata::ProvideErrorMetadata::meta(self).request_id()
+            }
+        }
+    };
+}

@@ -1,0 +1,61 @@
+//! The 23 operations with their shapes, builders and errors, at the paths of aws-sdk-sqs.
+
+pub use aws_types::request_id::RequestId;
+
+use crate::operation::for_each_operation;
+
+/// The paginators of the two list operations.
+macro_rules! paginator {
+    (list_queues) => {
+        paginator!(@ ListQueues list_queues);
+    };
+    (list_dead_letter_source_queues) => {
+        paginator!(@ ListDeadLetterSourceQueues list_dead_letter_source_queues);
+    };
+    (@ $op:ident $module:ident) => { pastey::paste! {
+        /// All pages of the list, and all items of them: what `into_paginator()` on the builder gives.
+        pub mod paginator {
+            use crate::operation::$module::paginator::{[<$op Paginator>] as Pages, [<$op PaginatorItems>] as Items};
+
+            #[doc = concat!("All pages of `", stringify!($op), "`.")]
+            pub type [<$op Paginator>] = Pages<crate::sdk::Client>;
+            #[doc = concat!("All items of `", stringify!($op), "`.")]
+            pub type [<$op PaginatorItems>] = Items<crate::sdk::Client>;
+        }
+    } };
+    ($module:ident) => {};
+}
+
+macro_rules! modules {
+    ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $special:tt, $doc:literal; )*) => { pastey::paste! { $(
+        #[doc = concat!("Shapes, builders and errors of `", stringify!($op), "`. ", $doc)]
+        ///
+        #[doc = concat!(
+            "Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_",
+            stringify!($op),
+            ".html>"
+        )]
+        pub mod $module {
+            pub use crate::operation::$module::{$op, [<$op Input>], [<$op Output>]};
+            pub use crate::sdk::error::operations::[<$op Error>];
+
+            impl super::RequestId for [<$op Output>] {
+                fn request_id(&self) -> Option<&str> {
+                    crate::types::RequestId::request_id(self)
+                }
+            }
+
+            paginator!($module);
+
+            #[doc = concat!("Builders of `", stringify!($op), "`: of its input, of its output, and the one that sends itself.")]
+            pub mod builders {
+                pub use crate::operation::$module::builders::{[<$op InputBuilder>], [<$op OutputBuilder>]};
+
+                #[doc = concat!("Builds a `", stringify!($op), "` request and sends it.")]
+                pub type [<$op FluentBuilder>] = crate::types::FluentBuilder<[<$op InputBuilder>], crate::sdk::Client>;
+            }
+        }
+    )* } };
+}
+
+for_each_operation!(modules);

@@ -1,0 +1,182 @@
+//! HTTP clients of the AWS SDK are used for every request, wherever they are configured.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use aws_types::SdkConfig;
+use sqs_client::sdk;
+
+/// Answers without a socket, and keeps the requests and the settings that it was asked with.
+#[derive(Clone, Debug)]
+struct Recorder(Arc<Mutex<Recorded>>);
+
+/// What is answered to each request.
+type Answer = fn() -> Result<HttpResponse, ConnectorError>;
+
+#[derive(Debug)]
+struct Recorded {
+    requests: Vec<HttpRequest>,
+    settings: Vec<HttpConnectorSettings>,
+    answer: Answer,
+}
+
+impl Recorder {
+    fn new(answer: Answer) -> Self {
+        Self(Arc::new(Mutex::new(Recorded { requests: Vec::new(), settings: Vec::new(), answer })))
+    }
+
+    fn look<T>(&self, at: impl FnOnce(&mut Recorded) -> T) -> T {
+        at(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn requests(&self) -> usize {
+        self.look(|recorded| recorded.requests.len())
+    }
+}
+
+impl HttpConnector for Recorder {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        HttpConnectorFuture::ready(self.look(|recorded| {
+            recorded.requests.push(request);
+            (recorded.answer)()
+        }))
+    }
+}
+
+impl HttpClient for Recorder {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        assert!(components.sleep_impl().is_some() && components.time_source().is_some());
+        self.look(|recorded| recorded.settings.push(settings.clone()));
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other answers are errors")]
+fn no_queues() -> Result<HttpResponse, ConnectorError> {
+    let response = http::Response::builder().status(200).header("x-amzn-requestid", "r-1");
+    let response = response.body(SdkBody::from(r#"{"QueueUrls":["u"]}"#)).expect("valid");
+    Ok(response.try_into().expect("valid"))
+}
+
+fn shared_config(http: Recorder) -> SdkConfig {
+    SdkConfig::builder()
+        .region(aws_types::region::Region::new("eu-west-1"))
+        .credentials_provider(SharedCredentialsProvider::new(Credentials::new(
+            "AKID", "secret", None, None, "test",
+        )))
+        .http_client(http)
+        .build()
+}
+
+#[tokio::test]
+async fn plain_client_uses_the_http_client_of_a_shared_configuration() {
+    let http = Recorder::new(no_queues);
+    let client = sqs_client::Client::new(&shared_config(http.clone()));
+    // Nothing listens to this name: without the recorder, the call would go to AWS.
+    assert_eq!(client.list_queues().send().await.expect("answered").queue_urls(), ["u"]);
+    http.look(|recorded| {
+        let request = &recorded.requests[0];
+        assert_eq!(request.uri(), "https://sqs.eu-west-1.amazonaws.com/");
+        assert_eq!(request.headers().get("x-amz-target"), Some("AmazonSQS.ListQueues"));
+        assert!(request.headers().get("authorization").is_some_and(|text| text.contains("Credential=AKID/")));
+        assert_eq!(request.body().bytes(), Some(&b"{}"[..]));
+    });
+}
+
+#[tokio::test]
+async fn sdk_client_uses_the_http_client_of_a_shared_configuration() {
+    let http = Recorder::new(no_queues);
+    let client = sdk::Client::new(&shared_config(http.clone()));
+    client.list_queues().send().await.expect("answered");
+    assert_eq!(http.requests(), 1);
+    assert!(client.config().http_client().is_some());
+}
+
+#[tokio::test]
+async fn own_transport_can_replace_the_http_client_of_a_shared_configuration() {
+    let http = Recorder::new(no_queues);
+    let server = sqs_mock_server::MockSqs::in_process();
+    let config =
+        sqs_client::config::Builder::from(&shared_config(http.clone())).transport(server.transport());
+    sqs_client::Client::from_conf(config.build()).list_queues().send().await.expect("answered");
+    assert_eq!(http.requests(), 0);
+}
+
+#[tokio::test]
+async fn http_client_gets_the_timeouts_that_are_configured() {
+    use std::time::Duration;
+
+    let http = Recorder::new(no_queues);
+    let timeouts =
+        aws_smithy_types::timeout::TimeoutConfig::builder().read_timeout(Duration::from_secs(7)).build();
+    let config = shared_config(http.clone()).into_builder().timeout_config(timeouts).build();
+    sdk::Client::new(&config).list_queues().send().await.expect("answered");
+    let settings = http.look(|recorded| recorded.settings[0].clone());
+    assert_eq!(settings.read_timeout(), Some(Duration::from_secs(7)));
+    assert_eq!(settings.connect_timeout(), Some(Duration::from_millis(3_100)));
+}
+
+#[tokio::test]
+async fn http_client_of_one_call_serves_that_call_alone() {
+    let (usual, special) = (Recorder::new(no_queues), Recorder::new(no_queues));
+    let client = sdk::Client::new(&shared_config(usual.clone()));
+    let settings = sdk::Config::builder().http_client(special.clone());
+    client.list_queues().customize().config_override(settings).send().await.expect("answered");
+    assert_eq!((usual.requests(), special.requests()), (0, 1));
+    client.list_queues().customize().config_override(sdk::Config::builder()).send().await.expect("answered");
+    assert_eq!((usual.requests(), special.requests()), (1, 1));
+    assert_eq!(usual.look(|recorded| recorded.settings.len()), 1, "the connector is kept");
+}
+
+#[tokio::test]
+async fn failures_of_an_http_client_keep_their_kind() {
+    type IsKind = fn(&ConnectorError) -> bool;
+
+    fn user() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::user("not today".into()))
+    }
+    fn timeout() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::timeout("too slow".into()))
+    }
+    fn other() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::other("odd".into(), None))
+    }
+    let checks: [(Answer, IsKind); 3] = [
+        (user, ConnectorError::is_user),
+        (timeout, ConnectorError::is_timeout),
+        (other, ConnectorError::is_other),
+    ];
+    for (answer, is_kind) in checks {
+        let config = shared_config(Recorder::new(answer)).into_builder();
+        let config = config.retry_config(aws_smithy_types::retry::RetryConfig::disabled()).build();
+        let error = sdk::Client::new(&config).list_queues().send().await.expect_err("it fails");
+        let sdk::error::SdkError::DispatchFailure(failure) = &error else { panic!("{error:?}") };
+        assert!(failure.as_connector_error().is_some_and(is_kind), "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn answer_that_is_too_long_is_cut_off() {
+    #[expect(clippy::unnecessary_wraps, reason = "other answers are errors")]
+    fn endless() -> Result<HttpResponse, ConnectorError> {
+        let body = SdkBody::from(vec![b' '; 73 * 1_048_576]);
+        Ok(HttpResponse::new(http::StatusCode::OK.as_u16().try_into().expect("valid"), body))
+    }
+    let http = Recorder::new(endless);
+    let error =
+        sqs_client::Client::new(&shared_config(http)).list_queues().send().await.expect_err("too long");
+    let kind = error.transport_error().map(sqs_client::transport::TransportError::kind);
+    assert_eq!(kind, Some(sqs_client::transport::TransportErrorKind::TooLarge));
+}
