@@ -1,13 +1,7 @@
 //! Run with: `cargo run --example migrate_from_aws_sdk`
 //!
-//! The same code, compiled twice: once with `use aws_sdk_sqs as sqs`, once with `use sqs_client as sqs`. Both run
-//! against the same server and must print the same. What has to change in a program is the import, and the way
-//! that errors are matched:
-//!
-//! ```text
-//! aws-sdk-sqs   match error.into_service_error() { e if e.is_queue_does_not_exist() => .., e => return Err(e.into()) }
-//! sqs-client    match error                      { e if e.is_queue_does_not_exist() => .., e => return Err(e.into()) }
-//! ```
+//! One program, compiled twice: with `use aws_sdk_sqs as sqs`, and with `use sqs_client::sdk as sqs`. Both run against
+//! the same server and must report the same, typed errors included. The import is the only change.
 
 use std::error::Error;
 
@@ -17,7 +11,7 @@ mod with_aws_sdk {
 }
 
 mod with_sqs_client {
-    use sqs_client as sqs;
+    use sqs_client::sdk as sqs;
     include!("migrate_from_aws_sdk/tour.rs");
 }
 
@@ -33,8 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let endpoint = client.config().endpoint_url().unwrap_or_default().to_owned();
 
     println!("\nWith aws-sdk-sqs:");
-    // The one line that differs: the AWS SDK is told here which HTTP client to use, since its default one with TLS
-    // is left out of this build.
+    // The default HTTP client of the AWS SDK, with TLS, is left out of this build to save time.
     let http = aws_smithy_http_client::Builder::new().build_http();
     let config = with_aws_sdk::config(&endpoint).http_client(http).build();
     let theirs =
@@ -43,7 +36,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nWith sqs-client:");
     let config = with_sqs_client::config(&endpoint).build();
     let ours =
-        with_sqs_client::tour(&sqs_client::Client::from_conf(config), &sqs_examples::fresh("ours")).await?;
+        with_sqs_client::tour(&sqs_client::sdk::Client::from_conf(config), &sqs_examples::fresh("ours"))
+            .await?;
 
     if theirs == ours {
         println!("\nBoth did the same, in {} steps.", ours.len());

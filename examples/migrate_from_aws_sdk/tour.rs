@@ -1,10 +1,14 @@
-// Written for aws-sdk-sqs; compiled with both crates as `sqs`.
+// Written for aws-sdk-sqs; compiled with `sqs` standing for both crates.
 
 use sqs::config::retry::RetryConfig;
 use sqs::config::timeout::TimeoutConfig;
 use sqs::config::{BehaviorVersion, Credentials, Region};
 use sqs::operation::RequestId as _;
+use sqs::config::http::HttpResponse;
+use sqs::error::{ProvideErrorMetadata, SdkError};
+use sqs::operation::get_queue_url::GetQueueUrlError;
 use sqs::operation::receive_message::ReceiveMessageOutput;
+use sqs::operation::send_message::SendMessageError;
 use sqs::operation::send_message::builders::SendMessageFluentBuilder;
 use sqs::primitives::Blob;
 use sqs::types::builders::MessageAttributeValueBuilder;
@@ -106,9 +110,51 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
     }
     note(format!("listed {found}"));
 
+    let refused = client.send_message().queue_url(&url).message_body("\u{1}").send().await;
+    note(format!("refused, {}", explain(&refused.expect_err("XML has no such character"))));
+    let quick = sqs::Config::builder().retry_config(RetryConfig::disabled());
+    let refused = client.get_queue_url().queue_name("no-such-queue").customize().config_override(quick).send().await;
+    note(format!("not found, {}", explain(&refused.expect_err("there is no such queue"))));
+
     client.purge_queue().queue_url(&url).send().await?;
     client.delete_queue().queue_url(&url).send().await?;
-    let gone = client.get_queue_url().queue_name(name).send().await;
-    note(format!("deleted, found again: {}", gone.is_ok()));
+    note(format!("deleted, exists: {}", exists(client, name).await?));
+    match send_twice(client, &url).await {
+        Err(sqs::Error::QueueDoesNotExist(gone)) => note(format!("gone, with a text: {}", gone.message().is_some())),
+        other => return Err(format!("unexpected: {other:?}").into()),
+    }
     Ok(steps)
+}
+
+/// What the service refused: the text may differ from release to release, the code does not.
+fn explain<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> String {
+    match error {
+        SdkError::ServiceError(answer) => {
+            format!("code {:?}, status {}", answer.err().code(), answer.raw().status().as_u16())
+        }
+        SdkError::DispatchFailure(failure) if failure.is_timeout() => "no answer in time".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A variant of the operation's own error decides.
+async fn exists(client: &sqs::Client, name: &str) -> Result<bool, sqs::Error> {
+    match client.get_queue_url().queue_name(name).send().await {
+        Ok(_) => Ok(true),
+        Err(error) => match error.into_service_error() {
+            GetQueueUrlError::QueueDoesNotExist(_) => Ok(false),
+            other => Err(other.into()),
+        },
+    }
+}
+
+/// The errors of several operations in one type.
+async fn send_twice(client: &sqs::Client, url: &str) -> Result<(), sqs::Error> {
+    let first = client.send_message().queue_url(url).message_body("first").send().await;
+    if first.as_ref().is_err_and(|error| error.as_service_error().is_some_and(SendMessageError::is_request_throttled)) {
+        return Ok(());
+    }
+    first?;
+    client.send_message_batch().queue_url(url).send().await?;
+    Ok(())
 }
