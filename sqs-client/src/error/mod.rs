@@ -193,7 +193,7 @@ impl Error {
     }
 
     /// The pause after which the client would have sent the request again, had it not been told to
-    /// [repeat nothing](crate::client::Execute::execute_unrepeated) that the service may have acted on.
+    /// [retry only](crate::client::Retries::UnlessInDoubt) what the service has certainly not acted on.
     pub fn repeat_after(&self) -> Option<Duration> {
         self.0.context.repeat_after
     }
