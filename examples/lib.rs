@@ -1,7 +1,7 @@
 //! What all examples begin with: a client, and a server for it unless there is one already.
 
 use sqs_client::Client;
-use sqs_client::config::EnvironmentError;
+use sqs_client::config::ConfigError;
 use sqs_mock_server::MockSqs;
 
 /// A client of the server that `AWS_ENDPOINT_URL_SQS` names, or of one that runs within this process.
@@ -10,7 +10,7 @@ use sqs_mock_server::MockSqs;
 ///
 /// # Errors
 /// An environment variable has a value that it cannot have.
-pub async fn connect() -> Result<(Client, Option<MockSqs>), EnvironmentError> {
+pub async fn connect() -> Result<(Client, Option<MockSqs>), ConfigError> {
     let named = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
     if let Some(url) = named {
         println!("server     {url} (from AWS_ENDPOINT_URL_SQS)");

@@ -23,8 +23,8 @@ pub struct Endpoint {
     host: String,
 }
 
-/// What an endpoint is resolved from.
-#[derive(Clone, Copy, Debug, Default)]
+/// What an endpoint is resolved from. `Debug` shows no password.
+#[derive(Clone, Copy, Default)]
 pub struct EndpointParameters<'a> {
     /// The region.
     pub region: Option<&'a str>,
@@ -36,6 +36,17 @@ pub struct EndpointParameters<'a> {
     pub use_dual_stack: bool,
 }
 
+impl fmt::Debug for EndpointParameters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointParameters")
+            .field("region", &self.region)
+            .field("endpoint_url", &self.endpoint_url.map(redacted))
+            .field("use_fips", &self.use_fips)
+            .field("use_dual_stack", &self.use_dual_stack)
+            .finish()
+    }
+}
+
 /// An endpoint cannot be resolved.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -44,13 +55,14 @@ pub enum EndpointError {
     NoRegion,
     /// The region is not one host name label.
     InvalidRegion(String),
-    /// The endpoint URL is not an absolute `http` or `https` URL without query, or its path is not in its plain form.
+    /// The endpoint URL is not an absolute `http` or `https` URL without query and password, or its path is not in its
+    /// plain form. A password in it is replaced by `***`.
     InvalidUrl(String),
     /// A FIPS or dual-stack endpoint was asked for together with an endpoint URL, which may be neither.
     Conflict {
         /// `FIPS` or `dual-stack`.
         variant: &'static str,
-        /// The endpoint URL.
+        /// The endpoint URL; a password in it is replaced by `***`.
         url: String,
     },
 }
@@ -66,11 +78,11 @@ impl fmt::Display for EndpointError {
             }
             Self::InvalidUrl(url) => write!(
                 f,
-                "{url:?} is not an endpoint URL: an absolute http or https URL without query is needed, such as \
-                 http://localhost:9324"
+                "{url:?} is not an endpoint URL: an absolute http or https URL without user name, password and query \
+                 is needed, such as http://localhost:9324"
             ),
             Self::Conflict { variant, url } => {
-                write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot both be had: set one of them")
+                write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot be combined: set one of them")
             }
         }
     }
@@ -85,9 +97,9 @@ impl Endpoint {
     /// See [`EndpointError`].
     pub fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
         let EndpointParameters { endpoint_url: Some(url), use_fips, use_dual_stack, .. } = parameters else {
-            return Self::of_region(parameters);
+            return Self::of_region("sqs", parameters);
         };
-        let conflict = |variant| Err(EndpointError::Conflict { variant, url: url.to_owned() });
+        let conflict = |variant| Err(EndpointError::Conflict { variant, url: redacted(url) });
         match (use_fips, use_dual_stack) {
             (true, _) => conflict("FIPS"),
             (_, true) => conflict("dual-stack"),
@@ -100,11 +112,32 @@ impl Endpoint {
         &self.uri
     }
 
-    /// The region in the host of an AWS endpoint, for signing where none is configured.
+    /// The endpoint of STS, which credentials for a role come from. A URL wins over the switches.
+    pub(crate) fn of_sts(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+        parameters.endpoint_url.map_or_else(|| Self::of_region("sts", parameters), Self::from_url)
+    }
+
+    /// The region in the host of an AWS endpoint, for signing where none is configured: of the regional endpoints, of
+    /// VPC endpoints (`vpce-1.sqs.eu-west-1.vpce.amazonaws.com`) and of the legacy ones (`eu-west-1.queue.amazonaws.com`).
     pub fn region(&self) -> Option<&str> {
-        let rest = self.host.strip_prefix("sqs.").or_else(|| self.host.strip_prefix("sqs-fips."))?;
-        let (region, domain) = rest.split_once('.')?;
-        (domain.starts_with("amazonaws.") || domain.starts_with("api.a")).then_some(region)
+        let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, _)| host);
+        if host == "queue.amazonaws.com" {
+            return Some("us-east-1");
+        }
+        let of_service = |host: &'_ str| -> Option<(usize, usize)> {
+            let start = ["sqs.", "sqs-fips."].iter().find(|prefix| host.starts_with(**prefix))?.len();
+            Some((start, start + host.get(start..)?.find('.')?))
+        };
+        let of_legacy = || host.find(".queue.").map(|end| (0, end));
+        let of_vpc = || {
+            let dot = host.find('.').filter(|_| host.starts_with("vpce-"))? + 1;
+            of_service(host.get(dot..)?).map(|(start, end)| (start + dot, end + dot))
+        };
+        let (start, end) = of_service(host).or_else(of_vpc).or_else(of_legacy)?;
+        let (region, domain) = (host.get(start..end)?, host.get(end + 1..)?);
+        let domain = domain.strip_prefix("vpce.").or_else(|| domain.strip_prefix("queue.")).unwrap_or(domain);
+        let partition = Partition::of(region);
+        (domain == partition.suffix || domain == partition.dual_stack).then_some(region)
     }
 
     /// The value of the `Host` header: without the port where it is the scheme's own.
@@ -113,7 +146,7 @@ impl Endpoint {
     }
 
     fn from_url(url: &str) -> Result<Self, EndpointError> {
-        let invalid = || EndpointError::InvalidUrl(url.to_owned());
+        let invalid = || EndpointError::InvalidUrl(redacted(url));
         let uri: Uri = url.trim().parse().map_err(|_| invalid())?;
         let default_port = match uri.scheme_str() {
             Some("http") => 80,
@@ -122,6 +155,10 @@ impl Endpoint {
         };
         let authority = uri.authority().ok_or_else(invalid)?;
         if uri.query().is_some() || authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err(invalid());
+        }
+        // A port that is no number: most likely a password with a slash.
+        if authority.port_u16().is_none() && authority.as_str() != authority.host() {
             return Err(invalid());
         }
         // What is signed has to be what is sent, so there must be nothing that an HTTP client would rewrite.
@@ -135,7 +172,7 @@ impl Endpoint {
         Ok(Self { uri, host: host.to_ascii_lowercase() })
     }
 
-    fn of_region(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+    fn of_region(service: &str, parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
         let region = parameters.region.ok_or(EndpointError::NoRegion)?;
         let is_label = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if region.is_empty() || region.len() > 63 || !region.chars().all(is_label) {
@@ -145,9 +182,17 @@ impl Endpoint {
         let suffix = if parameters.use_dual_stack { partition.dual_stack } else { partition.suffix };
         // In GovCloud the ordinary endpoint has validated cryptography.
         let same_for_fips = region.starts_with("us-gov-") && !parameters.use_dual_stack;
-        let service = if parameters.use_fips && !same_for_fips { "sqs-fips" } else { "sqs" };
-        Self::from_url(&format!("https://{service}.{region}.{suffix}"))
+        let fips = if parameters.use_fips && !same_for_fips { "-fips" } else { "" };
+        Self::from_url(&format!("https://{service}{fips}.{region}.{suffix}"))
     }
+}
+
+/// A URL to show: `***` stands for a user name and password. A password may hold any character, so all that is before
+/// the last `@` counts as one.
+pub(crate) fn redacted(url: &str) -> String {
+    let Some((before, after)) = url.rsplit_once('@') else { return url.to_owned() };
+    let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
+    format!("{scheme}***@{after}")
 }
 
 /// Whether a path has only characters that stay as they are, and no segments that mean another path.
@@ -233,13 +278,63 @@ mod tests {
         assert_eq!(region("https://sqs.eu-west-1.amazonaws.com").as_deref(), Some("eu-west-1"));
         assert_eq!(region("https://sqs-fips.us-east-1.api.aws").as_deref(), Some("us-east-1"));
         assert_eq!(region("http://SQS.cn-north-1.amazonaws.com.cn").as_deref(), Some("cn-north-1"));
+        for (host, expected) in [
+            ("sqs.us-iso-east-1.c2s.ic.gov", "us-iso-east-1"),
+            ("sqs.eu-west-1.amazonaws.com:8443", "eu-west-1"),
+            ("vpce-0a1b-2c3d.sqs.eu-central-1.vpce.amazonaws.com", "eu-central-1"),
+            ("vpce-0a1b-2c3d-eu-central-1a.sqs.eu-central-1.vpce.amazonaws.com", "eu-central-1"),
+            ("vpce-0a1b.sqs.cn-north-1.vpce.amazonaws.com.cn", "cn-north-1"),
+            ("ap-south-1.queue.amazonaws.com", "ap-south-1"),
+            ("queue.amazonaws.com", "us-east-1"),
+        ] {
+            assert_eq!(region(&format!("https://{host}")).as_deref(), Some(expected), "{host}");
+        }
+        for other in
+            ["sqs.eu-west-1.amazonaws.com.evil.net", "sqs.local", "vpce-1.s3.eu-west-1.vpce.amazonaws.com"]
+        {
+            assert_eq!(region(&format!("https://{other}")), None, "{other}");
+        }
         assert_eq!(region("http://localhost:9324"), None);
         assert_eq!(region("https://message-queue.api.cloud.yandex.net"), None);
     }
 
     #[test]
+    fn password_of_a_url_is_not_shown() {
+        for bad in [
+            "http://user:hunter2@h/",
+            "user:hunter2@h",
+            "https://user:hunter/2@h",
+            "http://user:hunter?2@h:x",
+        ] {
+            let error = url(bad).expect_err("a password is not allowed");
+            let shown = format!("{error} {error:?}");
+            assert!(shown.contains("***@h") && !shown.contains("hunter"), "{shown}");
+        }
+        let parameters = EndpointParameters {
+            endpoint_url: Some("http://user:hunter2@h"),
+            use_fips: true,
+            ..EndpointParameters::default()
+        };
+        let error = Endpoint::resolve(parameters).expect_err("cannot be combined");
+        assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
+        assert!(!format!("{parameters:?}").contains("hunter"), "{parameters:?}");
+    }
+
+    #[test]
+    fn endpoint_of_sts_follows_partition_and_switches() {
+        let of = |region, use_fips| {
+            let parameters = EndpointParameters { region: Some(region), use_fips, ..Default::default() };
+            Endpoint::of_sts(parameters).expect("resolves").uri().to_string()
+        };
+        assert_eq!(of("eu-west-1", false), "https://sts.eu-west-1.amazonaws.com/");
+        assert_eq!(of("cn-north-1", false), "https://sts.cn-north-1.amazonaws.com.cn/");
+        assert_eq!(of("us-gov-west-1", true), "https://sts.us-gov-west-1.amazonaws.com/");
+        assert_eq!(of("us-east-1", true), "https://sts-fips.us-east-1.amazonaws.com/");
+    }
+
+    #[test]
     fn bad_urls_and_regions_are_named() {
-        for bad in ["localhost:9324", "ftp://x", "/path", "http://u:p@h/", "http://h/?q", "", "http://"] {
+        for bad in ["localhost:9324", "ftp://x", "/path", "http://h/?q", "", "http://"] {
             assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
         }
         let parameters = EndpointParameters { region: Some("evil.com/"), ..EndpointParameters::default() };

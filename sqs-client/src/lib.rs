@@ -41,6 +41,8 @@ pub mod error;
 pub mod guide {
     #[doc = include_str!("../docs/checksums.md")]
     pub mod checksums {}
+    #[doc = include_str!("../docs/credentials.md")]
+    pub mod credentials {}
     #[doc = include_str!("../docs/errors.md")]
     pub mod errors {}
     #[doc = include_str!("../docs/protocols.md")]
@@ -65,6 +67,7 @@ mod runtime_components;
 #[cfg(feature = "sdk")]
 pub mod sdk;
 pub mod service_error;
+mod settings;
 pub mod sign;
 pub mod time;
 pub mod transport;

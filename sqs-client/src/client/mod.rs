@@ -84,12 +84,22 @@ impl Client {
         Self { shared: Arc::new(Shared::new(config)) }
     }
 
-    /// A client that is configured by [environment variables](crate::config::Builder::from_env).
+    /// A client that is configured by [variables and profiles](crate::config::Builder::from_env). The first call gets the
+    /// credentials.
     ///
     /// # Errors
-    /// A variable has a value that it cannot have.
-    pub fn from_env() -> Result<Self, crate::config::EnvironmentError> {
+    /// A setting has a value that is not allowed, a file cannot be read, or there is no such profile.
+    pub fn from_env() -> Result<Self, crate::config::ConfigError> {
         Ok(Self::from_conf(crate::config::Builder::from_env()?.build()))
+    }
+
+    /// As [`from_env`](Self::from_env), and asks an EC2 instance for its region when nothing else names one; see
+    /// [`Builder::load`](crate::config::Builder::load).
+    ///
+    /// # Errors
+    /// As [`from_env`](Self::from_env).
+    pub async fn load() -> Result<Self, crate::config::ConfigError> {
+        Ok(Self::from_conf(crate::config::Builder::load().await?.build()))
     }
 
     /// A client with the configuration of the AWS SDK: every credential source that it knows, and its HTTP client if there

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::config::Config;
 use crate::config::retry::RetryMode;
 use crate::credentials::CredentialsCache;
-use crate::endpoint::{Endpoint, EndpointError, EndpointParameters};
+use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::Cause;
 use crate::retry::{Policy, RateLimiter, TokenBucket};
 use crate::sign::Signer;
@@ -36,18 +36,10 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let endpoint = Endpoint::resolve(EndpointParameters {
-            region: config.region.as_ref().map(AsRef::as_ref),
-            endpoint_url: config.endpoint_url.as_deref(),
-            use_fips: config.use_fips,
-            use_dual_stack: config.use_dual_stack,
-        });
+        let endpoint = config.endpoint();
         Self {
             transport: OnceLock::new(),
-            credentials: config
-                .credentials_provider
-                .clone()
-                .map(|provider| Arc::new(CredentialsCache::new(provider))),
+            credentials: config.credentials.clone(),
             signer: Signer::default(),
             policy: Policy::from(&config.retry_config),
             bucket: Arc::default(),

@@ -7,6 +7,7 @@ use super::{
     SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
 use crate::checksum::ChecksumPolicy;
+use crate::credentials::{CredentialsCache, CredentialsChain, Environment};
 use crate::observe::Observe;
 use crate::protocol::Protocol;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
@@ -34,7 +35,8 @@ impl Default for Builder {
             endpoint_url: None,
             use_fips: false,
             use_dual_stack: false,
-            credentials_provider: None,
+            credentials: None,
+            environment: None,
             allow_no_auth: false,
             protocol: Protocol::default(),
             retry_config: RetryConfig::standard(),
@@ -63,6 +65,17 @@ impl Builder {
 
     pub(super) fn from_config(config: Config) -> Self {
         Self(config)
+    }
+
+    /// Takes credentials from the chain of providers, which is made when the configuration is built.
+    pub(super) fn credentials_of(mut self, environment: Environment) -> Self {
+        self.0.credentials = None;
+        self.0.environment = Some(environment);
+        self
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.0
     }
 
     /// The region that requests are signed for and, without an endpoint URL, sent to.
@@ -115,13 +128,14 @@ impl Builder {
 
     /// Where credentials come from. They are kept until shortly before they expire.
     pub fn credentials_provider(mut self, provider: impl ProvideCredentials + 'static) -> Self {
-        self.0.credentials_provider = Some(SharedCredentialsProvider::new(provider));
+        self.set_credentials_provider(Some(SharedCredentialsProvider::new(provider)));
         self
     }
 
     /// Sets or clears the provider of credentials.
     pub fn set_credentials_provider(&mut self, provider: Option<SharedCredentialsProvider>) -> &mut Self {
-        self.0.credentials_provider = provider;
+        self.0.credentials = provider.map(|provider| Arc::new(CredentialsCache::new(provider)));
+        self.0.environment = None;
         self
     }
 
@@ -276,6 +290,17 @@ impl Builder {
             pool.connect_timeout = timeout;
         }
         self.0.default_transport = self.0.default_transport.with(pool, self.0.tls.clone());
+        // Only now, since the chain uses region, clock and TLS settings of this builder.
+        if let Some(mut environment) = self.0.environment.take() {
+            let of_endpoint = || self.0.endpoint().ok()?.region().map(str::to_owned);
+            let region = self.0.region.as_ref().map(ToString::to_string).or_else(of_endpoint);
+            if let Some(region) = region {
+                environment = environment.region(region);
+            }
+            environment = environment.time_source(self.0.time_source.clone()).tls(self.0.tls.clone());
+            let provider = SharedCredentialsProvider::new(CredentialsChain::new(&environment));
+            self.0.credentials = Some(Arc::new(CredentialsCache::new(provider)));
+        }
         self.0
     }
 }

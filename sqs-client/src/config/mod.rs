@@ -1,8 +1,8 @@
 //! How a client is configured: region, endpoint, credentials, retries, timeouts, transport.
 //!
-//! Three ways lead to a [`Config`]: from environment variables ([`Builder::from_env`]), from code ([`Config::builder`]), and
-//! with the feature `aws-config` from the AWS SDK's own loader (`Client::new`). All of them end in [`Builder`], so that what
-//! one of them found can be changed.
+//! Three ways lead to a [`Config`]: from variables and profiles ([`Builder::from_env`], [`Builder::load`]), from code
+//! ([`Config::builder`]), and with the feature `aws-config` from the AWS SDK's own loader (`Client::new`). Each gives a
+//! [`Builder`], so that its settings can be changed.
 //!
 //! ```
 //! use std::time::Duration;
@@ -17,7 +17,7 @@
 //!     .timeout_config(TimeoutConfig::builder().operation_timeout(Duration::from_secs(60)).build())
 //!     .build();
 //! let client = sqs_client::Client::from_conf(config);
-//! # Ok::<(), sqs_client::config::EnvironmentError>(())
+//! # Ok::<(), sqs_client::config::ConfigError>(())
 //! ```
 //!
 //! Building never fails. What is missing, such as a region, shows as an error of the first call.
@@ -32,6 +32,8 @@ mod sdk_config;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::credentials::{CredentialsCache, Environment};
+use crate::endpoint::{Endpoint, EndpointError, EndpointParameters};
 use crate::observe::Observe;
 use crate::time::SharedTimeSource;
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
@@ -39,13 +41,13 @@ use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
 pub use crate::checksum::ChecksumPolicy;
 pub use crate::credentials::EnvironmentCredentials;
 pub use crate::protocol::Protocol;
+pub use crate::settings::ConfigError;
 pub use app_name::{AppName, InvalidAppName};
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 pub use builder::Builder;
-pub use environment::EnvironmentError;
 pub use region::{IntoRegion, Region};
 #[cfg(feature = "sdk")]
 pub(crate) use sdk_config::endpoint_url;
@@ -74,6 +76,25 @@ pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }
 
+/// Providers of credentials: [`CredentialsChain`](credentials::CredentialsChain), and each source of it alone.
+///
+/// [`Builder::from_env`] sets the chain. Give a single one to [`Builder::credentials_provider`] to allow no other source:
+///
+/// ```
+/// use sqs_client::config::Builder;
+/// use sqs_client::config::credentials::{ContainerCredentials, Environment};
+///
+/// let builder = Builder::from_env()?.credentials_provider(ContainerCredentials::new(Environment::default()));
+/// # Ok::<(), sqs_client::config::ConfigError>(())
+/// ```
+pub mod credentials {
+    pub use crate::credentials::{
+        ContainerCredentials, CredentialsChain, Environment, EnvironmentCredentials, InstanceCredentials,
+        ProcessCredentials, ProfileCredentials, WebIdentityCredentials,
+    };
+    pub use aws_credential_types::provider::error::CredentialsError;
+}
+
 /// Who chooses deduplication ids for messages to FIFO queues.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DeduplicationIds {
@@ -96,7 +117,10 @@ pub struct Config {
     pub(crate) endpoint_url: Option<String>,
     pub(crate) use_fips: bool,
     pub(crate) use_dual_stack: bool,
-    pub(crate) credentials_provider: Option<SharedCredentialsProvider>,
+    /// Shared by all configurations that are derived from this one, as long as the provider is the same.
+    pub(crate) credentials: Option<Arc<CredentialsCache>>,
+    /// What `build` makes the chain of providers from, when no other provider is set.
+    pub(crate) environment: Option<Environment>,
     pub(crate) allow_no_auth: bool,
     pub(crate) protocol: Protocol,
     pub(crate) retry_config: retry::RetryConfig,
@@ -141,6 +165,15 @@ impl Config {
         self.endpoint_url.as_deref()
     }
 
+    pub(crate) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
+        Endpoint::resolve(EndpointParameters {
+            region: self.region.as_ref().map(AsRef::as_ref),
+            endpoint_url: self.endpoint_url.as_deref(),
+            use_fips: self.use_fips,
+            use_dual_stack: self.use_dual_stack,
+        })
+    }
+
     /// The protocol.
     pub fn protocol(&self) -> Protocol {
         self.protocol
@@ -158,7 +191,7 @@ impl Config {
 
     /// The provider of credentials, when one is set.
     pub fn credentials_provider(&self) -> Option<SharedCredentialsProvider> {
-        self.credentials_provider.clone()
+        self.credentials.as_ref().map(|cache| cache.provider())
     }
 
     /// How strictly checksums are verified.
@@ -181,10 +214,10 @@ impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
             .field("region", &self.region)
-            .field("endpoint_url", &self.endpoint_url)
+            .field("endpoint_url", &self.endpoint_url.as_deref().map(crate::endpoint::redacted))
             .field("use_fips", &self.use_fips)
             .field("use_dual_stack", &self.use_dual_stack)
-            .field("has_credentials", &self.credentials_provider.is_some())
+            .field("has_credentials", &(self.credentials.is_some() || self.environment.is_some()))
             .field("protocol", &self.protocol)
             .field("retry_config", &self.retry_config)
             .field("timeout_config", &self.timeout_config)

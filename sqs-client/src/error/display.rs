@@ -1,5 +1,6 @@
 //! How an error shows: operation, code, text, and in brackets status, request id and attempts.
 
+use std::error::Error as _;
 use std::fmt;
 
 use super::{Cause, Context, Error};
@@ -22,10 +23,15 @@ impl fmt::Display for Error {
                 "the endpoint is an https URL: enable the feature `rustls`, `aws-lc` or `native-tls`, or use an http URL",
             )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
-            Cause::Credentials(_) => f.write_str("getting credentials failed")?,
+            // The text of the error itself only names its kind: what happened is in its source.
+            Cause::Credentials(error) => match error.source() {
+                Some(source) => write!(f, "no credentials: {source}")?,
+                None => write!(f, "no credentials: {error}")?,
+            },
             Cause::NoCredentials => f.write_str(
-                "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or call \
-                 credentials_provider(..) on the config builder",
+                "no provider of credentials: start from Builder::from_env(), which reads AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY, profiles and metadata services, or call credentials_provider(..) on the config \
+                 builder",
             )?,
             Cause::Transport(error) => write!(f, "{error}")?,
             Cause::AttemptTimeout(limit) => write!(f, "no answer within {limit:?}, the timeout of an attempt")?,

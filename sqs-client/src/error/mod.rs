@@ -14,6 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_credential_types::provider::error::CredentialsError;
 pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
 
@@ -268,10 +269,15 @@ crate::shape_checks!(Error);
 /// The sentence of `Display` with the sources, since this is what `main` prints when it returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
+        let shown = self.to_string();
+        f.write_str(&shown)?;
         let mut source = self.source();
         while let Some(cause) = source {
-            write!(f, ": {cause}")?;
+            let text = cause.to_string();
+            // Of these, `Display` shows the source already, and their own text only names a kind.
+            if !shown.contains(&text) && !cause.is::<CredentialsError>() {
+                write!(f, ": {text}")?;
+            }
             source = cause.source();
         }
         Ok(())

@@ -57,10 +57,17 @@ const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// Signs requests for one region, keeping the derived key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Signer {
+    service: &'static str,
     /// Written once per key and day; a reader that finds the lock taken waits for one derivation (2 us).
     key: RwLock<Option<Arc<SigningKey>>>,
+}
+
+impl Default for Signer {
+    fn default() -> Self {
+        Self::for_service(SERVICE)
+    }
 }
 
 struct SigningKey {
@@ -116,6 +123,11 @@ impl std::fmt::Display for SignError {
 impl std::error::Error for SignError {}
 
 impl Signer {
+    /// For another service, such as STS.
+    pub(crate) fn for_service(service: &'static str) -> Self {
+        Self { service, key: RwLock::default() }
+    }
+
     /// Adds date, session token and signature to `headers`, replacing those of an earlier attempt.
     ///
     /// # Errors
@@ -161,13 +173,13 @@ impl Signer {
         {
             return Arc::clone(key);
         }
-        let derived = generate_signing_key(credentials.secret_access_key(), time, region, SERVICE);
+        let derived = generate_signing_key(credentials.secret_access_key(), time, region, self.service);
         let key = Arc::new(SigningKey {
             access_key_id: credentials.access_key_id().to_owned(),
             secret_access_key: credentials.secret_access_key().to_owned(),
             region: region.to_owned(),
             date: date.to_owned(),
-            scope: format!("{date}/{region}/{SERVICE}/aws4_request"),
+            scope: format!("{date}/{region}/{}/aws4_request", self.service),
             key: derived.as_ref().to_vec(),
         });
         *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&key));

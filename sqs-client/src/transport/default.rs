@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::{PoolConfig, TlsConfig, Transport, TransportError};
 
@@ -40,6 +41,20 @@ impl DefaultTransport {
         *slot = Some(Arc::clone(&transport));
         Ok(transport)
     }
+}
+
+/// A transport for `http` URLs on this machine, such as those of metadata services: without a proxy, and without
+/// connections that are kept.
+#[cfg(feature = "reqwest")]
+pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
+    Ok(Arc::new(super::ReqwestTransport::direct_http(connect_timeout)?))
+}
+
+/// See its twin. Over hyper, `http` URLs never go through a proxy.
+#[cfg(not(feature = "reqwest"))]
+pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
+    let pool = PoolConfig::default().max_idle_per_host(0).connect_timeout(connect_timeout);
+    make(pool, &TlsConfig::default(), false)
 }
 
 #[cfg(feature = "reqwest")]

@@ -51,7 +51,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-pub(crate) use self::default::DefaultTransport;
+pub(crate) use self::default::{DefaultTransport, direct_http};
 #[cfg(feature = "hyper")]
 pub use self::hyper::HyperTransport;
 pub use self::pool::PoolConfig;

@@ -48,6 +48,14 @@ impl ReqwestTransport {
         Ok(Self { encrypted: false, ..Self::from_client(client) })
     }
 
+    /// A transport for `http` URLs on this machine, such as those of metadata services: without a proxy, and without
+    /// connections that are kept.
+    pub(crate) fn direct_http(connect_timeout: std::time::Duration) -> Result<Self, TransportError> {
+        let pool = PoolConfig::default().max_idle_per_host(0).connect_timeout(connect_timeout);
+        let client = unencrypted(builder(pool).no_proxy())?.build().map_err(invalid)?;
+        Ok(Self { encrypted: false, ..Self::from_client(client) })
+    }
+
     /// Uses a client that is configured elsewhere. It must not follow redirects.
     pub fn from_client(client: reqwest::Client) -> Self {
         Self { client, encrypted: true, last: Arc::default() }

@@ -41,8 +41,9 @@ async fn a_provider_without_credentials_is_the_source_of_the_error() {
     if std::env::var("AWS_ACCESS_KEY_ID").is_ok() {
         return;
     }
-    let config =
-        Config::builder().region(Region::new("eu-west-1")).credentials_provider(EnvironmentCredentials);
+    let config = Config::builder()
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(EnvironmentCredentials::default());
     let error = failure(config).await;
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Credentials, false));
     assert!(error.source().is_some());

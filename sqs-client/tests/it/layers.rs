@@ -43,6 +43,10 @@ const RULES: &[(&str, &[&str])] = &[
         "sqs-client/src/credentials",
         &["crate::client", "crate::protocol", "crate::operation", "crate::config"],
     ),
+    (
+        "sqs-client/src/settings",
+        &["crate::client", "crate::config", "crate::credentials", "crate::transport", "tokio"],
+    ),
     ("sqs-client/src/endpoint.rs", &["crate::"]),
     ("sqs-client/src/client", &["crate::sdk"]),
     ("sqs-client/src/runtime_components.rs", &["crate::"]),

@@ -4,6 +4,7 @@ mod both_protocols;
 mod broken;
 mod concurrency;
 mod configuration;
+mod credentials;
 mod golden;
 mod golden_errors;
 mod golden_tree;

@@ -1,0 +1,151 @@
+//! One request to a source of credentials, with a few attempts, each bounded in time, and an answer of bounded size.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_credential_types::provider::error::CredentialsError;
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode, Uri};
+
+use super::failure::{invalid, passing};
+use crate::transport::{Transport, TransportErrorKind};
+
+/// Answers with credentials have about 2 KiB.
+pub(super) const MAX_ANSWER_BYTES: usize = 65_536;
+/// Requests that are made when a service fails.
+const ATTEMPTS: u32 = 3;
+
+/// Sends requests to one service.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) timeout: Duration,
+    /// Before the second attempt; doubled before the third.
+    pub(super) pause: Duration,
+}
+
+/// A request that can be sent again.
+#[derive(Clone)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) uri: Uri,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// No answer that says anything: the service failed, or cannot be reached.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    text: String,
+    /// Whether nothing at all answered, which on most machines means that there is no such service.
+    pub(super) is_absent: bool,
+    /// Whether trying later may help.
+    pub(super) may_pass: bool,
+}
+
+impl Request {
+    pub(super) fn get(uri: Uri) -> Self {
+        Self { method: Method::GET, uri, headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    fn to_http(&self) -> http::Request<Bytes> {
+        let mut request = http::Request::new(self.body.clone());
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
+impl Exchange {
+    /// The answer, unless it is a failure of the service. Repeats what may pass.
+    pub(super) async fn send(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
+        self.attempts(request, ATTEMPTS).await
+    }
+
+    /// As [`send`](Self::send), but a service that cannot be reached is not asked again.
+    pub(super) async fn probe(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
+        match self.once(request).await {
+            Err(error) if error.may_pass && !error.is_absent => self.attempts(request, ATTEMPTS - 1).await,
+            result => result,
+        }
+    }
+
+    async fn attempts(&self, request: &Request, attempts: u32) -> Result<http::Response<Bytes>, Unanswered> {
+        let mut pause = self.pause;
+        for _ in 1..attempts {
+            match self.once(request).await {
+                Err(error) if error.may_pass => tracing::debug!(%error, "trying again"),
+                result => return result,
+            }
+            let jittered = Duration::try_from_secs_f64(pause.as_secs_f64() * crate::random::unit());
+            tokio::time::sleep(jittered.unwrap_or(pause)).await;
+            pause = pause.saturating_mul(2);
+        }
+        self.once(request).await
+    }
+
+    async fn once(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
+        let failed = |text: String, is_absent, may_pass| Unanswered {
+            text: format!("{}: {text}", shown(&request.uri)),
+            is_absent,
+            may_pass,
+        };
+        let sent = tokio::time::timeout(self.timeout, self.transport.send(request.to_http())).await;
+        let response = match sent {
+            Err(_) => return Err(failed(format!("no answer within {:?}", self.timeout), false, true)),
+            Ok(Err(error)) => {
+                let (absent, may_pass) = match error.kind() {
+                    TransportErrorKind::Connect => (true, true),
+                    TransportErrorKind::Broken => (false, true),
+                    _ => (false, false),
+                };
+                return Err(failed(text_of(&error), absent, may_pass));
+            }
+            Ok(Ok(response)) => response,
+        };
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Err(failed(format!("status {}", status.as_u16()), false, true));
+        }
+        if response.body().len() > MAX_ANSWER_BYTES {
+            return Err(failed(format!("the answer is longer than {MAX_ANSWER_BYTES} bytes"), false, false));
+        }
+        Ok(response)
+    }
+}
+
+/// A URL without what may be secret in it: password and query.
+pub(super) fn shown(uri: &Uri) -> String {
+    let text = crate::endpoint::redacted(&uri.to_string());
+    text.split('?').next().unwrap_or_default().to_owned()
+}
+
+/// An error with its sources in one line.
+pub(super) fn text_of(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<Unanswered> for CredentialsError {
+    fn from(error: Unanswered) -> Self {
+        if error.may_pass { passing(error.text) } else { invalid(error.text) }
+    }
+}

@@ -1,0 +1,204 @@
+//! Credentials and region of an EC2 instance, by version 2 of its metadata service (IMDS). Version 1 is never used: it gives
+//! credentials to whoever can make the program send a request.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
+use bytes::Bytes;
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, Uri};
+
+use super::Environment;
+use super::answer::{Answer, quoted};
+use super::environment::{Provided, blocking, named};
+use super::exchange::{Exchange, Request, Unanswered, shown};
+use super::failure::{invalid, not_configured, passing};
+use crate::settings::Settings;
+
+const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
+const TOKEN: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token");
+const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
+/// How long credentials that have expired are used when the service has no newer ones: other services may take them
+/// longer, and the program goes on if they do.
+const EXTENSION: Duration = Duration::from_secs(600);
+
+/// Asks the metadata service of an EC2 instance for the credentials of its role.
+///
+/// Set `AWS_EC2_METADATA_DISABLED=true` where there is none: finding that out takes a second. The address is that of
+/// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else of `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4`, the default, or `IPv6`).
+#[derive(Clone, Debug, Default)]
+pub struct InstanceCredentials {
+    environment: Environment,
+    /// Whether the service has answered before. From then on its silence is a failure that may pass.
+    has_answered: Arc<AtomicBool>,
+}
+
+/// The service, with a token for it.
+struct Session {
+    exchange: Exchange,
+    endpoint: String,
+    token: HeaderValue,
+}
+
+/// Where the service is.
+struct Place {
+    endpoint: String,
+    is_configured: bool,
+}
+
+impl InstanceCredentials {
+    /// A provider that reads the variables of `environment`.
+    pub fn new(environment: Environment) -> Self {
+        Self { environment, has_answered: Arc::default() }
+    }
+
+    async fn load(&self) -> Provided {
+        let session = self.session().await?;
+        let roles = session.get(ROLES).await?;
+        if roles.status() == StatusCode::NOT_FOUND {
+            return Err(not_configured(format!("{}: the instance has no IAM role", session.endpoint)));
+        }
+        let text = session.text(ROLES, &roles)?;
+        let role = text.lines().next().unwrap_or_default().trim();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"+=,.@_-".contains(&byte);
+        if role.is_empty() || !role.bytes().all(is_name) {
+            let role = quoted(role);
+            return Err(passing(format!("{}{ROLES}: {role:?} is not the name of a role", session.endpoint)));
+        }
+        let path = format!("{ROLES}{role}");
+        let response = session.get(&path).await?;
+        let body = session.text(&path, &response)?;
+        let wrong = |why: String| passing(format!("{}{path}: {why}", session.endpoint));
+        let answer = Answer::parse(body.as_bytes()).map_err(wrong)?;
+        if let Some(refusal) = answer.refusal() {
+            return Err(wrong(refusal));
+        }
+        let (credentials, expiry) = answer.temporary("instance").map_err(wrong)?;
+        let now = self.environment.now();
+        if expiry > now {
+            return Ok(credentials);
+        }
+        tracing::warn!("the instance metadata service has only credentials that have expired: using them");
+        let later = now.checked_add(EXTENSION);
+        let (key, secret) = (credentials.access_key_id(), credentials.secret_access_key());
+        let token = credentials.session_token().map(str::to_owned);
+        Ok(Credentials::new(key, secret, token, later, "instance"))
+    }
+
+    /// The region of the instance, if it is one.
+    pub(crate) async fn region(&self) -> Result<Option<String>, CredentialsError> {
+        let path = "/latest/meta-data/placement/region";
+        let session = self.session().await?;
+        let response = session.get(path).await?;
+        let region = session.text(path, &response)?.trim().to_owned();
+        Ok(Some(region).filter(|region| !region.is_empty()))
+    }
+
+    async fn session(&self) -> Result<Session, CredentialsError> {
+        let Place { endpoint, is_configured } = self.place().await?;
+        let exchange = self.environment.metadata_exchange()?;
+        let mut request = request(&endpoint, "/latest/api/token")?;
+        request.method = Method::PUT;
+        request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
+        request.body = Bytes::new();
+        let is_known = is_configured || self.has_answered.load(Ordering::Relaxed);
+        let answered = if is_known { exchange.send(&request).await } else { exchange.probe(&request).await };
+        let response = answered.map_err(|error| match error {
+            Unanswered { is_absent: true, .. } if !is_known => {
+                not_configured(format!("no instance metadata service answers: {error}"))
+            }
+            error => error.into(),
+        })?;
+        let status = response.status().as_u16();
+        let url = shown(&request.uri);
+        if !response.status().is_success() {
+            let why = if status == 403 { "the service is disabled" } else { "not an EC2 instance" };
+            let text = format!("{url}: status {status}: {why}");
+            // Other clouds have another service at this address.
+            return Err(if is_known { invalid(text) } else { not_configured(text) });
+        }
+        self.has_answered.store(true, Ordering::Relaxed);
+        let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
+        let mut token = token.ok_or_else(|| passing(format!("{url}: the answer is not a token")))?;
+        token.set_sensitive(true);
+        Ok(Session { exchange, endpoint, token })
+    }
+
+    async fn place(&self) -> Result<Place, CredentialsError> {
+        let environment = self.environment.clone();
+        let settings = move || environment.settings().map_err(invalid);
+        place(&blocking(settings).await?)
+    }
+}
+
+fn place(settings: &Settings) -> Result<Place, CredentialsError> {
+    if settings.flag("AWS_EC2_METADATA_DISABLED", "ec2_metadata_disabled").map_err(invalid)? {
+        return Err(not_configured("AWS_EC2_METADATA_DISABLED is true"));
+    }
+    let endpoint = settings.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");
+    if let Some(setting) = endpoint {
+        let endpoint = setting.value.trim_end_matches('/').to_owned();
+        let uri: Option<Uri> = endpoint.parse().ok();
+        let is_good = |uri: &Uri| {
+            let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+            is_http
+                && uri.query().is_none()
+                && uri.authority().is_some_and(|host| !host.as_str().contains('@'))
+        };
+        if !uri.is_some_and(|uri| is_good(&uri)) {
+            return Err(invalid(setting.invalid("an http URL such as http://169.254.169.254")));
+        }
+        return Ok(Place { endpoint, is_configured: true });
+    }
+    let mode = settings.get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "ec2_metadata_service_endpoint_mode");
+    let endpoint = match &mode {
+        Some(mode) if mode.value.eq_ignore_ascii_case("IPv6") => "http://[fd00:ec2::254]",
+        Some(mode) if !mode.value.eq_ignore_ascii_case("IPv4") => {
+            return Err(invalid(mode.invalid("IPv4 or IPv6")));
+        }
+        _ => "http://169.254.169.254",
+    };
+    Ok(Place { endpoint: endpoint.to_owned(), is_configured: false })
+}
+
+fn request(endpoint: &str, path: &str) -> Result<Request, CredentialsError> {
+    let uri: Uri =
+        format!("{endpoint}{path}").parse().map_err(|_| invalid(format!("{endpoint}: not a URL")))?;
+    let mut headers = HeaderMap::new();
+    if let Some(host) = uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        headers.insert(HOST, host);
+    }
+    Ok(Request { headers, ..Request::get(uri) })
+}
+
+impl Session {
+    async fn get(&self, path: &str) -> Result<http::Response<Bytes>, CredentialsError> {
+        let mut request = request(&self.endpoint, path)?;
+        request.headers.insert(TOKEN, self.token.clone());
+        Ok(self.exchange.send(&request).await?)
+    }
+
+    fn text<'a>(&self, path: &str, response: &'a http::Response<Bytes>) -> Result<&'a str, CredentialsError> {
+        let status = response.status();
+        if !status.is_success() {
+            return Err(invalid(format!("{}{path}: status {}", self.endpoint, status.as_u16())));
+        }
+        let text = std::str::from_utf8(response.body());
+        text.map_err(|_| passing(format!("{}{path}: the answer is not text", self.endpoint)))
+    }
+}
+
+impl ProvideCredentials for InstanceCredentials {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(async move { named("instance metadata", self.load().await) })
+    }
+}

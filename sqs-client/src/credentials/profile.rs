@@ -1,0 +1,84 @@
+//! Credentials of a profile in the shared config and credentials files.
+//!
+//! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html>
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
+
+use super::environment::{Provided, blocking, named};
+use super::failure::{invalid, not_configured, reason};
+use super::role_chain::{Base, RoleChain};
+use super::sts::{Proof, Sts};
+use super::{
+    ContainerCredentials, Environment, EnvironmentCredentials, InstanceCredentials, ProcessCredentials,
+};
+use crate::settings::Settings;
+
+/// Reads the profile that [`Environment::profile`] or `AWS_PROFILE` selects, else `default`, from `~/.aws/config` and
+/// `~/.aws/credentials`: keys, `credential_process`, `web_identity_token_file`, and `role_arn` with `source_profile` or
+/// `credential_source`. The files are read anew at each call.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileCredentials {
+    environment: Environment,
+    instance: InstanceCredentials,
+}
+
+impl ProfileCredentials {
+    /// A provider that reads the variables and files of `environment`.
+    pub fn new(environment: Environment) -> Self {
+        Self { instance: InstanceCredentials::new(environment.clone()), environment }
+    }
+
+    async fn load(&self) -> Provided {
+        let environment = self.environment.clone();
+        let (settings, chain) = blocking(move || {
+            let settings = environment.settings().map_err(invalid)?;
+            let (name, profiles) = (settings.selected(), settings.profiles());
+            if profiles.get(name).is_none() {
+                return Err(not_configured(format!("profile {name:?} is not in {}", profiles.files())));
+            }
+            let chain = RoleChain::resolve(profiles, name).map_err(invalid)?;
+            let none = || not_configured(format!("profile {name:?} has no credentials"));
+            let chain = chain.ok_or_else(none)?;
+            Ok((settings, chain))
+        })
+        .await?;
+        let mut credentials = self.base(chain.base, &settings).await.map_err(configured)?;
+        for role in &chain.roles {
+            let sts = Sts::new(&self.environment, &settings, role)?;
+            credentials = sts.assume(role, Proof::Credentials(&credentials)).await?;
+        }
+        Ok(credentials)
+    }
+
+    async fn base(&self, base: Base, settings: &Settings) -> Provided {
+        let environment = self.environment.clone();
+        match base {
+            Base::Keys(keys) => Ok(keys),
+            Base::Process(command) => {
+                ProcessCredentials::new(environment, command).provide_credentials().await
+            }
+            Base::WebIdentity(identity) => identity.exchange(&environment, settings).await,
+            Base::Environment => EnvironmentCredentials::new(environment).provide_credentials().await,
+            Base::Container => ContainerCredentials::new(environment).provide_credentials().await,
+            Base::Instance => self.instance.provide_credentials().await,
+        }
+    }
+}
+
+/// The profile names this source, so that it must have credentials.
+fn configured(error: CredentialsError) -> CredentialsError {
+    match &error {
+        CredentialsError::CredentialsNotLoaded(_) => invalid(reason(&error)),
+        _ => error,
+    }
+}
+
+impl ProvideCredentials for ProfileCredentials {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(async move { named("profile", self.load().await) })
+    }
+}

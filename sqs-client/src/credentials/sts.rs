@@ -1,0 +1,163 @@
+//! Credentials for a role, from the Security Token Service.
+//!
+//! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html>
+
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::error::CredentialsError;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::Environment;
+use super::answer::{expiry, quoted};
+use super::environment::Provided;
+use super::exchange::{Request, shown};
+use super::failure::{invalid, passing};
+use super::sts_xml::texts;
+use crate::endpoint::{Endpoint, EndpointParameters};
+use crate::settings::Settings;
+use crate::sign::{Signable, Signer};
+
+/// What stays as it is in a form.
+const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Refusals that may pass, although their status says that the request is wrong.
+const PASSING: [&str; 4] =
+    ["IDPCommunicationError", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
+
+/// A role, and how to ask for it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Role {
+    pub(super) arn: String,
+    pub(super) session_name: Option<String>,
+    pub(super) external_id: Option<String>,
+    pub(super) duration_seconds: Option<u32>,
+}
+
+/// What proves that the role may be assumed.
+pub(super) enum Proof<'a> {
+    /// Credentials, which sign the request.
+    Credentials(&'a Credentials),
+    /// A token of an identity provider, which is part of the request.
+    Token(&'a str),
+}
+
+pub(super) struct Sts {
+    environment: Environment,
+    endpoint: Endpoint,
+    region: String,
+}
+
+impl Sts {
+    /// STS of the configured region, else of the partition that the role is in.
+    pub(super) fn new(
+        environment: &Environment,
+        settings: &Settings,
+        role: &Role,
+    ) -> Result<Self, CredentialsError> {
+        let configured = environment.configured_region().map(str::to_owned);
+        let region = configured.or_else(|| settings.region());
+        let region = region.unwrap_or_else(|| home_region(&role.arn).to_owned());
+        let url = settings.endpoint_url("STS").map_err(invalid)?;
+        let endpoint = Endpoint::of_sts(EndpointParameters {
+            region: Some(&region),
+            endpoint_url: url.as_deref(),
+            use_fips: settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint").map_err(invalid)?,
+            use_dual_stack: settings
+                .flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")
+                .map_err(invalid)?,
+        });
+        let endpoint = endpoint.map_err(|error| invalid(format!("the endpoint of STS: {error}")))?;
+        Ok(Self { environment: environment.clone(), endpoint, region })
+    }
+
+    pub(super) async fn assume(&self, role: &Role, proof: Proof<'_>) -> Provided {
+        let now = self.environment.now();
+        let request = self.request(role, &proof, now)?;
+        let exchange = self.environment.service_exchange(self.endpoint.uri())?;
+        let mut response = exchange.send(&request).await?;
+        // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
+        if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
+            let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+            if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
+                && crate::time::skew(date, now).unsigned_abs() > 60
+            {
+                response = exchange.send(&self.request(role, &proof, date)?).await?;
+            }
+        }
+        self.read(role, &response)
+    }
+
+    fn request(&self, role: &Role, proof: &Proof<'_>, now: SystemTime) -> Result<Request, CredentialsError> {
+        let body = Bytes::from(form(role, proof, now));
+        let uri = self.endpoint.uri().clone();
+        let mut headers = HeaderMap::new();
+        let content_type = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
+        headers.insert(CONTENT_TYPE, content_type);
+        let host = HeaderValue::from_str(self.endpoint.host()).map_err(invalid)?;
+        headers.insert(HOST, host);
+        if let Proof::Credentials(credentials) = proof {
+            let signable = Signable { host: self.endpoint.host(), path: uri.path(), body: &body };
+            let signer = Signer::for_service("sts");
+            signer.sign(signable, &mut headers, credentials, &self.region, now).map_err(invalid)?;
+        }
+        Ok(Request { method: Method::POST, uri, headers, body })
+    }
+
+    fn read(&self, role: &Role, response: &http::Response<Bytes>) -> Provided {
+        let place = format!("{}: role {}", shown(self.endpoint.uri()), quoted(&role.arn));
+        let wrong = |why: String| passing(format!("{place}: {why}"));
+        let status = response.status();
+        let texts = texts(response.body());
+        if !status.is_success() {
+            let texts = texts.unwrap_or_default();
+            let code = texts.get("Code").map_or("no code", String::as_str);
+            let message = texts.get("Message").map_or("no message", String::as_str);
+            let text =
+                format!("{place}: status {}: {}", status.as_u16(), quoted(&format!("{code}: {message}")));
+            return Err(if PASSING.contains(&code) { passing(text) } else { invalid(text) });
+        }
+        let texts = texts.map_err(wrong)?;
+        let text = |name: &str| {
+            let text = texts.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
+            text.ok_or_else(|| wrong(format!("the answer has no element {name}")))
+        };
+        let expiry = expiry(text("Expiration")?).map_err(wrong)?;
+        let token = Some(text("SessionToken")?.to_owned());
+        Ok(Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, token, Some(expiry), "sts"))
+    }
+}
+
+/// The region to ask where none is configured, by the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
+fn home_region(arn: &str) -> &'static str {
+    match arn.split(':').nth(1) {
+        Some("aws-cn") => "cn-north-1",
+        Some("aws-us-gov") => "us-gov-west-1",
+        Some("aws-eusc") => "eusc-de-east-1",
+        _ => "us-east-1",
+    }
+}
+
+fn form(role: &Role, proof: &Proof<'_>, now: SystemTime) -> String {
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let session_name = role.session_name.clone().unwrap_or_else(|| format!("sqs-client-{seconds}"));
+    let duration = role.duration_seconds.map(|seconds| seconds.to_string());
+    let (action, token) = match proof {
+        Proof::Credentials(_) => ("AssumeRole", None),
+        Proof::Token(token) => ("AssumeRoleWithWebIdentity", Some(*token)),
+    };
+    let members = [
+        ("Action", Some(action)),
+        ("Version", Some("2011-06-15")),
+        ("RoleArn", Some(role.arn.as_str())),
+        ("RoleSessionName", Some(session_name.as_str())),
+        ("DurationSeconds", duration.as_deref()),
+        ("ExternalId", role.external_id.as_deref()),
+        ("WebIdentityToken", token),
+    ];
+    let pairs = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let encoded = pairs.map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, FORM)));
+    encoded.collect::<Vec<_>>().join("&")
+}

@@ -1,0 +1,30 @@
+//! The error of settings.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A variable, or a file of profiles, is not valid. The text names the variable, or the file and line, and what is allowed;
+/// it holds no secret. Cloning is cheap.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ConfigError(Arc<str>);
+
+impl ConfigError {
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The sentence of `Display`, since this is what `main` prints when it returns an error.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}

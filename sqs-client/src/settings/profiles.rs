@@ -1,0 +1,111 @@
+//! The profiles of the shared config and credentials files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::file::{self, Property, Section};
+use super::{ConfigError, Setting, Variables};
+
+/// Names that an error lists.
+const MAX_NAMES: usize = 10;
+
+/// All profiles, and the services sections that they name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profiles {
+    by_name: BTreeMap<String, Profile>,
+    services: BTreeMap<String, Profile>,
+    config: Option<PathBuf>,
+    credentials: Option<PathBuf>,
+}
+
+/// One profile. `Debug` shows places, not values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profile(BTreeMap<String, Property>);
+
+impl Profiles {
+    /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file is an empty one.
+    pub(crate) fn load(variables: &Variables) -> Result<Self, ConfigError> {
+        let mut loaded = Self {
+            config: variables.path("AWS_CONFIG_FILE", ".aws/config"),
+            credentials: variables.path("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
+            ..Self::default()
+        };
+        let mut plain_default = None;
+        for Section { name, properties } in sections(loaded.config.as_deref())? {
+            match name.split_once([' ', '\t']).map(|(kind, name)| (kind, name.trim())) {
+                Some(("profile", name)) => merge(&mut loaded.by_name, name, properties),
+                Some(("services", name)) => merge(&mut loaded.services, name, properties),
+                None if name == "default" => {
+                    plain_default.get_or_insert_with(Profile::default).0.extend(properties);
+                }
+                // Sections of other tools, and names without the word `profile`: other SDKs pass over them too.
+                _ => {}
+            }
+        }
+        // `[profile default]` wins over `[default]` where a file has both.
+        if let Some(profile) = plain_default {
+            loaded.by_name.entry("default".to_owned()).or_insert(profile);
+        }
+        for Section { name, properties } in sections(loaded.credentials.as_deref())? {
+            merge(&mut loaded.by_name, &name, properties);
+        }
+        Ok(loaded)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Profile> {
+        self.by_name.get(name)
+    }
+
+    /// A profile that something names.
+    pub(crate) fn require(&self, name: &str) -> Result<&Profile, ConfigError> {
+        self.get(name).ok_or_else(|| {
+            let mut names: Vec<_> = self.by_name.keys().take(MAX_NAMES).cloned().collect();
+            if self.by_name.len() > MAX_NAMES {
+                names.push("..".to_owned());
+            }
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let files = self.files();
+            ConfigError::new(format!("profile {name:?} is not in {files}; profiles there: {known}"))
+        })
+    }
+
+    /// Where profiles are looked for.
+    pub(crate) fn files(&self) -> String {
+        match (&self.config, &self.credentials) {
+            (Some(config), Some(credentials)) => format!("{} or {}", config.display(), credentials.display()),
+            (Some(file), None) | (None, Some(file)) => file.display().to_string(),
+            (None, None) => "~/.aws/config (HOME is not set)".to_owned(),
+        }
+    }
+
+    /// `endpoint_url` of the service in the services section that a profile names.
+    pub(super) fn endpoint_of_service(&self, profile: &Profile, service: &str) -> Option<Setting> {
+        let services = self.services.get(&profile.get("services")?.value)?;
+        let nested = services.0.get(service)?.nested.get("endpoint_url")?;
+        setting("endpoint_url", nested)
+    }
+}
+
+impl Profile {
+    /// A setting that is not empty.
+    pub(crate) fn get(&self, key: &str) -> Option<Setting> {
+        setting(key, self.0.get(key)?)
+    }
+}
+
+fn setting(key: &str, property: &Property) -> Option<Setting> {
+    let Property { value, file, line, .. } = property;
+    let place = format!("{}:{line}: {key}", file.display());
+    (!value.is_empty()).then(|| Setting { value: value.clone(), place })
+}
+
+fn sections(file: Option<&Path>) -> Result<Vec<Section>, ConfigError> {
+    let Some(path) = file else { return Ok(Vec::new()) };
+    let Some(text) = file::read(path)? else { return Ok(Vec::new()) };
+    file::parse(&Arc::from(path), &text)
+}
+
+fn merge(profiles: &mut BTreeMap<String, Profile>, name: &str, properties: BTreeMap<String, Property>) {
+    profiles.entry(name.to_owned()).or_default().0.extend(properties);
+}

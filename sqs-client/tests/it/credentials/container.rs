@@ -1,0 +1,169 @@
+//! ECS and EKS Pod Identity.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::config::credentials::ContainerCredentials;
+use wiremock::matchers::{header, method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::rig::*;
+
+const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
+
+async fn service(answer: ResponseTemplate) -> (MockServer, World) {
+    let server = MockServer::start().await;
+    Mock::given(method("GET")).and(path("/v1/credentials")).respond_with(answer).mount(&server).await;
+    let world = World::new().with(FULL, &format!("{}/v1/credentials", server.uri()));
+    (server, world)
+}
+
+fn provider(world: &World) -> ContainerCredentials {
+    ContainerCredentials::new(world.environment())
+}
+
+#[tokio::test]
+async fn ecs_gives_credentials_that_expire() {
+    let server = MockServer::start().await;
+    let answer = metadata("AKECS", in_an_hour());
+    Mock::given(path("/v2/credentials/1")).respond_with(answer).expect(1).mount(&server).await;
+    let world = World::new().with("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/credentials/1");
+    let transport = Rerouted::to(&server.uri());
+    let hosts = Arc::clone(&transport.hosts);
+    let credentials =
+        given(&ContainerCredentials::new(world.environment().metadata_transport(transport))).await;
+    assert_eq!(credentials.access_key_id(), "AKECS");
+    assert_eq!(credentials.session_token(), Some("hunter2-secret-token"));
+    assert!(credentials.expiry().is_some());
+    assert_eq!(*hosts.lock().expect("not poisoned"), ["169.254.170.2"]);
+}
+
+#[tokio::test]
+async fn eks_pod_identity_gets_the_token_of_the_file_as_it_is_now() {
+    let (server, world) = service(ResponseTemplate::new(401)).await;
+    for token in ["token-1", "token-2"] {
+        let answer = metadata(&token.replace("token", "AK"), in_an_hour());
+        Mock::given(header("authorization", token))
+            .respond_with(answer)
+            .with_priority(1)
+            .mount(&server)
+            .await;
+    }
+    world.write("token", "token-1\n");
+    world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &world.path("token").display().to_string());
+    world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN", "the file wins");
+    let provider = provider(&world);
+    assert_eq!(given(&provider).await.access_key_id(), "AK-1");
+    world.write("token", "token-2");
+    assert_eq!(given(&provider).await.access_key_id(), "AK-2");
+    std::fs::remove_file(world.path("token")).expect("removed");
+    let text = invalid(&provider).await;
+    assert_contains(&text, &["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token does not exist"]);
+    world.write("token", "token-1");
+    assert_eq!(given(&provider).await.access_key_id(), "AK-1", "mended");
+}
+
+#[tokio::test]
+async fn token_that_no_header_can_carry_is_not_sent_and_not_shown() {
+    let (_server, world) = service(metadata("AK", in_an_hour())).await;
+    world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN", &format!("{SECRET}\r\nhost: evil"));
+    assert_contains(&invalid(&provider(&world)).await, &["AWS_CONTAINER_AUTHORIZATION_TOKEN", "one line"]);
+}
+
+#[tokio::test]
+async fn refusal_is_quoted_and_not_repeated() {
+    let server = MockServer::start().await;
+    let body = r#"{"code":"AccessDeniedException","message":"no association"}"#;
+    let answer = ResponseTemplate::new(403).set_body_raw(body, "application/json");
+    Mock::given(method("GET")).respond_with(answer).expect(1).mount(&server).await;
+    let world = World::new().with(FULL, &server.uri());
+    let text = invalid(&provider(&world)).await;
+    assert_contains(&text, &[&server.uri(), "status 403", "AccessDeniedException: no association"]);
+}
+
+#[tokio::test]
+async fn failure_is_repeated_and_then_may_pass() {
+    let server = MockServer::start().await;
+    Mock::given(method("GET")).respond_with(ResponseTemplate::new(503)).expect(3).mount(&server).await;
+    let world = World::new().with(FULL, &server.uri());
+    assert_contains(&passing(&provider(&world)).await, &[&server.uri(), "status 503"]);
+    server.verify().await;
+    server.reset().await;
+    Mock::given(method("GET")).respond_with(ResponseTemplate::new(500)).up_to_n_times(2).mount(&server).await;
+    Mock::given(method("GET")).respond_with(metadata("AK", in_an_hour())).mount(&server).await;
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AK");
+}
+
+#[tokio::test]
+async fn slow_service_is_given_up_and_may_pass() {
+    let answer = metadata("AK", in_an_hour()).set_delay(Duration::from_secs(5));
+    let (_server, world) = service(answer).await;
+    let text = passing(&ContainerCredentials::new(world.impatient())).await;
+    assert_contains(&text, &["no answer within 40ms"]);
+}
+
+#[tokio::test]
+async fn service_that_is_gone_may_pass() {
+    let world = World::new().with(FULL, &nowhere().await);
+    assert_contains(&passing(&provider(&world)).await, &["http://127.0.0.1:", "no connection"]);
+}
+
+#[tokio::test]
+async fn garbage_is_named_and_not_quoted() {
+    for (body, expected) in [
+        (format!("{SECRET}!"), "is not JSON"),
+        (format!(r#"{{"SecretAccessKey":"{SECRET}","Expiration":"2099-01-01T00:00:00Z"}}"#), "AccessKeyId"),
+        (format!(r#"{{"AccessKeyId":"{SECRET}","SecretAccessKey":"{SECRET}"}}"#), "Expiration"),
+    ] {
+        let (_server, world) = service(ResponseTemplate::new(200).set_body_string(body)).await;
+        assert_contains(&passing(&provider(&world)).await, &["/v1/credentials", expected]);
+    }
+    let (_server, world) = service(ResponseTemplate::new(200).set_body_bytes(vec![b' '; 100_000])).await;
+    assert_contains(&invalid(&provider(&world)).await, &["longer than 65536 bytes"]);
+    let (_server, world) = service(metadata("AK", std::time::SystemTime::UNIX_EPOCH)).await;
+    assert_contains(&passing(&provider(&world)).await, &["have expired already"]);
+}
+
+#[tokio::test]
+async fn redirect_is_not_followed() {
+    let target = MockServer::start().await;
+    Mock::given(method("GET")).respond_with(metadata("AK", in_an_hour())).expect(0).mount(&target).await;
+    let redirect = ResponseTemplate::new(302).insert_header("location", target.uri().as_str());
+    let (_server, world) = service(redirect).await;
+    assert_contains(&invalid(&provider(&world)).await, &["status 302"]);
+}
+
+#[tokio::test]
+async fn without_variables_there_is_nothing_to_ask() {
+    assert_contains(&skipped(&provider(&World::new())).await, &["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"]);
+}
+
+/// Runs in a process of its own, with variables that the test below sets.
+#[tokio::test]
+#[ignore = "needs the variables of metadata_service_is_not_asked_through_a_proxy"]
+async fn in_a_process_with_a_proxy() {
+    let credentials = given(&ContainerCredentials::default()).await;
+    assert_eq!(credentials.access_key_id(), "AK");
+}
+
+#[tokio::test]
+async fn metadata_service_is_not_asked_through_a_proxy() {
+    let proxy = MockServer::start().await;
+    Mock::given(method("GET")).respond_with(metadata("PROXY", in_an_hour())).expect(0).mount(&proxy).await;
+    let (server, _world) = service(metadata("AK", in_an_hour())).await;
+    let name = "credentials::container::in_a_process_with_a_proxy";
+    let child = tokio::process::Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", name, "--ignored"])
+        .env(FULL, format!("{}/v1/credentials", server.uri()))
+        .env_remove("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+        .env("HTTP_PROXY", proxy.uri())
+        .env("http_proxy", proxy.uri())
+        .env("ALL_PROXY", proxy.uri())
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .output()
+        .await
+        .expect("it runs");
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && output.contains("1 passed"), "{output}");
+}

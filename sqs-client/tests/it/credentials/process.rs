@@ -1,0 +1,73 @@
+//! `credential_process`.
+
+use std::time::Duration;
+
+use sqs_client::config::credentials::{ProcessCredentials, ProfileCredentials};
+use tokio::time::Instant;
+
+use super::rig::*;
+
+fn process(command: &str) -> ProcessCredentials {
+    ProcessCredentials::new(World::new().environment(), command)
+}
+
+fn printing(fields: &str) -> ProcessCredentials {
+    process(&format!("echo '{{\"Version\":1,{fields}}}'"))
+}
+
+#[tokio::test]
+async fn credentials_of_a_program_may_expire_or_not() {
+    let keys = format!("\"AccessKeyId\":\"AK\",\"SecretAccessKey\":\"{SECRET}\"");
+    let lasting = given(&printing(&keys)).await;
+    assert_eq!((lasting.access_key_id(), lasting.expiry()), ("AK", None));
+    let expiry = stamp(in_an_hour());
+    let fields = format!("{keys},\"SessionToken\":\"T\",\"Expiration\":\"{expiry}\"");
+    let expiring = given(&printing(&fields)).await;
+    assert_eq!(expiring.session_token(), Some("T"));
+    assert!(expiring.expiry().is_some());
+    let fields = format!("{keys},\"Expiration\":\"2020-01-01T00:00:00Z\"");
+    assert_contains(&passing(&printing(&fields)).await, &["have expired already"]);
+}
+
+#[tokio::test]
+async fn profile_names_the_program() {
+    let line = format!(r#"echo '{{"Version":1,"AccessKeyId":"AK","SecretAccessKey":"{SECRET}"}}'"#);
+    let world = World::new().file(".aws/config", &format!("[default]\ncredential_process = {line}\n"));
+    assert_eq!(given(&ProfileCredentials::new(world.environment())).await.access_key_id(), "AK");
+}
+
+#[tokio::test]
+async fn output_that_is_not_credentials_is_not_quoted() {
+    assert_contains(&invalid(&process(&format!("echo {SECRET}"))).await, &["credential_process", "not JSON"]);
+    let other = format!("echo '{{\"Version\":2,\"SecretAccessKey\":\"{SECRET}\"}}'");
+    assert_contains(&invalid(&process(&other)).await, &["\"Version\" must be 1"]);
+    let lone = format!("\"SecretAccessKey\":\"{SECRET}\"");
+    assert_contains(&invalid(&printing(&lone)).await, &["AccessKeyId"]);
+    assert_contains(&invalid(&process("true")).await, &["expected a JSON object"]);
+    let endless = invalid(&process("yes")).await;
+    assert_contains(&endless, &["more than 65536 bytes"]);
+}
+
+#[tokio::test]
+async fn failing_program_is_quoted_by_its_complaint() {
+    let text = passing(&process(&format!("echo {SECRET}; echo 'sign in first' >&2; exit 3"))).await;
+    assert_contains(&text, &["exit status: 3", "sign in first"]);
+    let chatty = passing(&process("yes complaint | head -c 1000000 >&2; exit 1")).await;
+    assert!(chatty.len() < 500, "{}", chatty.len());
+    assert_contains(&invalid(&process("no-such-program-here")).await, &["no-such-program-here"]);
+}
+
+#[tokio::test]
+async fn program_that_hangs_is_killed() {
+    let world = World::new();
+    let marker = world.path("marker");
+    let command = format!("sleep 0.3; touch {}", marker.display());
+    let limit = Duration::from_millis(50);
+    let started = Instant::now();
+    let provider = ProcessCredentials::new(world.environment().process_timeout(limit), command);
+    assert_contains(&passing(&provider).await, &["did not end within 50ms"]);
+    assert!(started.elapsed() < Duration::from_millis(250));
+    // Longer than the program would take.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert!(!marker.exists(), "the program was not killed");
+}

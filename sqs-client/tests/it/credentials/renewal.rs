@@ -1,0 +1,136 @@
+//! Programs that go on sending while their credentials expire and are renewed.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use sqs_client::Client;
+use sqs_client::config::Builder;
+use sqs_client::time::TimeSource as _;
+use sqs_client::transport::{ReqwestTransport, Transport, TransportFuture};
+use sqs_mock_server::MockSqs;
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use super::rig::*;
+
+/// Gives credentials with the number of the call, which expire in an hour by the test's clock.
+struct Hourly {
+    clock: Clock,
+    calls: Arc<AtomicU32>,
+    answer: fn(&str, SystemTime) -> ResponseTemplate,
+}
+
+impl Respond for Hourly {
+    fn respond(&self, _: &Request) -> ResponseTemplate {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        (self.answer)(&format!("AK{call}"), self.clock.now() + Duration::from_secs(3_600))
+    }
+}
+
+/// Notes the key that each request is signed with.
+#[derive(Debug)]
+struct Noted {
+    inner: ReqwestTransport,
+    keys: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Transport for Noted {
+    fn send(&self, request: http::Request<bytes::Bytes>) -> TransportFuture<'_> {
+        let header = request.headers()["authorization"].to_str().expect("text").to_owned();
+        let key = header.split("Credential=").nth(1).and_then(|rest| rest.split('/').next());
+        self.keys.lock().expect("not poisoned").insert(key.unwrap_or_default().to_owned());
+        self.inner.send(request)
+    }
+}
+
+/// Sends over three expiries, and once more over an outage of the source.
+async fn goes_on(world: World, clock: Clock, source: MockServer) {
+    let server = MockSqs::start().await;
+    let keys: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    let inner = ReqwestTransport::plain_http(sqs_client::transport::PoolConfig::default()).expect("no TLS");
+    let world = world.with("AWS_REGION", "us-east-1").with("AWS_ENDPOINT_URL_SQS", server.endpoint_url());
+    let config = Builder::from_environment(world.environment()).expect("valid");
+    let config = config.time_source(clock.clone()).transport(Noted { inner, keys: Arc::clone(&keys) });
+    let client = Client::from_conf(config.build());
+    let url = client.create_queue().queue_name("orders").send().await.expect("created");
+    let url = url.queue_url().expect("a URL");
+    let send = || client.send_message().queue_url(url).message_body("hello").send();
+    for _ in 0..3 {
+        send().await.expect("accepted");
+        // The good ones are used at once, and renewed beside the call.
+        clock.advance(3_400);
+        send().await.expect("accepted");
+        clock.advance(400);
+        send().await.expect("accepted");
+    }
+    assert!(keys.lock().expect("not poisoned").len() >= 4, "{keys:?}");
+    source.reset().await;
+    clock.advance(1_000);
+    send().await.expect("the kept ones are good");
+    clock.advance(3_600);
+    let error = send().await.expect_err("the source is gone");
+    assert_eq!(error.kind(), sqs_client::ErrorKind::Credentials);
+}
+
+#[tokio::test]
+async fn program_on_ecs_goes_on_over_an_expiry() {
+    let (clock, source) = (Clock::new(), MockServer::start().await);
+    let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
+    Mock::given(method("GET")).respond_with(hourly).mount(&source).await;
+    let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", &source.uri());
+    goes_on(world, clock, source).await;
+}
+
+#[tokio::test]
+async fn program_on_eks_with_pod_identity_goes_on_over_an_expiry() {
+    let (clock, source) = (Clock::new(), MockServer::start().await);
+    let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
+    let with_token = wiremock::matchers::header("authorization", "jwt");
+    Mock::given(method("GET")).and(with_token).respond_with(hourly).mount(&source).await;
+    let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", &source.uri()).file("token", "jwt");
+    world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &world.path("token").display().to_string());
+    goes_on(world, clock, source).await;
+}
+
+#[tokio::test]
+async fn program_on_eks_with_web_identity_goes_on_over_an_expiry() {
+    let (clock, source) = (Clock::new(), MockServer::start().await);
+    let answer = |key: &str, expiry| assumed("AssumeRoleWithWebIdentity", key, expiry);
+    let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer };
+    Mock::given(method("POST")).respond_with(hourly).mount(&source).await;
+    let world = World::new().with("AWS_ENDPOINT_URL_STS", &source.uri()).file("token", "jwt");
+    world.set("AWS_WEB_IDENTITY_TOKEN_FILE", &world.path("token").display().to_string());
+    goes_on(world.with("AWS_ROLE_ARN", "arn:aws:iam::1:role/r"), clock, source).await;
+}
+
+#[tokio::test]
+async fn program_with_a_role_of_a_profile_goes_on_over_an_expiry() {
+    let (clock, source) = (Clock::new(), MockServer::start().await);
+    let answer = |key: &str, expiry| assumed("AssumeRole", key, expiry);
+    let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer };
+    Mock::given(method("POST")).respond_with(hourly).mount(&source).await;
+    let world = World::new().with("AWS_ENDPOINT_URL_STS", &source.uri()).file(
+        ".aws/config",
+        "[default]\nrole_arn=arn:aws:iam::1:role/r\nsource_profile=base\n\
+         [profile base]\naws_access_key_id=AKBASE\naws_secret_access_key=s\n",
+    );
+    goes_on(world, clock, source).await;
+}
+
+#[tokio::test]
+async fn program_on_ec2_goes_on_over_an_expiry() {
+    let (clock, source) = (Clock::new(), MockServer::start().await);
+    let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
+    let token = ResponseTemplate::new(200).set_body_string("token");
+    Mock::given(method("PUT")).respond_with(token).mount(&source).await;
+    let roles = "/latest/meta-data/iam/security-credentials/";
+    let role = ResponseTemplate::new(200).set_body_string("orders");
+    Mock::given(path(roles)).respond_with(role).mount(&source).await;
+    Mock::given(path(format!("{roles}orders"))).respond_with(hourly).mount(&source).await;
+    let world = World::new()
+        .with("AWS_EC2_METADATA_DISABLED", "")
+        .with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &source.uri());
+    goes_on(world, clock, source).await;
+}

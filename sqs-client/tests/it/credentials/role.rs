@@ -1,0 +1,151 @@
+//! Roles of profiles: `role_arn` with `source_profile` or `credential_source`.
+
+use std::time::Duration;
+
+use sqs_client::config::credentials::ProfileCredentials;
+use wiremock::matchers::{body_string_contains, header, header_regex, method};
+use wiremock::{Mock, MockServer};
+
+use super::rig::*;
+
+const ACTION: &str = "AssumeRole";
+const ROLE: &str = "arn:aws:iam::123456789012:role/orders";
+
+fn base_keys() -> String {
+    format!("[base]\naws_access_key_id = AKBASE\naws_secret_access_key = {SECRET}\n")
+}
+
+fn world(sts: &str, config: &str) -> World {
+    let world = World::new().with("AWS_ENDPOINT_URL_STS", sts).with("AWS_REGION", "eu-west-1");
+    world.file(".aws/config", config).file(".aws/credentials", &base_keys())
+}
+
+fn provider(world: &World) -> ProfileCredentials {
+    ProfileCredentials::new(world.environment())
+}
+
+async fn assumes(server: &MockServer, with: &str, role: &str, key: &str) {
+    Mock::given(method("POST"))
+        .and(header_regex(
+            "authorization",
+            &format!("Credential={with}/[0-9]{{8}}/eu-west-1/sts/aws4_request"),
+        ))
+        .and(body_string_contains(format!("role%2F{role}&")))
+        .respond_with(assumed(ACTION, key, in_an_hour()))
+        .expect(1)
+        .mount(server)
+        .await;
+}
+
+#[tokio::test]
+async fn role_is_assumed_with_all_its_settings() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .and(body_string_contains("Action=AssumeRole&"))
+        .and(body_string_contains("RoleSessionName=billing&DurationSeconds=900&ExternalId=a%20b%2B1"))
+        .and(header_regex("authorization", "Credential=AKBASE/"))
+        .respond_with(assumed(ACTION, "AKROLE", in_an_hour()))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let config = format!(
+        "[default]\nrole_arn = {ROLE}\nsource_profile = base\nrole_session_name = billing\nduration_seconds = 900\n\
+         external_id = a b+1\n"
+    );
+    let credentials = given(&provider(&world(&server.uri(), &config))).await;
+    assert_eq!(credentials.access_key_id(), "AKROLE");
+}
+
+#[tokio::test]
+async fn roles_are_assumed_one_after_the_other() {
+    let server = MockServer::start().await;
+    assumes(&server, "AKBASE", "first", "AKFIRST").await;
+    assumes(&server, "AKFIRST", "second", "AKSECOND").await;
+    let config = "[profile middle]\nrole_arn = arn:aws:iam::1:role/first\nsource_profile = base\n\
+                  [profile last]\nrole_arn = arn:aws:iam::1:role/second\nsource_profile = middle\n";
+    let world = world(&server.uri(), config).with("AWS_PROFILE", "last");
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AKSECOND");
+}
+
+#[tokio::test]
+async fn profile_can_be_its_own_source() {
+    let server = MockServer::start().await;
+    assumes(&server, "AKBASE", "orders", "AKROLE").await;
+    let config = format!("[profile base]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let world = world(&server.uri(), &config).with("AWS_PROFILE", "base");
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AKROLE");
+}
+
+#[tokio::test]
+async fn credential_source_names_variables_container_or_instance() {
+    let server = MockServer::start().await;
+    assumes(&server, "AKVAR", "orders", "AKROLE").await;
+    let config = |source: &str| format!("[default]\nrole_arn = {ROLE}\ncredential_source = {source}\n");
+    let world = world(&server.uri(), &config("Environment"));
+    assert_contains(&invalid(&provider(&world)).await, &["AWS_ACCESS_KEY_ID is not set"]);
+    world.set("AWS_ACCESS_KEY_ID", "AKVAR");
+    world.set("AWS_SECRET_ACCESS_KEY", SECRET);
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AKROLE");
+
+    let container = MockServer::start().await;
+    Mock::given(method("GET")).respond_with(metadata("AKECS", in_an_hour())).mount(&container).await;
+    assumes(&server, "AKECS", "orders", "AKROLE2").await;
+    world.write(".aws/config", &config("EcsContainer"));
+    world.set("AWS_CONTAINER_CREDENTIALS_FULL_URI", &container.uri());
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AKROLE2");
+
+    world.write(".aws/config", &config("Ec2InstanceMetadata"));
+    assert_contains(&invalid(&provider(&world)).await, &["AWS_EC2_METADATA_DISABLED"]);
+    world.write(".aws/config", &config("Moon"));
+    let text = invalid(&provider(&world)).await;
+    assert_contains(&text, &["config:3: credential_source=\"Moon\"", "Environment, EcsContainer or Ec2"]);
+}
+
+#[tokio::test]
+async fn refusals_and_failures_of_the_service_are_told_apart() {
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let answered = |answer| async {
+        let server = MockServer::start().await;
+        Mock::given(method("POST")).respond_with(answer).mount(&server).await;
+        server
+    };
+    let server = answered(denied(403, "AccessDenied", "no")).await;
+    assert_contains(&invalid(&provider(&world(&server.uri(), &config))).await, &[ROLE, "AccessDenied: no"]);
+    let server = answered(denied(400, "Throttling", "slow down")).await;
+    assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["Throttling"]);
+    let server = answered(denied(503, "ServiceUnavailable", "")).await;
+    assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["status 503"]);
+    assert_contains(&passing(&provider(&world(&nowhere().await, &config))).await, &["no connection"]);
+}
+
+#[tokio::test]
+async fn clock_that_is_off_is_corrected_by_the_service() {
+    let server = MockServer::start().await;
+    let clock = Clock::new();
+    let right = httpdate::fmt_http_date(in_an_hour());
+    let refusal = denied(403, "SignatureDoesNotMatch", "expired").insert_header("date", right.as_str());
+    let later = stamp(in_an_hour()).replace(['-', ':'], "");
+    // The date of the second signature has the hour of the service.
+    Mock::given(header_regex("x-amz-date", &format!("^{}", &later[..11])))
+        .respond_with(assumed(ACTION, "AKROLE", in_an_hour() + Duration::from_secs(3_600)))
+        .with_priority(1)
+        .mount(&server)
+        .await;
+    Mock::given(method("POST")).respond_with(refusal).mount(&server).await;
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let environment = world(&server.uri(), &config).environment().time_source(clock);
+    assert_eq!(given(&ProfileCredentials::new(environment)).await.access_key_id(), "AKROLE");
+}
+
+#[tokio::test]
+async fn token_of_the_source_is_sent_with_the_request() {
+    let server = MockServer::start().await;
+    Mock::given(header("x-amz-security-token", "base-token"))
+        .respond_with(assumed(ACTION, "AKROLE", in_an_hour()))
+        .mount(&server)
+        .await;
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let world = world(&server.uri(), &config);
+    world.write(".aws/credentials", &format!("{}aws_session_token = base-token\n", base_keys()));
+    assert_eq!(given(&provider(&world)).await.access_key_id(), "AKROLE");
+}
