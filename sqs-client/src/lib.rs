@@ -31,6 +31,8 @@
 
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "aws-sdk-sqs")]
+mod aws_sdk;
 pub mod checksum;
 pub mod client;
 pub mod config;
@@ -39,6 +41,9 @@ pub mod endpoint;
 pub mod error;
 /// Guides: one page for each topic.
 pub mod guide {
+    #[cfg(feature = "aws-sdk-sqs")]
+    #[doc = include_str!("../docs/aws-sdk.md")]
+    pub mod aws_sdk {}
     #[doc = include_str!("../docs/checksums.md")]
     pub mod checksums {}
     #[doc = include_str!("../docs/credentials.md")]

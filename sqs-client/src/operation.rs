@@ -44,7 +44,33 @@ pub trait Operation: Send + Sync + 'static {
         input: &Self::Input,
         output: &mut Self::Output,
     ) -> Vec<ChecksumMismatch>;
+
+    /// Why it fails in aws-sdk-sqs.
+    #[cfg(feature = "aws-sdk-sqs")]
+    #[doc(hidden)]
+    type SdkError: aws_smithy_types::error::metadata::ProvideErrorMetadata
+        + std::error::Error
+        + Send
+        + Sync
+        + 'static;
+
+    /// Runs it with a client of aws-sdk-sqs, whose configuration `overrides` changes for this call.
+    #[cfg(feature = "aws-sdk-sqs")]
+    #[doc(hidden)]
+    fn call_sdk(
+        client: &aws_sdk_sqs::Client,
+        input: &Self::Input,
+        overrides: aws_sdk_sqs::config::Builder,
+    ) -> impl Future<Output = SdkResult<Self>> + Send;
 }
+
+/// What an operation gives in aws-sdk-sqs, with our output.
+#[cfg(feature = "aws-sdk-sqs")]
+#[doc(hidden)]
+pub type SdkResult<O> = Result<
+    <O as Operation>::Output,
+    aws_sdk_sqs::error::SdkError<<O as Operation>::SdkError, aws_sdk_sqs::config::http::HttpResponse>,
+>;
 
 /// What an operation answers.
 pub trait Output:
@@ -269,6 +295,23 @@ macro_rules! declare {
                             return Vec::new();
                         }
                         special!(verify $special $module $op policy input output)
+                    }
+
+                    #[cfg(feature = "aws-sdk-sqs")]
+                    type SdkError = aws_sdk_sqs::operation::$module::[<$op Error>];
+
+                    #[cfg(feature = "aws-sdk-sqs")]
+                    async fn call_sdk(
+                        client: &aws_sdk_sqs::Client,
+                        input: &Self::Input,
+                        overrides: aws_sdk_sqs::config::Builder,
+                    ) -> super::SdkResult<Self> {
+                        use crate::types::aws_sdk::{Answer as _, Request as _};
+
+                        let request = input.fill(client.$module());
+                        let request = request.map_err(aws_sdk_sqs::error::SdkError::construction_failure)?;
+                        let output = request.customize().config_override(overrides).send().await?;
+                        Ok(Self::Output::from_sdk(output))
                     }
                 }
 

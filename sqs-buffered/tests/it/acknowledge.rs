@@ -8,7 +8,7 @@ use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 async fn handles(rig: &Rig, count: usize) -> Vec<String> {
     for number in 0..count {

@@ -6,7 +6,7 @@ use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 /// I5.
 #[tokio::test(start_paused = true)]

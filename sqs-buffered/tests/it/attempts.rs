@@ -308,3 +308,13 @@ async fn id_of_ours_goes_along_or_not_with_the_same_message() {
         assert_eq!(rig.bodies(), ["tea"]);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn client_that_generates_ids_makes_no_second_copy() {
+    let rig = Rig::of("q.fifo", 1, &crate::fifo::BY_CONTENT).await;
+    let config = rig.server.client_config().deduplication_ids(sqs_client::config::DeduplicationIds::Generate);
+    let lost = rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(3));
+    let buffered = sqs_buffered::BufferedClient::new(sqs_client::Client::from_conf(config.build()));
+    buffered.send_entry(Entry::new(&rig.url, "tea").message_group_id("g")).await.unwrap();
+    assert_eq!((lost.hits(), rig.bodies().len()), (3, 1));
+}

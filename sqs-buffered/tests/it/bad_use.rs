@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqs_buffered::{BatchLimits, Entry, Linger, SendErrorKind};
 use sqs_client::operation::Action;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 #[tokio::test(start_paused = true)]
 async fn what_the_service_would_refuse_is_refused_before() {

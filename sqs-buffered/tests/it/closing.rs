@@ -10,7 +10,7 @@ use sqs_buffered::{Entry, Linger, SendErrorKind};
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::{Rig, SHAPES};
+use super::rig::{Rig, SHAPES};
 
 const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
 

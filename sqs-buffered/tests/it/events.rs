@@ -8,7 +8,7 @@ use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 /// One event in words.
 fn words(event: &SendEvent<'_>, url: &str) -> String {

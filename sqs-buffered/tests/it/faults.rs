@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sqs_buffered::{SendErrorKind, SendEvent};
+use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
@@ -14,7 +15,8 @@ use sqs_mock_server::InProcess;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use crate::rig::{Rig, SHAPES};
+use super::base_client::{BaseClient, base_client, default_client};
+use super::rig::{Rig, SHAPES};
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -137,8 +139,8 @@ async fn delivery_timeout_ends_what_cannot_be_done() {
 #[tokio::test(start_paused = true)]
 async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
     let rig = Rig::standard().await;
-    let buffered =
-        sqs_buffered::BufferedClient::builder(rig.server.client()).max_attempts(4).build().unwrap();
+    let client = default_client(&rig.server, rig.server.transport());
+    let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(4).build().unwrap();
     let lost = rig.server.faults().inject(Fault::reset_after().times(1));
     let receipt = buffered.send(&rig.url, "tea").await.unwrap();
     assert_eq!((receipt.maybe_duplicate, lost.hits(), rig.bodies().len()), (true, 1, 2));
@@ -182,10 +184,10 @@ async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
 }
 
 /// A client whose first requests, so many, are never answered.
-fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::BufferedClient {
+fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::BufferedClient<BaseClient> {
     rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(requests as u64));
-    let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled());
-    let endless = sqs_client::Client::from_conf(config.build());
+    let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
+    let endless = base_client(&rig.server, rig.server.transport(), retry, timeouts);
     let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(timeout);
     builder.max_in_flight(requests).build().unwrap()
 }
@@ -232,7 +234,7 @@ async fn request_that_panics_is_made_again() {
     for (messages, is_slow) in [(1, false), (1, true), (10, false), (10, true)] {
         let rig = Rig::standard().await;
         let breaking = Breaking { transport: rig.server.transport(), is_slow, requests: AtomicUsize::new(0) };
-        let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+        let client = default_client(&rig.server, breaking);
         let buffered = sqs_buffered::BufferedClient::new(client);
         let sends = (0..messages).map(|_| buffered.send(&rig.url, "tea"));
         for receipt in futures_util::future::join_all(sends).await {
@@ -248,7 +250,7 @@ async fn request_that_panics_at_each_attempt_tells_why() {
         let rig = Rig::standard().await;
         let breaking =
             Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };
-        let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+        let client = default_client(&rig.server, breaking);
         let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(1).build().unwrap();
         for ticket in rig.begin(&buffered, &[messages]).await {
             let error = ticket.await.unwrap_err();
@@ -267,7 +269,7 @@ async fn events_say_that_nobody_knows_what_a_request_that_panicked_did() {
     let rig = Rig::standard().await;
     let breaking =
         Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };
-    let client = sqs_client::Client::from_conf(rig.server.client_config().transport(breaking).build());
+    let client = default_client(&rig.server, breaking);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&heard);
     let hook = move |event: &SendEvent<'_>| {

@@ -3,16 +3,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sqs_buffered::{
-    AfterFailure, BufferedClient, DedupId, Entry, FifoOrdering, SendError, SendErrorKind, SendReceipt,
-};
-use sqs_client::config::DeduplicationIds;
+use sqs_buffered::{AfterFailure, DedupId, Entry, FifoOrdering, SendError, SendErrorKind, SendReceipt};
 use sqs_client::operation::Action;
 use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
     Entry::new(url, body).message_group_id(group)
@@ -157,17 +154,7 @@ async fn queue_is_asked_once_whether_it_makes_ids_of_the_content() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn client_that_generates_ids_makes_no_second_copy() {
-    let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
-    let config = rig.server.client_config().deduplication_ids(DeduplicationIds::Generate);
-    let lost = rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(3));
-    let buffered = BufferedClient::new(sqs_client::Client::from_conf(config.build()));
-    buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
-    assert_eq!((lost.hits(), rig.bodies().len()), (3, 1));
-}
-
-const BY_CONTENT: [(QueueAttributeName, &str); 2] =
+pub(crate) const BY_CONTENT: [(QueueAttributeName, &str); 2] =
     [(QueueAttributeName::FifoQueue, "true"), (QueueAttributeName::ContentBasedDeduplication, "true")];
 
 #[tokio::test(start_paused = true)]

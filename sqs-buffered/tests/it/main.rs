@@ -1,13 +1,18 @@
 //! The buffered client on the embedded server, without a socket, under tokio's paused clock.
 
+// Scenarios are compiled a second time over another client.
+#![allow(clippy::duplicate_mod)]
+
 mod acknowledge;
 mod admission;
 mod attempts;
 mod bad_use;
+mod base_client;
 mod closing;
 mod events;
 mod faults;
 mod fifo;
+mod over_aws_sdk;
 mod receive;
 mod rig;
 mod sending;

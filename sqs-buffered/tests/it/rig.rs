@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Builder, Entry, SendReceipt, Ticket};
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
+
+use super::base_client::{BaseClient, base_client};
 
 /// How many messages are in each of the requests that are under way together: a lone one is carried by the worker of its
 /// lane, others are tasks.
@@ -15,7 +18,10 @@ pub(crate) const SHAPES: [&[usize]; 3] = [&[1], &[10], &[1, 10]];
 /// A server and one queue.
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
+    /// It sees what is in the queue.
     pub(crate) client: sqs_client::Client,
+    /// What the layer runs on. It makes one attempt, so that each failure reaches the lanes.
+    pub(crate) base: BaseClient,
     pub(crate) url: String,
     name: &'static str,
 }
@@ -30,23 +36,28 @@ impl Rig {
         Self::of("q.fifo", 7, &[(QueueAttributeName::FifoQueue, "true")]).await
     }
 
-    /// The client below makes one attempt, so that each failure reaches the lanes.
     pub(crate) async fn of(name: &'static str, seed: u64, attributes: &[(QueueAttributeName, &str)]) -> Self {
         let server = MockSqs::builder().seed(seed).in_process().unwrap();
+        let base = base_client(
+            &server,
+            server.transport(),
+            RetryConfig::disabled(),
+            TimeoutConfig::builder().build(),
+        );
         let config = server.client_config().retry_config(RetryConfig::disabled());
         let client = sqs_client::Client::from_conf(config.build());
         let attributes = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let create = client.create_queue().queue_name(name).set_attributes(Some(attributes));
         let url = create.send().await.unwrap().queue_url.unwrap();
-        Self { server, client, url, name }
+        Self { server, client, base, url, name }
     }
 
-    pub(crate) fn buffered(&self) -> BufferedClient {
-        BufferedClient::new(self.client.clone())
+    pub(crate) fn buffered(&self) -> BufferedClient<BaseClient> {
+        BufferedClient::new(self.base.clone())
     }
 
-    pub(crate) fn builder(&self) -> Builder<sqs_client::Client> {
-        BufferedClient::builder(self.client.clone())
+    pub(crate) fn builder(&self) -> Builder<BaseClient> {
+        BufferedClient::builder(self.base.clone())
     }
 
     /// A message that has a group of its own, where there are groups.
@@ -57,7 +68,11 @@ impl Rig {
     }
 
     /// Gives a client so many messages for each request, each time without a pause.
-    pub(crate) async fn begin(&self, buffered: &BufferedClient, shape: &[usize]) -> Vec<Ticket<SendReceipt>> {
+    pub(crate) async fn begin(
+        &self,
+        buffered: &BufferedClient<BaseClient>,
+        shape: &[usize],
+    ) -> Vec<Ticket<SendReceipt>> {
         let mut tickets = Vec::new();
         for (request, messages) in shape.iter().enumerate() {
             for number in 0..*messages {

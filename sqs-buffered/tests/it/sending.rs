@@ -6,7 +6,7 @@ use sqs_buffered::{BatchLimits, Entry, Linger};
 use sqs_client::operation::Action;
 use tokio::time::Instant;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 /// I4.
 #[tokio::test(start_paused = true)]

@@ -32,6 +32,8 @@ pub use execute::{Call, CallOptions, Execute, OperationError, Retries};
 #[cfg(feature = "sdk")]
 pub(crate) use execute::{OperationOf, OutputOf};
 pub use paginator::{Paginator, PaginatorItems};
+#[cfg(feature = "aws-sdk-sqs")]
+pub(crate) use pipeline::verified;
 pub use queue::Queue;
 
 use shared::Shared;

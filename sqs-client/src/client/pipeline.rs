@@ -19,6 +19,7 @@ use tracing::field::{Empty, display};
 use super::attempts::{Call, Refused};
 use super::execute::{CallOptions, Retries};
 use super::shared::Shared;
+use crate::checksum::ChecksumPolicy;
 use crate::config::DeduplicationIds;
 use crate::config::timeout::TimeoutConfig;
 use crate::error::{Cause, Context, Damaged, Error};
@@ -111,7 +112,7 @@ impl Shared {
         if context.maybe_acted {
             output.metadata_mut().maybe_repeated = true;
         }
-        self.verified::<O>(input, output, context)
+        verified::<O>(self.config.checksum_policy, input, output, context)
     }
 
     fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
@@ -131,29 +132,6 @@ impl Shared {
         }
     }
 
-    fn verified<O: Operation>(
-        &self,
-        input: &O::Input,
-        mut output: O::Output,
-        context: &mut Context,
-    ) -> Result<O::Output, Error> {
-        let mismatches = O::verify(self.config.checksum_policy, input, &mut output);
-        if mismatches.is_empty() {
-            for DamagedMessage { mismatches, .. } in &output.metadata().damaged {
-                let queue_url = input.queue_url().unwrap_or_default();
-                tracing::warn!(
-                    queue_url,
-                    ?mismatches,
-                    "received a damaged message, which SQS will deliver again"
-                );
-            }
-            return Ok(output);
-        }
-        context.request_id = output.request_id().map(str::to_owned);
-        let damaged = Damaged { mismatches, output: Box::new(output) };
-        Err(Error::new(Cause::Checksum(Arc::new(damaged)), context.clone()))
-    }
-
     /// Named as OpenTelemetry names them:
     /// <https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>.
     fn span(&self, action: Action, queue_url: Option<&str>) -> tracing::Span {
@@ -169,6 +147,30 @@ impl Shared {
             error.r#type = Empty,
         )
     }
+}
+
+/// The output if its checksums are right, or an error that has the output.
+pub(crate) fn verified<O: Operation>(
+    policy: ChecksumPolicy,
+    input: &O::Input,
+    mut output: O::Output,
+    context: &mut Context,
+) -> Result<O::Output, Error> {
+    let mismatches = O::verify(policy, input, &mut output);
+    if mismatches.is_empty() {
+        for DamagedMessage { mismatches, .. } in &output.metadata().damaged {
+            let queue_url = input.queue_url().unwrap_or_default();
+            tracing::warn!(
+                queue_url,
+                ?mismatches,
+                "received a damaged message, which SQS will deliver again"
+            );
+        }
+        return Ok(output);
+    }
+    context.request_id = output.request_id().map(str::to_owned);
+    let damaged = Damaged { mismatches, output: Box::new(output) };
+    Err(Error::new(Cause::Checksum(Arc::new(damaged)), context.clone()))
 }
 
 /// The configured timeout, unless it is disabled: `operation_attempt_timeout`, else `read_timeout`, else the default.

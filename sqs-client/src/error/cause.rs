@@ -53,6 +53,9 @@ pub(crate) enum Cause {
     Service(ServiceError),
     Unreadable(DecodeError),
     Checksum(Arc<Damaged>),
+    /// The AWS SDK failed before it sent anything.
+    #[cfg(feature = "aws-sdk-sqs")]
+    AwsSdk(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 /// An answer that came, with checksums that are wrong.

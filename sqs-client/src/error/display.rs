@@ -37,6 +37,8 @@ impl fmt::Display for Error {
             Cause::AttemptTimeout(limit) => write!(f, "no answer within {limit:?}, the timeout of an attempt")?,
             Cause::OperationTimeout(limit) => write!(f, "not done within {limit:?}, the timeout of the operation")?,
             Cause::Unreadable(error) => write!(f, "the answer is not one of SQS: {error}")?,
+            #[cfg(feature = "aws-sdk-sqs")]
+            Cause::AwsSdk(_) => f.write_str("the AWS SDK cannot send the request")?,
             Cause::Checksum(damaged) => {
                 let mut separator = "";
                 for mismatch in &damaged.mismatches {

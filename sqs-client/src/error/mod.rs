@@ -102,6 +102,8 @@ impl Error {
         match &self.0.cause {
             Cause::Build(_) | Cause::Invalid(_) | Cause::Encode(_) => ErrorKind::Input,
             Cause::Endpoint(_) | Cause::NoTransport | Cause::NoTls => ErrorKind::Config,
+            #[cfg(feature = "aws-sdk-sqs")]
+            Cause::AwsSdk(_) => ErrorKind::Config,
             Cause::Credentials(_) | Cause::NoCredentials | Cause::Sign(_) => ErrorKind::Credentials,
             Cause::Transport(_) => ErrorKind::Transport,
             Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => ErrorKind::Timeout,
@@ -291,6 +293,8 @@ impl StdError for Error {
             Cause::Encode(error) => Some(error),
             Cause::Sign(error) => Some(error),
             Cause::Credentials(error) => Some(&**error),
+            #[cfg(feature = "aws-sdk-sqs")]
+            Cause::AwsSdk(error) => Some(&**error),
             // Its own text is shown already; what is new is why.
             Cause::Transport(error) => error.source(),
             _ => None,

@@ -35,8 +35,15 @@ pub struct DecodeError(Arc<str>);
 
 impl DecodeError {
     #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over is a value")]
-    pub(super) fn new(cause: impl ToString) -> Self {
+    pub(crate) fn new(cause: impl ToString) -> Self {
         Self(cause.to_string().chars().take(MAX_TEXT).collect::<String>().into())
+    }
+
+    /// A refusal that does not say why; its body is quoted.
+    pub(crate) fn no_code(media: Option<&str>, body: &[u8]) -> Self {
+        let media = media.unwrap_or("unknown type");
+        let start = String::from_utf8_lossy(body.get(..MAX_TEXT).unwrap_or(body));
+        Self::new(format!("a refusal without a code, {media}: {}", start.trim()))
     }
 }
 
@@ -55,7 +62,7 @@ const MAX_MESSAGE: usize = 2_000;
 
 /// A refusal as errors may show it: of bounded length, and without the session token, which SQS quotes from the
 /// canonical request when it refuses a signature.
-fn presentable(error: ServiceError) -> ServiceError {
+pub(crate) fn presentable(error: ServiceError) -> ServiceError {
     let code = match error.code {
         ErrorCode::Other(code) => ErrorCode::Other(bounded(code, MAX_CODE)),
         known => known,
@@ -119,10 +126,8 @@ impl ResponseError {
         if let Some(error) = error {
             return Self::Service { error: presentable(error), request_id };
         }
-        let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or("unknown type");
-        let start = body.get(..MAX_TEXT).unwrap_or(body);
-        let text = format!("a refusal without a code, {media}: {}", String::from_utf8_lossy(start).trim());
-        Self::unreadable(DecodeError::new(text), request_id)
+        let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
+        Self::unreadable(DecodeError::no_code(media, body), request_id)
     }
 
     pub(super) fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {

@@ -44,6 +44,8 @@ use crate::service_error::ServiceError;
 use crate::types::HasMetadata;
 
 pub use detect::Detected;
+#[cfg(feature = "aws-sdk-sqs")]
+pub(crate) use error::presentable;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
 

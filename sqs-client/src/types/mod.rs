@@ -26,6 +26,8 @@ pub(crate) mod shape;
 mod name;
 
 mod attribute;
+#[cfg(feature = "aws-sdk-sqs")]
+pub(crate) mod aws_sdk;
 pub(crate) mod batch;
 mod blob;
 mod damaged;

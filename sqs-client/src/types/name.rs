@@ -80,6 +80,19 @@ macro_rules! names {
             }
         }
 
+        #[cfg(feature = "aws-sdk-sqs")]
+        impl crate::types::aws_sdk::Counterpart for $name {
+            type Sdk = aws_sdk_sqs::types::$name;
+
+            fn to_sdk(&self) -> Result<Self::Sdk, aws_smithy_types::error::operation::BuildError> {
+                Ok(self.as_str().into())
+            }
+
+            fn from_sdk(sdk: Self::Sdk) -> Self {
+                sdk.as_str().into()
+            }
+        }
+
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use sqs_client::Client;
 use sqs_client::primitives::Blob;
 use sqs_client::protocol::Protocol;
 use sqs_client::types::{
@@ -11,11 +10,14 @@ use sqs_client::types::{
     MessageSystemAttributeName, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
     QueueAttributeName, SendMessageBatchRequestEntry,
 };
+use sqs_client::{Client, Error};
 use sqs_mock_server::MockSqs;
+
+use crate::actions::Actions;
 
 /// What came out of each step, with what differs between two runs left out.
 #[derive(Debug, Default, PartialEq)]
-struct Log(Vec<String>);
+pub(crate) struct Log(Vec<String>);
 
 impl Log {
     fn note(&mut self, step: &str, outcome: impl Debug) {
@@ -23,7 +25,7 @@ impl Log {
     }
 }
 
-async fn server_and_client(protocol: Protocol) -> (MockSqs, Client) {
+pub(crate) async fn server_and_client(protocol: Protocol) -> (MockSqs, Client) {
     let server = MockSqs::builder().seed(7).relaxed_timing().start().await.expect("a free port");
     let mut config = server.client_config().protocol(protocol);
     config.set_transport(None);
@@ -43,7 +45,7 @@ fn attributes() -> [(&'static str, MessageAttributeValue); 3] {
     ]
 }
 
-async fn queues(client: &Client, log: &mut Log) -> (String, String) {
+async fn queues(client: &impl Actions<Error = Error>, log: &mut Log) -> (String, String) {
     let created = client
         .create_queue()
         .queue_name("plain")
@@ -83,7 +85,7 @@ async fn queues(client: &Client, log: &mut Log) -> (String, String) {
     (plain, fifo)
 }
 
-async fn messages(client: &Client, url: &str, log: &mut Log) {
+async fn messages(client: &impl Actions<Error = Error>, url: &str, log: &mut Log) {
     let trace = MessageSystemAttributeValue::builder().data_type("String").string_value("Root=1-5759e988");
     let mut send = client.send_message().queue_url(url).message_body(BODY).message_system_attributes(
         MessageSystemAttributeNameForSends::AwsTraceHeader,
@@ -111,7 +113,7 @@ async fn messages(client: &Client, url: &str, log: &mut Log) {
     );
 }
 
-async fn batches(client: &Client, url: &str, log: &mut Log) {
+async fn batches(client: &impl Actions<Error = Error>, url: &str, log: &mut Log) {
     let mut send = client.send_message_batch().queue_url(url);
     for (id, body) in [("a", BODY), ("b", "second"), ("bad", "\u{1}")] {
         let mut entry = SendMessageBatchRequestEntry::builder().id(id).message_body(body);
@@ -143,7 +145,7 @@ async fn batches(client: &Client, url: &str, log: &mut Log) {
     log.note("DeleteMessageBatch", (deleted.successful(), deleted.failed()));
 }
 
-async fn dead_letters(client: &Client, source: &str, log: &mut Log) {
+async fn dead_letters(client: &impl Actions<Error = Error>, source: &str, log: &mut Log) {
     let dead =
         client.create_queue().queue_name("dead").send().await.expect("created").queue_url.expect("has a URL");
     let arn = "arn:aws:sqs:us-east-1:000000000000:dead";
@@ -171,7 +173,7 @@ async fn dead_letters(client: &Client, source: &str, log: &mut Log) {
     log.note("CancelMessageMoveTask", cancel.is_ok() || cancel.is_err_and(|error| error.message().is_some()));
 }
 
-async fn ends(client: &Client, plain: &str, fifo: &str, log: &mut Log) {
+async fn ends(client: &impl Actions<Error = Error>, plain: &str, fifo: &str, log: &mut Log) {
     log.note("PurgeQueue", client.purge_queue().queue_url(plain).send().await.is_ok());
     log.note("DeleteQueue", client.delete_queue().queue_url(fifo).send().await.is_ok());
     let error = client.delete_queue().queue_url(fifo).send().await.expect_err("gone");
@@ -181,25 +183,27 @@ async fn ends(client: &Client, plain: &str, fifo: &str, log: &mut Log) {
     log.note("errors", (error.code().map(str::to_owned), error.status(), error.message().map(str::to_owned)));
 }
 
-async fn tour(protocol: Protocol) -> Log {
-    let (server, client) = server_and_client(protocol).await;
+/// Calls every action on an empty server.
+pub(crate) async fn tour(server: MockSqs, client: &impl Actions<Error = Error>) -> Log {
     let mut log = Log::default();
-    let (plain, fifo) = queues(&client, &mut log).await;
-    messages(&client, &plain, &mut log).await;
-    batches(&client, &plain, &mut log).await;
-    dead_letters(&client, &plain, &mut log).await;
+    let (plain, fifo) = queues(client, &mut log).await;
+    messages(client, &plain, &mut log).await;
+    batches(client, &plain, &mut log).await;
+    dead_letters(client, &plain, &mut log).await;
     let send = client.send_message().queue_url(&fifo).message_body("m").message_group_id("g");
     let sent = send.message_deduplication_id("d").send().await.expect("sent");
     log.note("SendMessage to FIFO", sent.sequence_number().map(str::len));
-    ends(&client, &plain, &fifo, &mut log).await;
+    ends(client, &plain, &fifo, &mut log).await;
     server.shutdown().await;
     log
 }
 
 #[tokio::test]
 async fn every_action_does_the_same_through_both_protocols() {
-    let json = tour(Protocol::AwsJson).await;
-    assert_eq!(json, tour(Protocol::Query).await);
+    let (server, client) = server_and_client(Protocol::AwsJson).await;
+    let json = tour(server, &client).await;
+    let (server, client) = server_and_client(Protocol::Query).await;
+    assert_eq!(json, tour(server, &client).await);
     assert!(
         json.0.iter().any(|step| step
             == "errors: (Some(\"ReceiptHandleIsInvalid\"), Some(404), Some(\"The input \

@@ -38,7 +38,9 @@ const RULES: &[(&str, &[&str])] = &[
             "crate::error",
         ],
     ),
-    ("sqs-client/src/config", &["crate::client"]),
+    ("sqs-client/src/config", &["crate::client", "crate::aws_sdk"]),
+    ("sqs-client/src/client", &["crate::aws_sdk"]),
+    ("sqs-client/src/aws_sdk", &["crate::config", "crate::credentials", "crate::sign"]),
     (
         "sqs-client/src/credentials",
         &["crate::client", "crate::protocol", "crate::operation", "crate::config"],

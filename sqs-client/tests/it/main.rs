@@ -1,5 +1,14 @@
 //! The integration tests, in one binary so that they link once.
 
+mod actions;
+#[cfg(feature = "aws-sdk-sqs")]
+mod aws_sdk;
+#[cfg(feature = "aws-sdk-sqs")]
+mod aws_sdk_errors;
+#[cfg(feature = "aws-sdk-sqs")]
+mod aws_sdk_in_process;
+#[cfg(feature = "aws-sdk-sqs")]
+mod aws_sdk_retries;
 mod both_protocols;
 mod broken;
 mod concurrency;

@@ -3,7 +3,7 @@
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 #[tokio::test(start_paused = true)]
 async fn all_actions_have_their_builders_and_reach_the_service() {

@@ -11,7 +11,7 @@ use sqs_client::types::QueueAttributeName;
 use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, large};
+use super::rig::{Rig, large};
 
 async fn until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
 
-use crate::rig::{Diary, Rig, large};
+use super::rig::{Diary, Rig, large};
 
 async fn delete_one(rig: &Rig) {
     rig.send(large("")).await;

@@ -11,13 +11,13 @@ use sqs_extended::{
 };
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, large};
-use crate::sizes::entry;
+use super::rig::{Rig, large};
+use super::sizes::entry;
 
 #[tokio::test(start_paused = true)]
 async fn each_single_attempt_leaves_the_input_as_it_was_and_stores_its_own_objects() {
     let rig = Rig::with("q", |builder| builder).await;
-    let client = ExtendedClient::new(rig.plain.clone(), rig.store.clone());
+    let client = ExtendedClient::new(rig.base.clone(), rig.store.clone());
     for body in ["y".repeat(200_000), large("")] {
         let mut input = SendMessageBatchInput::default();
         input.queue_url = Some(rig.url.clone());
@@ -75,7 +75,7 @@ async fn a_payload_is_kept_only_where_it_may_have_to_be_stored_again() {
     {
         let rig = Rig::with(name, |builder| builder).await;
         let store = Witness::default();
-        let client = ExtendedClient::new(rig.plain.clone(), store.clone());
+        let client = ExtendedClient::new(rig.base.clone(), store.clone());
         let (seen, kept) = (store.clone(), Arc::new(Mutex::new(Vec::new())));
         let notes = Arc::clone(&kept);
         rig.server.faults().inject(Fault::throttle().when(move |request| {

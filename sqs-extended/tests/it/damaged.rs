@@ -1,12 +1,13 @@
 //! Receives of which one message has a wrong checksum.
 
 use bytes::Bytes;
-use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::transport::{Transport, TransportFuture};
-use sqs_extended::{ErrorKind, ExtendedClient, ExtendedHandle, MemoryStore, MessagePayload, Pointer};
+use sqs_extended::{ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer};
 
-use crate::rig::{Rig, large};
+use super::base_client::base_client;
+use super::rig::{Extended, Rig, large};
 
 /// Changes the first letter of one key in every answer. Keys are hexadecimal, and it becomes a letter that is not.
 #[derive(Debug)]
@@ -27,15 +28,16 @@ impl Transport for Garbling {
 }
 
 /// Three large messages, the second of which arrives damaged.
-async fn damaged() -> (Rig, ExtendedClient<MemoryStore>, Pointer) {
+async fn damaged() -> (Rig, Extended, Pointer) {
     let rig = Rig::new().await;
     for mark in ["a", "b", "c"] {
         rig.send(large(mark)).await;
     }
     let pointer = Pointer::from_body(&rig.bodies()[1]).unwrap();
     let transport = Garbling { inner: rig.server.transport(), key: pointer.key().to_owned() };
-    let config = rig.server.client_config().transport(transport).retry_config(RetryConfig::disabled());
-    let client = ExtendedClient::new(Client::from_conf(config.build()), rig.store.clone());
+    let timeouts = TimeoutConfig::builder().build();
+    let base = base_client(&rig.server, transport, RetryConfig::disabled(), timeouts);
+    let client = ExtendedClient::new(base, rig.store.clone());
     (rig, client, pointer)
 }
 

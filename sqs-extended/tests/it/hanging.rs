@@ -10,7 +10,8 @@ use sqs_extended::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::rig::{Diary, Rig, large};
+use super::base_client::BaseClient;
+use super::rig::{Diary, Rig, large};
 
 const PATIENCE: Duration = Duration::from_secs(7);
 
@@ -99,7 +100,7 @@ async fn timeouts_that_cannot_be_are_refused() {
         (Duration::from_secs(3_601), false),
     ] {
         let built =
-            ExtendedClient::builder(rig.plain.clone(), rig.store.clone()).store_timeout(timeout).build();
+            ExtendedClient::builder(rig.base.clone(), rig.store.clone()).store_timeout(timeout).build();
         match built {
             Ok(_) => assert!(is_good, "{timeout:?}"),
             Err(error) => {
@@ -157,9 +158,9 @@ impl PayloadStore for Dripping {
     }
 }
 
-fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<Dripping> {
+fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<Dripping, BaseClient> {
     let store = Dripping { inner: rig.store.clone(), pause: Duration::from_secs(pause), pieces };
-    ExtendedClient::builder(rig.plain.clone(), store).store_timeout(PATIENCE).build().unwrap()
+    ExtendedClient::builder(rig.base.clone(), store).store_timeout(PATIENCE).build().unwrap()
 }
 
 #[tokio::test(start_paused = true)]

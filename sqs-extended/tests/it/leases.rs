@@ -13,7 +13,7 @@ use sqs_extended::{
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::rig::{Diary, Rig, large};
+use super::rig::{Diary, Rig, large};
 
 /// A store whose downloads take their time.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ async fn four_payloads_are_loaded_at_a_time() {
         rig.send(large(&number.to_string())).await;
     }
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(1));
-    let client = ExtendedClient::new(rig.plain.clone(), slow.clone());
+    let client = ExtendedClient::new(rig.base.clone(), slow.clone());
     let started = Instant::now();
     let receive = || client.receive(&rig.url).send();
     let (first, second) = tokio::join!(receive(), receive());
@@ -78,7 +78,7 @@ async fn messages_stay_hidden_while_their_payloads_are_loaded() {
         rig.send(large("")).await;
         rig.send("small").await;
         let client =
-            ExtendedClient::new(rig.plain.clone(), Slow::new(rig.store.clone(), Duration::from_secs(100)));
+            ExtendedClient::new(rig.base.clone(), Slow::new(rig.store.clone(), Duration::from_secs(100)));
         let mut receive = client.receive(&rig.url);
         if let Some(timeout) = own_timeout {
             receive = receive.visibility_timeout(timeout);
@@ -107,7 +107,7 @@ async fn after_an_hour_what_is_not_loaded_is_given_up_and_nothing_has_been_let_g
         rig.send(large(&number.to_string())).await;
     }
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(1_000));
-    let builder = ExtendedClient::builder(rig.plain.clone(), slow).concurrency(1);
+    let builder = ExtendedClient::builder(rig.base.clone(), slow).concurrency(1);
     let client = builder.store_timeout(Duration::from_secs(3_600)).build().unwrap();
     let started = Instant::now();
     let messages = client.receive(&rig.url).send().await.unwrap();
@@ -136,7 +136,7 @@ async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
     rig.send(large("")).await;
     let diary = Diary::default();
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
-    let client = ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+    let client = ExtendedClient::builder(rig.base.clone(), slow).on_event(diary.listener()).build().unwrap();
     let denied = Fault::error(ErrorCode::AccessDenied).on(Action::ChangeMessageVisibilityBatch);
     rig.server.faults().inject(denied);
     let messages = client.receive(&rig.url).send().await.unwrap();
@@ -152,7 +152,7 @@ async fn downloads_go_on_while_a_renewal_hangs() {
     }
     let diary = Diary::default();
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
-    let client = ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+    let client = ExtendedClient::builder(rig.base.clone(), slow).on_event(diary.listener()).build().unwrap();
     let hanging = Fault::latency(Duration::from_secs(3_600));
     rig.server.faults().inject(hanging.on(Action::ChangeMessageVisibilityBatch));
     let started = Instant::now();
@@ -191,7 +191,7 @@ async fn it_is_told_when_nothing_can_be_renewed() {
         let diary = Diary::default();
         let slow = Slow::new(rig.store.clone(), Duration::from_secs(seconds));
         let client =
-            ExtendedClient::builder(rig.plain.clone(), slow).on_event(diary.listener()).build().unwrap();
+            ExtendedClient::builder(rig.base.clone(), slow).on_event(diary.listener()).build().unwrap();
         rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
         let mut receive = client.receive(&rig.url);
         if let Some(timeout) = own_timeout {

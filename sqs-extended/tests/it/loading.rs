@@ -7,8 +7,8 @@ use sqs_extended::{
     UploadBody,
 };
 
-use crate::receiving::{failure, only};
-use crate::rig::{Rig, large};
+use super::receiving::{failure, only};
+use super::rig::{Rig, large};
 
 /// I18.
 #[tokio::test(start_paused = true)]

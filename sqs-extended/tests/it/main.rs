@@ -1,14 +1,20 @@
 //! The extended client on the embedded server and a store in memory, without a socket, under tokio's paused clock. What
 //! goes through S3 goes over HTTP, under the real one.
 
+// Scenarios are compiled a second time over another client.
+#![allow(clippy::duplicate_mod)]
+
 mod actions;
+mod base_client;
 mod buffered;
 mod cleanup;
 mod copies;
 mod damaged;
+mod generated_ids;
 mod hanging;
 mod leases;
 mod loading;
+mod over_aws_sdk;
 mod receiving;
 mod rig;
 #[cfg(feature = "s3")]

@@ -11,7 +11,7 @@ use sqs_extended::{
 };
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Diary, Rig, large};
+use super::rig::{Diary, Rig, large};
 
 pub(crate) fn failure(message: &ExtendedMessage) -> &Error {
     match &message.payload {

@@ -5,19 +5,24 @@ use std::time::SystemTime;
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::time::TimeSource;
 use sqs_client::types::{Message, MessageAttributeValue, QueueAttributeName};
 use sqs_extended::{ExtendedClient, ExtendedClientBuilder, MemoryStore, Pointer, PointerClass};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::clock::Clock;
 
-pub(crate) type Extended = ExtendedClient<MemoryStore>;
+use super::base_client::{BaseClient, base_client};
+
+pub(crate) type Extended = ExtendedClient<MemoryStore, BaseClient>;
 
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
     pub(crate) store: MemoryStore,
     /// It sees what is in the queue, and makes one attempt.
     pub(crate) plain: Client,
+    /// What the extended client runs on.
+    pub(crate) base: BaseClient,
     pub(crate) client: Extended,
     pub(crate) url: String,
     name: &'static str,
@@ -41,8 +46,8 @@ impl Rig {
     pub(crate) async fn with(
         name: &'static str,
         settings: impl FnOnce(
-            ExtendedClientBuilder<MemoryStore, Client>,
-        ) -> ExtendedClientBuilder<MemoryStore, Client>,
+            ExtendedClientBuilder<MemoryStore, BaseClient>,
+        ) -> ExtendedClientBuilder<MemoryStore, BaseClient>,
     ) -> Self {
         Self::retrying(name, RetryConfig::disabled(), settings).await
     }
@@ -52,10 +57,12 @@ impl Rig {
         name: &'static str,
         retry: RetryConfig,
         settings: impl FnOnce(
-            ExtendedClientBuilder<MemoryStore, Client>,
-        ) -> ExtendedClientBuilder<MemoryStore, Client>,
+            ExtendedClientBuilder<MemoryStore, BaseClient>,
+        ) -> ExtendedClientBuilder<MemoryStore, BaseClient>,
     ) -> Self {
         let server = MockSqs::builder().seed(7).in_process().unwrap();
+        let timeouts = TimeoutConfig::builder().build();
+        let base = base_client(&server, server.transport(), retry.clone(), timeouts);
         let plain = Client::from_conf(server.client_config().retry_config(retry).build());
         let mut create = plain.create_queue().queue_name(name);
         if name.ends_with(".fifo") {
@@ -64,10 +71,10 @@ impl Rig {
         }
         let url = create.send().await.unwrap().queue_url.unwrap();
         let store = MemoryStore::with_clock("own", ServerClock(server.clock().clone()));
-        let builder = ExtendedClient::builder(plain.clone(), store.clone());
+        let builder = ExtendedClient::builder(base.clone(), store.clone());
         let builder = builder.time_source(ServerClock(server.clock().clone()));
         let client = settings(builder).build().unwrap();
-        Self { server, store, plain, client, url, name }
+        Self { server, store, plain, base, client, url, name }
     }
 
     pub(crate) async fn send(&self, body: impl Into<String>) {

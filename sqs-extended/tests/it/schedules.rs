@@ -17,8 +17,8 @@ use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatc
 use sqs_extended::{ExtendedHandle, Payload, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::Rig;
-use crate::sizes::entry;
+use super::rig::Rig;
+use super::sizes::entry;
 
 /// What is done next.
 #[derive(Clone, Debug)]

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use sqs_client::Client;
 use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::{CallOptions, Execute as _, Retries};
-use sqs_client::config::DeduplicationIds;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
@@ -15,8 +13,9 @@ use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBa
 use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Diary, Rig, large};
-use crate::sizes::entry;
+use super::base_client::base_client;
+use super::rig::{Diary, Rig, large};
+use super::sizes::entry;
 
 #[tokio::test(start_paused = true)]
 async fn the_output_shows_the_checksums_of_what_the_caller_gave() {
@@ -336,26 +335,6 @@ async fn one_attempt_is_one_request_on_every_queue() {
     }
 }
 
-/// Ids that a client makes up would be others in the next attempt.
-#[tokio::test(start_paused = true)]
-async fn one_attempt_makes_up_no_deduplication_id() {
-    let rig = Rig::new().await;
-    let create =
-        rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
-    let url = create.send().await.unwrap().queue_url.unwrap();
-    let generating = rig.server.client_config().deduplication_ids(DeduplicationIds::Generate).build();
-    let below = sqs_client::Client::from_conf(generating);
-    let client = sqs_extended::ExtendedClient::builder(below, rig.store.clone()).build().unwrap();
-    let mut input = SendMessageInput::default();
-    input.queue_url = Some(url);
-    input.message_body = Some(large(""));
-    input.message_group_id = Some("g".to_owned());
-    client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.unwrap_err();
-    assert!(rig.store.objects().is_empty());
-    client.execute::<SendMessage>(&input, CallOptions::default()).await.unwrap();
-    assert_eq!(rig.server.queue("o.fifo").bodies().len(), 1);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_queue_that_does_not_tell_its_attributes_knows_equal_payloads_again() {
     for (fault, asked) in
@@ -401,8 +380,9 @@ async fn the_operation_timeout_bounds_all_requests_for_a_large_message_too() {
         let rig = Rig::new().await;
         let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_secs(10));
         let timeouts = timeouts.operation_attempt_timeout(Duration::from_secs(8)).build();
-        let plain = Client::from_conf(rig.server.client_config().timeout_config(timeouts).build());
-        let client = ExtendedClient::new(plain, rig.store.clone());
+        let retry = RetryConfig::standard();
+        let base = base_client(&rig.server, rig.server.transport(), retry, timeouts);
+        let client = ExtendedClient::new(base, rig.store.clone());
         rig.server.faults().inject(Fault::latency(Duration::from_secs(3_600)));
         let started = tokio::time::Instant::now();
         let error = if is_batch {

@@ -6,7 +6,7 @@ use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, DeleteMessageB
 use sqs_extended::ExtendedHandle;
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, large};
+use super::rig::{Rig, large};
 
 fn original(message: &Message) -> String {
     let handle = message.receipt_handle().unwrap();

@@ -4,7 +4,7 @@ use sqs_client::operation::Action;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_extended::{ErrorKind, Threshold};
 
-use crate::rig::{Rig, large};
+use super::rig::{Rig, large};
 
 #[tokio::test(start_paused = true)]
 async fn exactly_the_threshold_goes_as_it_is_and_one_byte_more_does_not() {

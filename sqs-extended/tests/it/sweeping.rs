@@ -12,7 +12,7 @@ use sqs_extended::{
 };
 use sqs_mock_server::faults::Fault;
 
-use crate::rig::{Rig, ServerClock, large};
+use super::rig::{Rig, ServerClock, large};
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// As long as a queue can keep a message, and the margin.
@@ -178,7 +178,7 @@ async fn a_listing_that_goes_in_a_circle_is_an_error_and_no_report() {
     let rig = rig().await;
     for pages in [vec!["a"], vec!["a", "b"], vec!["a", "b", "c", "d", "e"]] {
         let store = Odd { inside: rig.store.clone(), pages, uploads: Vec::new(), ended: Arc::default() };
-        let client = ExtendedClient::new(rig.plain.clone(), store);
+        let client = ExtendedClient::new(rig.base.clone(), store);
         let error = client.sweep("orders/", OLD).run().await.unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Download, false));
         let says = error.store_error().unwrap().to_string();
@@ -199,7 +199,7 @@ async fn uploads_that_never_ended_are_found_by_their_age_and_ended_when_told_to(
     rig.server.clock().advance(OLD + Duration::from_secs(60));
     uploads.push(Unfinished::new(uuid(3), "young", server_time(&rig)));
     let store = Odd { inside: rig.store.clone(), pages: vec![], uploads, ended: Arc::default() };
-    let builder = ExtendedClient::builder(rig.plain.clone(), store.clone());
+    let builder = ExtendedClient::builder(rig.base.clone(), store.clone());
     let client = builder.time_source(ServerClock(rig.server.clock().clone())).build().unwrap();
 
     let (told, pages) = <(Arc<Mutex<Vec<_>>>, Arc<Mutex<Vec<_>>>)>::default();

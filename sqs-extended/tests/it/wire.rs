@@ -3,7 +3,7 @@
 use sqs_client::types::MessageAttributeValue;
 use sqs_extended::{Compat, ExtendedHandle, MessagePayload, Pointer};
 
-use crate::rig::{Rig, large};
+use super::rig::{Rig, large};
 
 const MODERN: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
 const LEGACY: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";

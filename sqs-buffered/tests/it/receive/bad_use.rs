@@ -8,14 +8,15 @@ use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
 
+use super::super::base_client::BaseClient;
 use super::rig::{Rig, secs, until};
 
 async fn refusal(
     rig: &Rig,
     url: &str,
-    change: impl FnOnce(ConsumerBuilder) -> ConsumerBuilder,
+    change: impl FnOnce(ConsumerBuilder<BaseClient>) -> ConsumerBuilder<BaseClient>,
 ) -> sqs_buffered::ReceiveError {
-    let builder = change(Consumer::builder(rig.client.clone(), url));
+    let builder = change(Consumer::builder(rig.base.clone(), url));
     builder.handler(|_, _| async { Ok(Outcome::Ack) }).build().run().await.expect_err("it cannot work")
 }
 
@@ -56,7 +57,7 @@ async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
     rig.set(QueueAttributeName::VisibilityTimeout, "0").await;
     let error = refusal(&rig, &rig.url, |builder| builder).await;
     assert!(error.to_string().contains("visibility_timeout"), "{error}");
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let receiver = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(5)).start().await;
     assert!(receiver.is_ok());
     assert_eq!(
@@ -69,7 +70,7 @@ async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
 async fn consumer_runs_once() {
     let rig = Rig::new("jobs").await;
     let consumer =
-        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+        Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     let first = consumer.run_until(async {}).await.unwrap();
     assert!(first.is_clean);
     assert_eq!(consumer.run().await.unwrap_err().kind(), ReceiveErrorKind::Running);
@@ -81,7 +82,7 @@ async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
     let rig = Rig::new("jobs").await;
     rig.send(["a"]).await;
     let consumer =
-        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+        Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     consumer.shutdown(secs(1)).await.unwrap();
     let report = consumer.run().await.unwrap();
     assert_eq!((report.stats.received, rig.left(), rig.in_flight()), (0, 1, 0));
@@ -94,7 +95,7 @@ async fn what_passes_at_the_start_is_waited_for() {
             let rig = Rig::new("jobs").await;
             rig.send(["a"]).await;
             rig.server.faults().inject(Fault::error(code.clone()).on(action).times(20));
-            let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            let consumer = Consumer::builder(rig.base.clone(), &rig.url)
                 .handler(|_, _| async { Ok(Outcome::Ack) })
                 .build();
             let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -108,7 +109,7 @@ async fn one_refusal_at_the_start_ends_all_receives() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1));
     rig.server.faults().inject(Fault::throttle().on(Action::ReceiveMessage));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(30)
         .handler(|_, _| async { Ok(Outcome::Ack) })
         .build();
@@ -119,7 +120,7 @@ async fn one_refusal_at_the_start_ends_all_receives() {
 #[tokio::test(start_paused = true)]
 async fn limit_of_a_receiver_is_refused_in_its_own_words() {
     let rig = Rig::new("jobs").await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     for limit in [0, 120_001] {
         let error = Receiver::builder(&buffered, &rig.url).limit(limit).start().await.unwrap_err();
         assert_eq!(error.kind(), ReceiveErrorKind::Invalid);
@@ -130,7 +131,7 @@ async fn limit_of_a_receiver_is_refused_in_its_own_words() {
 #[tokio::test(start_paused = true)]
 async fn settings_may_follow_the_handler() {
     let rig = Rig::new("jobs").await;
-    let builder = Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) });
+    let builder = Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) });
     let error = builder.wait_time(secs(1)).concurrency(0).build().run().await.unwrap_err();
     assert!(error.to_string().contains("concurrency"), "{error}");
 }

@@ -23,7 +23,7 @@ async fn hook_that_panics_harms_nobody() {
     rig.server.faults().inject(fault.probability(0.5));
     let fault = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
     rig.server.faults().inject(fault.times(3));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::None)
         // Without the hook that would print it.
         .on_event(|_| std::panic::resume_unwind(Box::new("a panic")))
@@ -59,7 +59,7 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
 async fn run_ends_with_the_client_that_it_needs() {
     let rig = Rig::new("jobs").await;
     rig.send((0..30).map(|number| number.to_string())).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder_with(&buffered, &rig.url)
@@ -119,7 +119,7 @@ async fn hook_may_ask_the_lease_that_it_is_told_of() {
     rig.send(["1"]).await;
     let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
     rig.server.faults().inject(fault);
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let leases = Arc::new(std::sync::Mutex::new(None::<sqs_buffered::Lease>));
     let (held, told) = (Arc::clone(&leases), Arc::new(AtomicU32::new(0)));
     let count = Arc::clone(&told);
@@ -144,7 +144,7 @@ async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
     let refusal = Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1);
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(refusal.clone());
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
         .handler(|_, _| async { Ok(Outcome::Ack) })
         .build();
@@ -156,7 +156,7 @@ async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
     assert_eq!((result.unwrap_err().code(), rig.in_flight()), (Some("AccessDenied"), 0));
     assert_eq!(consumer.stats().returned, 1);
 
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     rig.server.faults().inject(refusal);
     let mut receiver = Receiver::builder(&buffered, &rig.url).limit(20).start().await.unwrap();
     let handed_out = receiver.next().await.unwrap();

@@ -17,7 +17,7 @@ async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
     rig.send((0..100).map(|number| number.to_string())).await;
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(32)
         .handler(move |message, _| {
             let page = seen.start(&message);
@@ -44,7 +44,7 @@ async fn each_outcome_does_what_it_says() {
     rig.send(["ack", "nack", "release", "keep", "fail"]).await;
     let seen = Arc::new(Mutex::new(Vec::<(String, Instant)>::new()));
     let log = Arc::clone(&seen);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(millis(6_500)))
         .handler(move |message, _| {
             let body = message.body().unwrap_or_default().to_owned();
@@ -82,7 +82,7 @@ async fn panics_are_contained_reported_and_backed_off() {
     rig.send((0..15).map(|number| number.to_string())).await;
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&events);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Exponential { first: secs(2), max: secs(8) })
         .on_event(move |event| {
             if let Event::HandlerPanicked { text, .. } = event {
@@ -115,7 +115,7 @@ async fn second_delivery_of_a_running_message_goes_with_the_first() {
     rig.send((0..8).map(|number| number.to_string())).await;
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(40)
         .handler(move |message, _| {
             let page = seen.start(&message);
@@ -138,7 +138,7 @@ async fn second_delivery_of_a_running_message_goes_with_the_first() {
 async fn consumers_can_share_the_batches_of_a_client() {
     let rig = Rig::new("jobs").await;
     rig.send((0..4).map(|number| number.to_string())).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let consumer =
         Consumer::builder_with(&buffered, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -151,7 +151,7 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(4));
     rig.send((0..5).map(|number| number.to_string())).await;
-    let (buffered, diary) = (BufferedClient::new(rig.client.clone()), Diary::default());
+    let (buffered, diary) = (BufferedClient::new(rig.base.clone()), Diary::default());
     let consumer = || {
         let seen = diary.clone();
         let builder = Consumer::builder_with(&buffered, &rig.url).concurrency(5);
@@ -180,7 +180,7 @@ async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
     rig.send(["ack", "fail"]).await;
     let told = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&told);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(100)))
         .on_event(move |event| {
             let line = match event {

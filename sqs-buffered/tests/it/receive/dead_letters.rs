@@ -28,7 +28,7 @@ async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
             let send = rig.client.send_message().queue_url(&rig.url).message_body(body).message_group_id("g");
             send.message_attributes("kind", MessageAttributeValue::string("order")).send().await.unwrap();
         }
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
             .build();
         let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -50,7 +50,7 @@ async fn without_a_dead_letter_queue_it_is_a_failure() {
     rig.send(["1"]).await;
     let reasons = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&reasons);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(50)))
         .on_event(move |event| {
             if let Event::DeadLetterFailed { reason, .. } = event {

@@ -26,7 +26,7 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
     }
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(30)
         .handler(move |message, _| {
             let page = seen.start(&message);
@@ -51,7 +51,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
     let diary = Diary::default();
     let seen = diary.clone();
     let failures = Arc::new(AtomicU32::new(0));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(3)))
         .handler(move |message, _| {
             seen.start(&message);
@@ -79,7 +79,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
 async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 5)).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|_, _| async { Ok(Outcome::Nack(secs(60))) })
         .build();
     consumer.run_until(sleep(secs(1))).await.unwrap();
@@ -104,7 +104,7 @@ async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
         rig.server.faults().inject(Fault::latency(secs(1)).on(Action::DeleteMessageBatch));
         let starts = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&starts);
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .group_pace(pace)
             .handler(move |_, _| {
                 seen.lock().unwrap().push(Instant::now());
@@ -126,7 +126,7 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
     rig.server.faults().inject(fault.skip(1).times(1));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
@@ -144,7 +144,7 @@ async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
     rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(4));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(3)
         .handler(move |message, _| {
             seen.start(&message);
@@ -177,7 +177,7 @@ async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() 
     });
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
         .handler(move |message, _| {
             let page = seen.start(&message);

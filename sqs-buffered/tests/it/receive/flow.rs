@@ -21,7 +21,7 @@ async fn failed_receives_are_tried_again_after_growing_pauses() {
         .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ReceiveMessage).skip(1));
     let pauses = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&pauses);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .on_event(move |event| {
             if let Event::ReceiveFailed { retry_in, failures, .. } = event {
@@ -53,7 +53,7 @@ async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
     rig.send(["slow", "a"]).await;
     let done = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&done);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(2)
         .handler(move |message, _| {
             let count = Arc::clone(&count);
@@ -83,7 +83,7 @@ async fn no_more_messages_are_here_than_run_and_are_prefetched() {
     let rig = Rig::new("jobs").await;
     rig.send((0..60).map(|number| number.to_string())).await;
     let most = Arc::new(AtomicU32::new(0));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(3)
         .prefetch(4)
         .handler(|_, _| async {
@@ -113,7 +113,7 @@ async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound
     rig.server.faults().inject(Fault::latency(secs(5)).on(Action::DeleteMessageBatch));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
@@ -135,7 +135,7 @@ async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
     rig.server.faults().inject(Fault::latency(secs(10)).on(Action::ChangeMessageVisibilityBatch));
     let starts = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&starts);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .prefetch(9)
         .handler(move |message, _| {

@@ -30,7 +30,7 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
         }
         let diary = Diary::default();
         let seen = diary.clone();
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler(move |message, lease| {
                 let page = seen.start(&message);
                 async move {
@@ -53,7 +53,7 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
 async fn renewals_of_many_handlers_go_in_batches() {
     let rig = Rig::new("jobs").await;
     rig.send((0..50).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
         .prefetch(30)
         .handler(|_, _| async {
@@ -80,7 +80,7 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
     let log = Arc::new(Mutex::new(Vec::new()));
     let (seen, told) = (Arc::clone(&log), Arc::new(Mutex::new(0)));
     let lost = Arc::clone(&told);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| *lost.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
         .handler(move |_, lease| {
             let seen = Arc::clone(&seen);
@@ -121,7 +121,7 @@ async fn lease_outlives(fault: Fault) {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let fault = rig.server.faults().inject(fault.on(Action::ChangeMessageVisibilityBatch));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |_, lease| async move {
             sleep(secs(120)).await;
             assert!(!lease.is_lost());
@@ -142,7 +142,7 @@ async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
         .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
     let lost_after = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&lost_after);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
@@ -165,7 +165,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
     rig.send(["plain"]).await;
     let lost_after = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&lost_after);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .max_lease(secs(100))
         .back_off(BackOff::None)
         .handler(move |_, lease| {
@@ -195,7 +195,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
 async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
     while let Some(received) = receiver.next().await {
         let left = received.lease().deadline().unwrap() - Instant::now();
@@ -220,7 +220,7 @@ async fn message_whose_renewal_fails_is_not_handed_out() {
         .inject(Fault::error(ErrorCode::InternalFailure).on(Action::ChangeMessageVisibilityBatch));
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .prefetch(1)
         .handler(move |message, _| {
@@ -245,7 +245,7 @@ async fn lease_outlives_renewals_that_the_service_refuses_for_now() {
 async fn extend_beyond_the_longest_lease_returns_on_a_real_clock() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let builder = Receiver::builder(&buffered, &rig.url).max_lease(secs(100)).wait_time(secs(0));
     let mut receiver = builder.start().await.unwrap();
     let received = receiver.next().await.unwrap();
@@ -263,7 +263,7 @@ async fn extend_of_a_message_that_is_settled_meanwhile_ends() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     rig.server.faults().inject(Fault::latency(secs(20)).on(Action::ChangeMessageVisibilityBatch));
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     let received = receiver.next().await.unwrap();
     let lease = received.lease().clone();
@@ -284,7 +284,7 @@ async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
         rig.server.faults().inject(Fault::status(503, "down").on(Action::ChangeMessageVisibilityBatch));
     let told = Arc::new(Mutex::new(0));
     let failures = Arc::clone(&told);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| {
             *failures.lock().unwrap() += u32::from(matches!(event, Event::RenewalFailed { .. }));
         })
@@ -310,7 +310,7 @@ async fn renewal_that_is_not_answered_is_asked_for_again_before_the_leases_are_l
     rig.send((0..5).map(|number| number.to_string())).await;
     let hangs = Fault::latency(secs(100)).on(Action::ChangeMessageVisibilityBatch).times(1);
     let hangs = rig.server.faults().inject(hangs);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |_, _| async {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use bytes::Bytes;
-use sqs_client::Client;
 use sqs_client::transport::{Transport, TransportFuture};
 
+use super::super::base_client::{BaseClient, default_client};
 use super::rig::Rig;
 
 /// Does something to answers of receives, which are counted from 1.
@@ -40,13 +40,16 @@ impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport
 }
 
 /// A client whose answers of receives are changed by this.
-pub(crate) fn meddling(rig: &Rig, change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static) -> Client {
+pub(crate) fn meddling(
+    rig: &Rig,
+    change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static,
+) -> BaseClient {
     let transport = Meddler { inner: rig.server.transport(), change, receives: Arc::default() };
-    Client::from_conf(rig.server.client_config().transport(transport).build())
+    default_client(&rig.server, transport)
 }
 
 /// As [`meddling`], for a wrong checksum of the message with this body, the first time that it comes.
-pub(crate) fn damaging_once(rig: &Rig, body: &'static str) -> Client {
+pub(crate) fn damaging_once(rig: &Rig, body: &'static str) -> BaseClient {
     let is_done = AtomicBool::new(false);
     meddling(rig, move |_, answer| {
         let mut answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();

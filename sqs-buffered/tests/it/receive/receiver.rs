@@ -13,7 +13,7 @@ use super::rig::{Rig, millis, secs, until};
 async fn messages_come_as_a_stream_and_each_method_settles_them() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     receiver.next().await.unwrap().ack().await.unwrap();
     receiver.next().await.unwrap().nack(secs(600)).await.unwrap();
@@ -31,7 +31,7 @@ async fn messages_come_as_a_stream_and_each_method_settles_them() {
 async fn dropped_receiver_gives_back_what_was_not_handed_out() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).limit(10).start().await.unwrap();
     let handed_out = receiver.next().await.unwrap();
     until(|| rig.in_flight() == 10).await;
@@ -51,7 +51,7 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
 #[tokio::test(start_paused = true)]
 async fn receive_under_way_when_the_receiver_is_dropped_is_given_back() {
     let rig = Rig::new("jobs").await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     sleep(secs(1)).await;
     drop(receiver);
@@ -66,7 +66,7 @@ async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
     let rig = Rig::new("jobs").await;
     rig.send(["1", "2"]).await;
     rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     for _ in 0..2 {
         receiver.next().await.unwrap().ack().await.unwrap();
@@ -92,7 +92,7 @@ async fn damaged_message_of_a_group_is_handed_out_before_its_successors() {
 #[tokio::test(start_paused = true)]
 async fn stream_of_a_queue_that_does_not_exist_ends_with_the_reason() {
     let rig = Rig::new("jobs").await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let wrong = rig.server.queue_url("jbos");
     let mut receiver = Receiver::builder(&buffered, wrong).visibility_timeout(secs(5)).start().await.unwrap();
     assert!(receiver.next().await.is_none());
@@ -105,7 +105,7 @@ async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
     let server = sqs_mock_server::MockSqs::builder().relaxed_timing().in_process().unwrap();
     let rig = Rig::on(server, "jobs").await;
     rig.send(["1"]).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     receiver.next().await.unwrap().ack().await.unwrap();
     rig.client.delete_queue().queue_url(&rig.url).send().await.unwrap();
@@ -121,7 +121,7 @@ async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(2));
     rig.send(["1"]).await;
-    let buffered = BufferedClient::new(rig.client.clone());
+    let buffered = BufferedClient::new(rig.base.clone());
     let mut one = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     let mut other = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
     let first = tokio::select! {
@@ -140,7 +140,7 @@ async fn message_is_given_back_in_time_although_a_change_of_it_waits_for_company
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let linger = Linger::Fixed(secs(30));
-    let buffered = BufferedClient::builder(rig.client.clone()).linger(linger).build().unwrap();
+    let buffered = BufferedClient::builder(rig.base.clone()).linger(linger).build().unwrap();
     let builder = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(8));
     let received = builder.start().await.unwrap().next().await.unwrap();
     let handle = received.message().receipt_handle().unwrap().to_owned();

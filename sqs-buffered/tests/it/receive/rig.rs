@@ -7,12 +7,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::transport::{Transport, TransportFuture};
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::inspect::Visibility;
 use tokio::time::Instant;
+
+use super::super::base_client::{BaseClient, base_client};
 
 /// A request as it went out.
 #[derive(Clone, Debug)]
@@ -69,6 +72,8 @@ impl<T: Transport> Transport for Recorder<T> {
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
     pub(crate) client: Client,
+    /// What the consumers run on.
+    pub(crate) base: BaseClient,
     pub(crate) url: String,
     pub(crate) name: &'static str,
     sent: Arc<Mutex<Vec<Sent>>>,
@@ -90,10 +95,11 @@ impl Rig {
         let (sent, received) = (Arc::default(), Arc::default());
         let (log, bodies) = (Arc::clone(&sent), Arc::clone(&received));
         let recorder = Recorder { inner: server.transport(), sent: log, received: bodies };
+        let base = base_client(&server, recorder.clone(), retry.clone(), TimeoutConfig::builder().build());
         let config = server.client_config().transport(recorder).retry_config(retry);
         let client = Client::from_conf(config.build());
         let url = server.queue_url(name);
-        let rig = Self { server, client, url, name, sent, received };
+        let rig = Self { server, client, base, url, name, sent, received };
         rig.create(name).await;
         rig
     }

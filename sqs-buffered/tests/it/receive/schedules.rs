@@ -102,7 +102,7 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
     let (lost, unknown) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(Mutex::new(BTreeSet::new())));
     let (seen, losses, log, told) = (diary.clone(), Arc::clone(&lost), rig.log(), Arc::clone(&unknown));
     let chances = Mutex::new(fastrand::Rng::with_seed(random.u64(..)));
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(random.usize(1..12))
         .prefetch(random.usize(0..25))
         .back_off(if random.bool() { BackOff::None } else { BackOff::Fixed(secs(1)) })

@@ -12,13 +12,14 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
+use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
 /// A consumer whose handlers are done at once.
-fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer {
+fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer<BaseClient> {
     let seen = diary.clone();
-    Consumer::builder(rig.client.clone(), &rig.url).handler(move |message, _| {
+    Consumer::builder(rig.base.clone(), &rig.url).handler(move |message, _| {
         seen.start(&message);
         async { Ok(Outcome::Ack) }
     })
@@ -47,7 +48,7 @@ async fn delete_outlives_seconds_of_failures_and_its_message_is_handled_once() {
 async fn shutdown_uses_its_grace_to_give_back_although_requests_fail_for_seconds() {
     let rig = Rig::new("jobs").await;
     rig.send((0..20).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(2)
         .prefetch(10)
         .handler(|_, _| async {
@@ -74,7 +75,7 @@ async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessageBatch));
     let (diary, lost) = (Diary::default(), Arc::new(Mutex::new(0)));
     let (told, seen) = (Arc::clone(&lost), diary.clone());
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| *told.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
         .handler(move |message, _| {
             seen.start(&message);
@@ -101,7 +102,7 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
         rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessageBatch));
         let diary = Diary::default();
         let seen = diary.clone();
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .back_off(back_off)
             .group_pace(pace)
             .handler(move |message, _| {
@@ -126,7 +127,7 @@ async fn message_is_not_given_back_any_more_when_it_is_visible_by_itself() {
     rig.send(["1"]).await;
     let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
     let fault = rig.server.faults().inject(fault);
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|message, _| async move {
             let count = message.attributes().unwrap();
             let count = &count[&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount];

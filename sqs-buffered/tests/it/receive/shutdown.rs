@@ -21,7 +21,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
         }
         let diary = Diary::default();
         let seen = diary.clone();
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .concurrency(4)
             .prefetch(30)
             .handler(move |message, _| {
@@ -46,7 +46,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
 #[tokio::test(start_paused = true)]
 async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
     let rig = Rig::new("jobs").await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|_, _| async { panic!("nothing starts after the end") })
         .build();
     let start = Instant::now();
@@ -69,7 +69,7 @@ async fn handlers_are_stopped_when_the_grace_is_over_and_theirs_is_given_back() 
     let count = Arc::clone(&finished);
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |message, _| {
             let (count, page) = (Arc::clone(&count), seen.start(&message));
             async move {
@@ -97,7 +97,7 @@ async fn handlers_are_stopped_when_the_grace_is_over_and_theirs_is_given_back() 
 #[tokio::test(start_paused = true)]
 async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
     let rig = Rig::new("jobs").await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(secs(2))
         .handler(|_, _| async { Ok(Outcome::Ack) })
         .build();
@@ -113,7 +113,7 @@ async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back
         let rig = Rig::new(name).await;
         rig.send_to("a", (0..10).map(|number| number.to_string())).await;
         rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(1));
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler(|_, _| async { panic!("nothing starts after the end") })
             .build();
         let start = Instant::now();
@@ -129,7 +129,7 @@ async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back
 async fn dropped_run_gives_back_in_the_background() {
     let rig = Rig::new("jobs").await;
     rig.send((0..20).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(5)
         .prefetch(10)
         .handler(|_, _| async {
@@ -153,7 +153,7 @@ async fn dropped_run_gives_back_in_the_background() {
 async fn outcomes_that_come_within_the_grace_count() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|_, _| async {
             sleep(secs(10)).await;
             Ok(Outcome::Ack)
@@ -168,7 +168,7 @@ async fn outcomes_that_come_within_the_grace_count() {
 async fn grace_without_end_waits_as_long_as_it_takes() {
     let rig = Rig::new("jobs").await;
     rig.send(["long"]).await;
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(std::time::Duration::MAX)
         .handler(|_, _| async {
             sleep(secs(3_000)).await;
@@ -185,7 +185,7 @@ async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
     rig.send(["long"]).await;
     let diary = Diary::default();
     let seen = diary.clone();
-    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(move |message, _| {
             seen.start(&message);
             async {
@@ -215,7 +215,7 @@ async fn shutdown_does_not_wait_for_a_queue_that_cannot_be_asked() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::latency(secs(90)).on(Action::GetQueueAttributes));
     let consumer =
-        Consumer::builder(rig.client.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+        Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
     let start = Instant::now();
     let report = consumer.run_until(sleep(secs(1))).await.unwrap();
     assert!(report.is_clean && start.elapsed() < secs(2), "{:?}", start.elapsed());

@@ -19,7 +19,7 @@ async fn thousands_of_messages_are_handled_on_several_threads() {
         }
         let (done, bodies) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(HashSet::new())));
         let (finished, seen) = (Arc::clone(&done), Arc::clone(&bodies));
-        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .concurrency(64)
             .prefetch(64)
             .wait_time(Duration::ZERO)

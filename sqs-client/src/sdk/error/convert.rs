@@ -45,6 +45,8 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
             let raw = raw(&error);
             SdkError::response_error(error, raw)
         }
+        #[cfg(feature = "aws-sdk-sqs")]
+        Cause::AwsSdk(_) => SdkError::construction_failure(error),
         // Nothing was sent: no endpoint, credentials, signature or transport.
         Cause::Endpoint(_)
         | Cause::NoTransport

@@ -124,3 +124,14 @@ macro_rules! relax {
         $value
     };
 }
+
+/// A member as the setters of aws-sdk-sqs take it: all are optional there.
+#[cfg(feature = "aws-sdk-sqs")]
+macro_rules! to_setter {
+    (opt $value:expr) => {
+        $value
+    };
+    (req $value:expr) => {
+        Some($value)
+    };
+}

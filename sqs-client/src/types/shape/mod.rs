@@ -91,6 +91,7 @@ macro_rules! shape {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
         shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        shape!(@sdk (Ok) $name { $( $f : $card ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
@@ -103,6 +104,7 @@ macro_rules! shape {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
         shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
+        shape!(@sdk () $name { $( $f : $card ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             ///
@@ -118,6 +120,17 @@ macro_rules! shape {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
     }) => { pastey::paste! {
         shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
+        #[cfg(feature = "aws-sdk-sqs")]
+        impl crate::types::aws_sdk::Request for $name {
+            type Builder = aws_sdk_sqs::operation::[<$name:replace("Input", ""):snake>]::builders::[<$name:replace("Input", "") FluentBuilder>];
+
+            // `attribute_names` is deprecated by AWS, and still a member.
+            #[allow(deprecated)]
+            fn fill(&self, builder: Self::Builder) -> Result<Self::Builder, aws_smithy_types::error::operation::BuildError> {
+                $( let builder = builder.[<set_ $f>](crate::types::aws_sdk::Counterpart::to_sdk(&self.$f)?); )*
+                Ok(builder)
+            }
+        }
         impl [<$name Builder>] {
             #[doc = concat!("The finished [`", stringify!($name), "`].")]
             ///
@@ -166,6 +179,18 @@ macro_rules! shape {
         shape!(@struct [#[serde(skip)] _metadata: crate::types::ResponseMetadata,] [$($meta)*] $name {
             $( $(#[$fm])* $f : $card $t => $wire ;)*
         });
+        #[cfg(feature = "aws-sdk-sqs")]
+        impl crate::types::aws_sdk::Answer for $name {
+            type Sdk = pastey::paste! { aws_sdk_sqs::operation::[<$name:replace("Output", ""):snake>]::$name };
+
+            fn from_sdk(sdk: Self::Sdk) -> Self {
+                let request_id = aws_sdk_sqs::operation::RequestId::request_id(&sdk).map(str::to_owned);
+                $name {
+                    $( $f: crate::types::aws_sdk::Counterpart::from_sdk(sdk.$f), )*
+                    _metadata: crate::types::ResponseMetadata { request_id, ..Default::default() },
+                }
+            }
+        }
         impl crate::types::HasMetadata for $name {
             fn metadata(&self) -> &crate::types::ResponseMetadata {
                 &self._metadata
@@ -175,4 +200,22 @@ macro_rules! shape {
             }
         }
     };
+
+    // Its counterpart in aws-sdk-sqs; `Ok` wraps what a builder returns that cannot fail.
+    (@sdk ($($ok:ident)?) $name:ident { $( $f:ident : $card:ident ;)* }) => { pastey::paste! {
+        #[cfg(feature = "aws-sdk-sqs")]
+        impl crate::types::aws_sdk::Counterpart for $name {
+            type Sdk = aws_sdk_sqs::types::$name;
+
+            fn to_sdk(&self) -> Result<Self::Sdk, aws_smithy_types::error::operation::BuildError> {
+                let builder = aws_sdk_sqs::types::$name::builder();
+                $( let builder = builder.[<set_ $f>](to_setter!($card crate::types::aws_sdk::Counterpart::to_sdk(&self.$f)?)); )*
+                $($ok)? (builder.build())
+            }
+
+            fn from_sdk(sdk: Self::Sdk) -> Self {
+                $name { $( $f: crate::types::aws_sdk::Counterpart::from_sdk(sdk.$f), )* }
+            }
+        }
+    }};
 }

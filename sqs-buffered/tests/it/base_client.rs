@@ -1,0 +1,24 @@
+//! The client that the layer runs on.
+
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::transport::Transport;
+use sqs_mock_server::MockSqs;
+
+pub(crate) type BaseClient = sqs_client::Client;
+
+/// One whose requests go through `transport`, are repeated as `retry` says and take as long as `timeouts` says.
+pub(crate) fn base_client(
+    server: &MockSqs,
+    transport: impl Transport,
+    retry: RetryConfig,
+    timeouts: TimeoutConfig,
+) -> BaseClient {
+    let config = server.client_config().transport(transport).retry_config(retry).timeout_config(timeouts);
+    BaseClient::from_conf(config.build())
+}
+
+/// One as it is by default.
+pub(crate) fn default_client(server: &MockSqs, transport: impl Transport) -> BaseClient {
+    base_client(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
+}

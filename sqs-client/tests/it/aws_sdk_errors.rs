@@ -1,0 +1,244 @@
+//! Errors of the AWS SDK as errors of this crate: what ours says of the same failure, they say too.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
+use aws_sdk_sqs::config::IdentityCache;
+use aws_sdk_sqs::config::timeout::TimeoutConfig;
+use sqs_client::transport::{TransportError, TransportErrorKind};
+use sqs_client::{Error, ErrorKind};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::aws_sdk::{impatient_sdk, sdk, sdk_settings, send};
+use crate::service::{Act, client, impatient, raw_service, refusal};
+
+/// What an error says of a failure.
+#[derive(Debug, PartialEq)]
+struct Facts {
+    kind: ErrorKind,
+    code: Option<String>,
+    message: Option<String>,
+    status: Option<u16>,
+    request_id: Option<String>,
+    attempts: u32,
+    is_retryable: bool,
+    is_throttle: bool,
+    is_outcome_unknown: bool,
+    transport: Option<TransportErrorKind>,
+}
+
+fn facts(error: &Error) -> Facts {
+    Facts {
+        kind: error.kind(),
+        code: error.code().map(str::to_owned),
+        message: error.message().map(str::to_owned),
+        status: error.status(),
+        request_id: error.request_id().map(str::to_owned),
+        attempts: error.attempts(),
+        is_retryable: error.is_retryable(),
+        is_throttle: error.is_throttle(),
+        is_outcome_unknown: error.is_outcome_unknown(),
+        transport: error.transport_error().map(TransportError::kind),
+    }
+}
+
+/// Both clients against a service that always answers like this.
+async fn both(answer: ResponseTemplate) -> (Error, Error) {
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(answer).mount(&server).await;
+    let ours = send(&client(&server.uri())).await.expect_err("fails");
+    let theirs = send(&sdk(&server.uri())).await.expect_err("fails");
+    (ours, theirs)
+}
+
+#[tokio::test]
+async fn refusals_say_the_same_over_the_aws_sdk() {
+    let no_queue = ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist");
+    for (status, (query_code, shape), attempts) in [
+        (400, no_queue, 1),
+        (403, ("RequestThrottled", "RequestThrottled"), 3),
+        (403, ("AccessDenied", "AccessDeniedException"), 1),
+        (400, ("BrandNew", "BrandNew"), 1),
+        (500, ("InternalFailure", "InternalFailure"), 3),
+        (503, ("ServiceUnavailable", "ServiceUnavailable"), 3),
+    ] {
+        let (ours, theirs) = both(refusal(status, query_code, shape, "Why.")).await;
+        assert_eq!(facts(&ours), facts(&theirs), "{query_code}");
+        assert_eq!((theirs.attempts(), theirs.code()), (attempts, Some(query_code)));
+        assert_eq!((theirs.message(), theirs.request_id()), (Some("Why."), Some("request-1")));
+        assert_eq!(theirs.to_string(), ours.to_string());
+    }
+    let (_, theirs) = both(refusal(400, no_queue.0, no_queue.1, "Why.")).await;
+    assert!(theirs.is_queue_does_not_exist() && !theirs.is_outcome_unknown());
+}
+
+#[tokio::test]
+async fn answers_that_are_not_of_sqs_say_the_same_over_the_aws_sdk() {
+    for (status, body, attempts) in [
+        (200, "<html>hello</html>", 3),
+        (502, "<html>bad gateway</html>", 3),
+        (500, "", 3),
+        (404, "<html>not found</html>", 1),
+        (307, "", 1),
+    ] {
+        let answer = ResponseTemplate::new(status).set_body_raw(body, "text/html");
+        let (ours, theirs) = both(answer).await;
+        assert_eq!(theirs.kind(), ErrorKind::Unreadable, "{status}: {theirs:?}");
+        if status != 200 {
+            assert_eq!(theirs.to_string(), ours.to_string());
+        }
+        let theirs = facts(&theirs);
+        // The SDK does not repeat a request whose success it cannot read.
+        let attempts = if status == 200 { 1 } else { attempts };
+        assert_eq!(Facts { attempts, ..facts(&ours) }, theirs, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn broken_connections_say_the_same_over_the_aws_sdk() {
+    const ACCEPTED: &str = r#"{"MessageId":"m-1","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}"#;
+    for act in [Act::Close, Act::cut(ACCEPTED, 7)] {
+        let (url, _) = raw_service(vec![act.clone()]).await;
+        let ours = send(&client(&url)).await.expect_err("fails");
+        let theirs = send(&sdk(&url)).await.expect_err("fails");
+        assert_eq!(
+            (theirs.kind(), theirs.is_outcome_unknown()),
+            (ErrorKind::Transport, true),
+            "{act:?}: {theirs:?}"
+        );
+        assert!(std::error::Error::source(&theirs).is_some(), "the cause is in the source");
+        assert_eq!(facts(&theirs).transport, facts(&ours).transport);
+        assert!(theirs.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_without_an_answer_is_a_timeout_over_the_aws_sdk() {
+    let (url, _) = raw_service(vec![Act::Hang(String::new())]).await;
+    let limit = Duration::from_millis(100);
+    let ours = send(&impatient(&url, limit)).await.expect_err("hangs");
+    let theirs = send(&impatient_sdk(&url, limit)).await.expect_err("hangs");
+    assert_eq!(facts(&ours), facts(&theirs));
+    assert_eq!(theirs.to_string(), ours.to_string());
+    assert!(theirs.is_timeout() && theirs.is_outcome_unknown());
+}
+
+#[tokio::test]
+async fn the_timeout_of_the_operation_counts_over_the_aws_sdk() {
+    let (url, requests) = raw_service(vec![Act::Hang(String::new())]).await;
+    let limit = Duration::from_millis(100);
+    let timeouts = TimeoutConfig::builder().operation_timeout(limit).build();
+    let client = aws_sdk_sqs::Client::from_conf(sdk_settings(&url).timeout_config(timeouts).build());
+    let error = send(&client).await.expect_err("hangs");
+    assert!(error.is_timeout() && error.is_outcome_unknown(), "{error:?}");
+    assert!(error.to_string().contains("not done within 100ms, the timeout of the operation"), "{error}");
+    assert_eq!((error.attempts(), requests.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[tokio::test]
+async fn nobody_listening_is_known_not_to_have_acted_over_the_aws_sdk() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let ours = send(&client(&url)).await.expect_err("nobody there");
+    let theirs = send(&sdk(&url)).await.expect_err("nobody there");
+    assert_eq!(facts(&ours), facts(&theirs), "{theirs:?}");
+    assert!(!theirs.is_outcome_unknown());
+}
+
+/// Fails to give credentials.
+#[derive(Debug)]
+struct Failing(fn() -> CredentialsError);
+
+impl ProvideCredentials for Failing {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::ready(Err((self.0)()))
+    }
+}
+
+#[tokio::test]
+async fn failing_credentials_of_the_aws_sdk_are_told_as_such() {
+    for (failure, is_retryable) in [
+        ((|| CredentialsError::provider_error("SSO is down")) as fn() -> _, true),
+        (|| CredentialsError::not_loaded("no profile"), false),
+    ] {
+        let settings = sdk_settings("http://127.0.0.1:9").credentials_provider(Failing(failure));
+        let error =
+            send(&aws_sdk_sqs::Client::from_conf(settings.build())).await.expect_err("no credentials");
+        assert_eq!((error.kind(), error.attempts()), (ErrorKind::Credentials, 0), "{error:?}");
+        assert_eq!((error.is_retryable(), error.is_outcome_unknown()), (is_retryable, false));
+    }
+}
+
+/// Never gives credentials.
+#[derive(Debug)]
+struct Hanging;
+
+impl ProvideCredentials for Hanging {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn credentials_that_do_not_come_in_time_may_come_later_over_the_aws_sdk() {
+    let cache = IdentityCache::lazy().load_timeout(Duration::from_millis(20)).build();
+    let settings = sdk_settings("http://127.0.0.1:9").credentials_provider(Hanging).identity_cache(cache);
+    let error = send(&aws_sdk_sqs::Client::from_conf(settings.build())).await.expect_err("no credentials");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Credentials, 0), "{error:?}");
+    assert!(error.is_retryable() && !error.is_outcome_unknown());
+}
+
+/// The queue of connections that wait to be accepted is full, so that further ones get no answer.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_connection_that_is_not_made_in_time_is_known_not_to_have_acted_over_the_aws_sdk() {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+    let listener = socket.listen(1).expect("listens");
+    let address = listener.local_addr().expect("bound");
+    let mut waiting = Vec::new();
+    while let Ok(connection) =
+        tokio::time::timeout(Duration::from_millis(50), tokio::net::TcpStream::connect(address)).await
+    {
+        waiting.push(connection);
+    }
+    let timeouts = TimeoutConfig::builder().connect_timeout(Duration::from_millis(30)).build();
+    let settings = sdk_settings(&format!("http://{address}")).timeout_config(timeouts);
+    let error = send(&aws_sdk_sqs::Client::from_conf(settings.build())).await.expect_err("no connection");
+    assert_eq!(facts(&error).transport, Some(TransportErrorKind::Connect), "{error:?}");
+    assert_eq!((error.attempts(), error.is_outcome_unknown()), (3, false));
+}
+
+#[tokio::test]
+async fn a_client_of_the_aws_sdk_without_credentials_is_told_as_such() {
+    let config = aws_sdk_sqs::Config::builder()
+        .behavior_version(aws_sdk_sqs::config::BehaviorVersion::latest())
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .endpoint_url("http://127.0.0.1:9")
+        .region(aws_sdk_sqs::config::Region::new("us-east-1"));
+    let error = send(&aws_sdk_sqs::Client::from_conf(config.build())).await.expect_err("no credentials");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Credentials, 0), "{error:?}");
+    assert!(!error.is_retryable() && !error.is_outcome_unknown());
+}
+
+#[tokio::test]
+async fn a_client_of_the_aws_sdk_without_a_region_is_a_configuration_error() {
+    let config = aws_sdk_sqs::Config::builder()
+        .behavior_version(aws_sdk_sqs::config::BehaviorVersion::latest())
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .credentials_provider(aws_sdk_sqs::config::Credentials::new("AKID", "secret", None, None, "test"));
+    let error = send(&aws_sdk_sqs::Client::from_conf(config.build())).await.expect_err("no region");
+    assert_eq!((error.kind(), error.attempts()), (ErrorKind::Config, 0), "{error:?}");
+    assert!(!error.is_retryable() && !error.is_outcome_unknown());
+    assert!(format!("{error:?}").contains("Missing Region"), "{error:?}");
+}

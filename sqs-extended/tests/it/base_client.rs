@@ -1,0 +1,19 @@
+//! The client that the layer runs on.
+
+use sqs_client::config::retry::RetryConfig;
+use sqs_client::config::timeout::TimeoutConfig;
+use sqs_client::transport::Transport;
+use sqs_mock_server::MockSqs;
+
+pub(crate) type BaseClient = sqs_client::Client;
+
+/// One whose requests go through `transport`, are repeated as `retry` says and take as long as `timeouts` says.
+pub(crate) fn base_client(
+    server: &MockSqs,
+    transport: impl Transport,
+    retry: RetryConfig,
+    timeouts: TimeoutConfig,
+) -> BaseClient {
+    let config = server.client_config().transport(transport).retry_config(retry).timeout_config(timeouts);
+    BaseClient::from_conf(config.build())
+}
