@@ -1,17 +1,17 @@
-//! MD5 of several texts at once.
+//! MD5 of several texts in parallel.
 //!
-//! MD5 is one chain of steps that wait for each other, so that a processor idles with one text. Here each step is done for
-//! four texts, one in each lane: that takes hardly longer than for one.
+//! Each step of MD5 depends on the previous one, so a single text cannot fill the processor's pipeline. This
+//! implementation performs each step for four texts, one per lane, in little more time than for one text.
 //!
 //! Source: <https://www.rfc-editor.org/rfc/rfc1321>
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not};
 
-/// Texts at once.
+/// Number of texts that are hashed in parallel.
 pub(super) const LANES: usize = 4;
 const BLOCK: usize = 64;
-const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-const TURNS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
+const INITIAL_STATE: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
+const ROTATIONS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
 #[rustfmt::skip]
 const SINES: [u32; 64] = [
     0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
@@ -24,12 +24,12 @@ const SINES: [u32; 64] = [
     0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
 ];
 
-/// A word of each text.
+/// One 32-bit word per lane.
 #[derive(Clone, Copy)]
 struct Word([u32; LANES]);
 
 type State = [Word; 4];
-/// The words of a block of each text: first words, second words, and so on.
+/// One 64-byte block per lane, transposed: `words[0]` has the first word of every lane.
 type Words = [Word; 16];
 
 macro_rules! lane_by_lane {
@@ -66,15 +66,15 @@ impl Word {
     }
 }
 
-/// Hashes up to [`LANES`] texts; the hashes of what is missing mean nothing.
+/// Hashes up to [`LANES`] texts. Ignore the hashes of unused lanes.
 pub(super) fn md5(texts: &[impl AsRef<[u8]>]) -> [[u8; 16]; LANES] {
     let longest = texts.iter().map(|text| blocks(text.as_ref())).max().unwrap_or_default();
     let mut hashes = [[0; 16]; LANES];
     let mut words = [Word([0; LANES]); 16];
-    let mut state = START.map(|word| Word([word; LANES]));
+    let mut state = INITIAL_STATE.map(|word| Word([word; LANES]));
     for number in 0..longest {
         for (lane, text) in texts.iter().enumerate() {
-            put(&mut words, lane, &block(text.as_ref(), number));
+            load(&mut words, lane, &block(text.as_ref(), number));
         }
         state = compress(state, &words);
         for (lane, (hash, text)) in hashes.iter_mut().zip(texts).enumerate() {
@@ -88,12 +88,12 @@ pub(super) fn md5(texts: &[impl AsRef<[u8]>]) -> [[u8; 16]; LANES] {
     hashes
 }
 
-/// How many blocks a text has, with its end mark and its length.
+/// Number of blocks of a text, including padding and length.
 pub(super) fn blocks(text: &[u8]) -> usize {
     (text.len() + 8) / BLOCK + 1
 }
 
-/// A block of a text, and zeros after the last one.
+/// A padded block of a text. Blocks after the last one are zeros.
 fn block(text: &[u8], number: usize) -> [u8; BLOCK] {
     let rest = text.get(number * BLOCK..).unwrap_or_default();
     if let Some(whole) = rest.first_chunk() {
@@ -103,10 +103,10 @@ fn block(text: &[u8], number: usize) -> [u8; BLOCK] {
     if let Some(start) = block.get_mut(..rest.len()) {
         start.copy_from_slice(rest);
     }
-    if let Some(mark) = block.get_mut(rest.len())
+    if let Some(padding) = block.get_mut(rest.len())
         && number == text.len() / BLOCK
     {
-        *mark = 0x80;
+        *padding = 0x80;
     }
     if let Some(end) = block.last_chunk_mut()
         && number + 1 == blocks(text)
@@ -116,7 +116,7 @@ fn block(text: &[u8], number: usize) -> [u8; BLOCK] {
     block
 }
 
-fn put(words: &mut Words, lane: usize, block: &[u8; BLOCK]) {
+fn load(words: &mut Words, lane: usize, block: &[u8; BLOCK]) {
     for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
         if let Some(word) = word.0.get_mut(lane) {
             *word = u32::from_le_bytes(*bytes);
@@ -150,7 +150,7 @@ fn step<const ROUND: usize, const NUMBER: usize>(state: &mut State, words: &Word
     };
     let word = words[at % 16] + Word([SINES[ROUND * 16 + NUMBER]; LANES]);
     let sum = a + word + mixed;
-    *state = [d, sum.rotate_left(TURNS[ROUND][NUMBER % 4]) + b, b, c];
+    *state = [d, sum.rotate_left(ROTATIONS[ROUND][NUMBER % 4]) + b, b, c];
 }
 
 #[cfg(test)]
@@ -165,24 +165,24 @@ mod tests {
         lengths.into_iter().map(|length| bytes(length).collect()).collect()
     }
 
-    fn assert_right(texts: &[Vec<u8>]) {
+    fn assert_hashes(texts: &[Vec<u8>]) {
         let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         for (text, hash) in texts.iter().zip(md5(&slices)) {
-            assert_eq!(hash[..], Md5::digest(text)[..], "of {} bytes", text.len());
+            assert_eq!(hash[..], Md5::digest(text)[..], "text of {} bytes", text.len());
         }
     }
 
     #[test]
-    fn hashes_are_right_around_the_ends_of_blocks() {
+    fn hashes_match_md5_crate_around_block_boundaries() {
         for first in (0..=192).step_by(LANES) {
-            assert_right(&texts(first..first + LANES));
+            assert_hashes(&texts(first..first + LANES));
         }
     }
 
     #[test]
-    fn hashes_are_right_for_few_texts_of_any_lengths() {
-        assert_right(&texts([1_000]));
-        assert_right(&texts([0, 5_000, 64, 1]));
-        assert_right(&texts([1_024; 10]));
+    fn hashes_match_md5_crate_for_mixed_lengths() {
+        assert_hashes(&texts([1_000]));
+        assert_hashes(&texts([0, 5_000, 64, 1]));
+        assert_hashes(&texts([1_024; 10]));
     }
 }

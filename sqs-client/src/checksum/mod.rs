@@ -1,18 +1,18 @@
-//! MD5 of bodies, message attributes and system attributes, as the service computes them.
+//! MD5 of bodies, message attributes and system attributes, as SQS computes them.
 //!
-//! A [`Client`](crate::Client) verifies all of them by itself: for it, [`ChecksumPolicy`] is all that is of interest here. The
-//! functions are for servers, and for layers that put other bodies into answers.
+//! A [`Client`](crate::Client) verifies checksums itself; configure it with [`ChecksumPolicy`]. The functions are for
+//! servers and for layers that replace message bodies.
 //!
 //! ```
 //! use sqs_client::checksum::{md5_of_body, message_size};
 //!
 //! assert_eq!(md5_of_body("hello").as_str(), "5d41402abc4b2a76b9719d911017c592");
-//! assert_eq!(message_size("hello", None), 5); // bytes, as the service counts them
+//! assert_eq!(message_size("hello", None), 5); // bytes
 //! ```
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html>
-//! ("Calculating the MD5 message digest for message attributes"). MD5 guards against corruption in
-//! transit only; it is no protection against an attacker.
+//! ("Calculating the MD5 message digest for message attributes"). MD5 detects corruption in transit. It does not protect
+//! against an attacker.
 
 mod lanes;
 mod verify;
@@ -29,7 +29,7 @@ pub use crate::types::ChecksumMismatch;
 pub use verify::ChecksumPolicy;
 pub(crate) use verify::{receive_message, send_message, send_message_batch};
 
-/// MD5 as 32 lower-case hex digits, kept inline.
+/// MD5 as 32 lower-case hex digits, without a heap allocation.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct Md5Hex([u8; 32]);
 
@@ -40,7 +40,7 @@ impl Md5Hex {
         Self(digits)
     }
 
-    /// The digits.
+    /// The hex digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
@@ -69,11 +69,11 @@ pub fn md5_of_body(body: &str) -> Md5Hex {
     Md5Hex::of(&Md5::digest(body))
 }
 
-/// MD5 of each of the bodies.
+/// MD5 of each body.
 fn md5_of_bodies(bodies: &[&str]) -> Vec<Md5Hex> {
     let mut hashes = Vec::with_capacity(bodies.len());
     for bodies in bodies.chunks(lanes::LANES) {
-        if are_hashed_together(bodies) {
+        if is_faster_in_lanes(bodies) {
             hashes.extend(lanes::md5(bodies).iter().take(bodies.len()).map(|hash| Md5Hex::of(hash)));
         } else {
             hashes.extend(bodies.iter().copied().map(md5_of_body));
@@ -82,31 +82,31 @@ fn md5_of_bodies(bodies: &[&str]) -> Vec<Md5Hex> {
     hashes
 }
 
-/// Whether they have enough to hash: in lanes, the others wait for the longest one.
-fn are_hashed_together(bodies: &[&str]) -> bool {
-    /// What hashing all lanes costs at most, compared with one text.
+/// Whether hashing the bodies in lanes is faster than one by one. All lanes take as long as the longest body.
+fn is_faster_in_lanes(bodies: &[&str]) -> bool {
+    /// Upper bound of the time to hash all lanes, relative to one text.
     const COST: usize = 2;
 
     let blocks = bodies.iter().map(|body| lanes::blocks(body.as_bytes()));
     blocks.clone().sum::<usize>() >= COST * blocks.max().unwrap_or_default()
 }
 
-/// SHA-256 of a message body, 64 lower-case hex digits: the deduplication id of a FIFO queue with
-/// content-based deduplication. Attributes are not part of it.
+/// The deduplication id that content-based deduplication generates: SHA-256 of the body, 64 lower-case hex digits.
+/// Attributes do not count.
 pub fn content_deduplication_id(body: &str) -> String {
     hex::Sha256Hex::of(body).to_string()
 }
 
-/// A value of a message attribute or a system attribute, which hash alike.
+/// A value of a message attribute or of a message system attribute. Both are hashed in the same way.
 pub trait AttributeValue {
-    /// The data type, label included.
+    /// The data type, including the label.
     fn data_type(&self) -> &str;
-    /// The text, for `String` and `Number`.
+    /// The text of a `String` or `Number`.
     fn text(&self) -> Option<&str>;
-    /// The bytes, for `Binary`.
+    /// The bytes of a `Binary`.
     fn bytes(&self) -> Option<&Blob>;
 
-    /// The value as it is hashed and counted: the bytes when there are any, else the text.
+    /// The bytes that are hashed and that count toward the message size.
     fn value(&self) -> &[u8] {
         match self.bytes() {
             Some(blob) => blob.as_ref(),
@@ -133,10 +133,10 @@ macro_rules! attribute_value {
 attribute_value!(MessageAttributeValue);
 attribute_value!(MessageSystemAttributeValue);
 
-/// MD5 of attributes, or `None` when there are none.
+/// MD5 of attributes, or `None` if there are none.
 ///
-/// Names are taken in byte order. Each of name, data type and value goes in after its length as a 32-bit
-/// big-endian number; between data type and value stands one byte, 1 for text and 2 for bytes.
+/// The attributes are hashed in byte order of their names: name, data type, transport type (one byte: 1 for text, 2 for
+/// binary) and value. A 32-bit big-endian length precedes name, data type and value.
 pub fn md5_of_attributes<'a, N, V, I>(attributes: I) -> Option<Md5Hex>
 where
     N: AsRef<str> + 'a,
@@ -160,14 +160,15 @@ where
 }
 
 fn update_with_length(hash: &mut Md5, bytes: &[u8]) {
-    // Nothing of 4 GiB gets here: a message has at most 1 MiB.
+    // A message has at most 1 MiB, so the length always fits.
     hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     hash.update(bytes);
 }
 
-/// Size of a message as the service counts it, in bytes: the body plus, for each message attribute, name,
-/// data type and value (binary values decoded). System attributes do not count.
-#[expect(clippy::implicit_hasher, reason = "`None` must not need a type")]
+/// Size of a message in bytes, as SQS counts it: body plus name, data type and value of each message attribute.
+///
+/// Binary values count decoded. System attributes do not count.
+#[expect(clippy::implicit_hasher, reason = "a generic hasher would require a type annotation for `None`")]
 pub fn message_size(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> usize {
     let attributes = attributes.into_iter().flatten();
     body.len()

@@ -1,4 +1,4 @@
-//! Vectors recorded from AWS (V1 to V3) or from an independent implementation (V4).
+//! Test vectors recorded from AWS (V1 to V3) or computed by an independent implementation (V4).
 
 use super::*;
 use crate::types::MessageSystemAttributeNameForSends;
@@ -19,7 +19,7 @@ fn md5(attributes: &HashMap<String, MessageAttributeValue>) -> String {
 }
 
 #[test]
-fn v1_text_number_and_bytes() {
+fn v1_string_number_and_binary() {
     let all = attributes([
         ("color", MessageAttributeValue::string("blue")),
         ("count", MessageAttributeValue::number(3)),
@@ -32,7 +32,7 @@ fn v1_text_number_and_bytes() {
 }
 
 #[test]
-fn v2_one_letter() {
+fn v2_single_character_name_and_value() {
     let one = attributes([("k", MessageAttributeValue::string("x"))]);
     assert_eq!(md5(&one), "a45daa70926828a2f0a1db3418e6feb4");
 }
@@ -50,7 +50,7 @@ fn v3_system_attributes() {
 }
 
 #[test]
-fn v4_labels_byte_order_and_beyond_ascii() {
+fn v4_labels_byte_order_and_non_ascii_text() {
     let all = attributes([
         ("Zeta", labelled(MessageAttributeValue::number(42), "Number.int")),
         ("alpha", labelled(MessageAttributeValue::binary([0, 1, 2, 255]), "Binary.png")),
@@ -66,7 +66,7 @@ fn v4_labels_byte_order_and_beyond_ascii() {
 }
 
 #[test]
-fn further_recordings() {
+fn further_recorded_vectors() {
     let timestamp = attributes([("timestamp", MessageAttributeValue::number("1493147359900"))]);
     assert_eq!(md5(&timestamp), "235c5c510d26fb653d073faed50ae77c");
     let foo = attributes([("Foo", MessageAttributeValue::string("Bar"))]);
@@ -90,7 +90,7 @@ fn further_recordings() {
 }
 
 #[test]
-fn bodies_together_have_the_md5_that_each_has_alone() {
+fn md5_of_many_bodies_equals_md5_of_each() {
     let bodies = |lengths: &[usize]| -> Vec<String> {
         lengths.iter().enumerate().map(|(at, length)| at.to_string().repeat(*length)).collect()
     };
@@ -103,12 +103,12 @@ fn bodies_together_have_the_md5_that_each_has_alone() {
 }
 
 #[test]
-fn no_attributes_have_no_md5() {
+fn md5_of_no_attributes_is_none() {
     assert_eq!(md5_of_attributes(&attributes([])), None);
 }
 
 #[test]
-fn size_counts_body_names_types_and_decoded_values() {
+fn message_size_counts_body_names_types_and_decoded_values() {
     let all = attributes([("blob", MessageAttributeValue::binary([1, 2, 3]))]);
     assert_eq!(message_size("Zürich", Some(&all)), 7 + 4 + 6 + 3);
     assert_eq!(message_size("", None), 0);

@@ -1,4 +1,4 @@
-//! Compares the checksums of an answer with what was sent, or with what it carries.
+//! Compares the checksums of a response with the sent or received messages.
 
 use super::{Md5Hex, md5_of_attributes, md5_of_bodies, md5_of_body};
 use crate::types::batch::{SendMessageBatchInput, SendMessageBatchOutput};
@@ -7,22 +7,22 @@ use crate::types::message::{
 };
 use crate::types::{ChecksumMismatch, DamagedMessage, HasMetadata as _};
 
-/// How strictly checksums are verified.
+/// How strictly the client verifies checksums.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ChecksumPolicy {
-    /// Every checksum must be there and right, as AWS sends them.
+    /// Every checksum must be present and correct. AWS sends them all.
     #[default]
     Verify,
-    /// A checksum that is there must be right: for services that leave some out.
+    /// A checksum must be correct if it is present. For compatible services that omit some checksums.
     VerifyIfPresent,
-    /// Nothing is verified.
+    /// Checksums are not verified.
     Off,
 }
 
-/// MD5 of nothing, which some services send for messages without attributes.
-const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
+/// MD5 of empty input. Some compatible services send it for messages without attributes.
+const MD5_OF_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-/// Compares checksums and collects what is wrong.
+/// Compares checksums and collects the mismatches.
 struct Comparison {
     policy: ChecksumPolicy,
     mismatches: Vec<ChecksumMismatch>,
@@ -33,7 +33,7 @@ impl Comparison {
         Self { policy, mismatches: Vec::new() }
     }
 
-    /// `expected` is `None` when there is nothing to hash.
+    /// `expected` is `None` if the part is absent.
     fn compare(
         &mut self,
         part: &'static str,
@@ -43,7 +43,7 @@ impl Comparison {
     ) {
         let agrees = match (&expected, found) {
             (None, None) => true,
-            (None, Some(found)) => found == MD5_OF_NOTHING,
+            (None, Some(found)) => found == MD5_OF_EMPTY,
             (Some(_), None) => self.policy == ChecksumPolicy::VerifyIfPresent,
             (Some(expected), Some(found)) => found.eq_ignore_ascii_case(expected.as_str()),
         };
@@ -58,8 +58,8 @@ impl Comparison {
     }
 }
 
-/// The three checksums of an accepted message.
-struct Sums<'a> {
+/// The checksums in the response to a send.
+struct ReceivedSums<'a> {
     body: Option<&'a str>,
     attributes: Option<&'a str>,
     system_attributes: Option<&'a str>,
@@ -67,7 +67,7 @@ struct Sums<'a> {
 
 macro_rules! compare_sent {
     ($comparison:ident, $id:expr, $body:expr, $message:expr, $sums:expr) => {{
-        let sums: Sums<'_> = $sums;
+        let sums: ReceivedSums<'_> = $sums;
         let attributes = md5_of_attributes($message.message_attributes.iter().flatten());
         let system = md5_of_attributes($message.message_system_attributes.iter().flatten());
         $comparison.compare("body", $id, Some($body), sums.body);
@@ -82,7 +82,7 @@ pub(crate) fn send_message(
     output: &SendMessageOutput,
 ) -> Vec<ChecksumMismatch> {
     let mut comparison = Comparison::new(policy);
-    let sums = Sums {
+    let sums = ReceivedSums {
         body: output.md5_of_message_body(),
         attributes: output.md5_of_message_attributes(),
         system_attributes: output.md5_of_message_system_attributes(),
@@ -99,12 +99,12 @@ pub(crate) fn send_message_batch(
 ) -> Vec<ChecksumMismatch> {
     let mut comparison = Comparison::new(policy);
     let accepted = output.successful().iter();
-    // An id that was not asked for is no checksum's business.
+    // Entries with unknown ids have no message to compare with.
     let entry = |id: &str| input.entries().iter().find(|entry| entry.id == id);
     let pairs: Vec<_> = accepted.filter_map(|accepted| Some((accepted, entry(&accepted.id)?))).collect();
     let bodies: Vec<_> = pairs.iter().map(|(_, entry)| entry.message_body()).collect();
     for ((accepted, entry), body) in pairs.into_iter().zip(md5_of_bodies(&bodies)) {
-        let sums = Sums {
+        let sums = ReceivedSums {
             body: Some(accepted.md5_of_message_body()).filter(|sum| !sum.is_empty()),
             attributes: accepted.md5_of_message_attributes(),
             system_attributes: accepted.md5_of_message_system_attributes(),
@@ -114,7 +114,7 @@ pub(crate) fn send_message_batch(
     comparison.mismatches
 }
 
-/// Moves damaged messages aside. Returns their mismatches if the receive has to fail for them.
+/// Moves damaged messages from `messages` to `damaged_messages`. Returns their mismatches if the receive must fail.
 pub(crate) fn receive_message(
     policy: ChecksumPolicy,
     input: &ReceiveMessageInput,
@@ -168,7 +168,7 @@ mod tests {
         input.message_attributes("k", MessageAttributeValue::string("x")).build().expect("complete")
     }
 
-    fn answer(body: Option<&str>, attributes: Option<&str>) -> SendMessageOutput {
+    fn output(body: Option<&str>, attributes: Option<&str>) -> SendMessageOutput {
         SendMessageOutput::builder()
             .set_md5_of_message_body(body.map(Into::into))
             .set_md5_of_message_attributes(attributes.map(Into::into))
@@ -180,9 +180,9 @@ mod tests {
     const WRONG: Option<&str> = Some("00000000000000000000000000000000");
 
     #[test]
-    fn each_part_of_a_sent_message_is_compared() {
+    fn wrong_or_missing_checksum_of_a_sent_message_is_reported() {
         let verify =
-            |body, attributes| send_message(ChecksumPolicy::Verify, &sent(), &answer(body, attributes));
+            |body, attributes| send_message(ChecksumPolicy::Verify, &sent(), &output(body, attributes));
         assert_eq!(verify(BODY, ATTRIBUTES), []);
         assert!(verify(WRONG, ATTRIBUTES)[0].to_string().contains("body"));
         assert!(verify(BODY, WRONG)[0].to_string().contains("message attributes"));
@@ -190,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_says_what_is_an_error() {
+    fn verify_if_present_accepts_missing_but_not_wrong_checksums() {
         let with =
-            |policy, body, attributes| send_message(policy, &sent(), &answer(body, attributes)).is_empty();
+            |policy, body, attributes| send_message(policy, &sent(), &output(body, attributes)).is_empty();
         assert!(with(ChecksumPolicy::VerifyIfPresent, BODY, None));
         assert!(!with(ChecksumPolicy::VerifyIfPresent, WRONG, None));
     }
 
     #[test]
-    fn a_damaged_entry_of_a_batch_is_named() {
+    fn wrong_checksum_in_a_batch_names_the_entry() {
         let entry = |id: &str| SendMessageBatchRequestEntry::builder().id(id).message_body("hello").build();
         let input = SendMessageBatchInput::builder()
             .entries(entry("a").expect("complete"))
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_received_message_must_match_its_own_checksums() {
+    fn received_body_that_differs_from_its_checksum_is_reported() {
         let message =
             |body: &str| Message::builder().message_id("m1").body(body).set_md5_of_body(BODY.map(Into::into));
         let output = |body| ReceiveMessageOutput::builder().messages(message(body).build()).build();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_message_is_set_aside_and_fails_a_receive_from_a_fifo_queue_or_without_intact_messages() {
+    fn damaged_messages_are_separated_and_fail_a_fifo_receive_or_one_without_intact_messages() {
         let message = |id: &str, body: &str| {
             Message::builder().message_id(id).body(body).set_md5_of_body(BODY.map(Into::into)).build()
         };
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_of_attributes_that_did_not_come_is_wrong() {
+    fn attribute_checksum_without_attributes_is_reported() {
         let with_sum = |sum: &str| {
             let message =
                 Message::builder().message_id("m1").body("hello").set_md5_of_body(BODY.map(Into::into));
@@ -262,6 +262,6 @@ mod tests {
             receive_message(ChecksumPolicy::Verify, &ReceiveMessageInput::default(), &mut output)
         };
         assert_eq!(with_sum(ATTRIBUTES.expect("set")).len(), 1);
-        assert_eq!(with_sum(MD5_OF_NOTHING), []);
+        assert_eq!(with_sum(MD5_OF_EMPTY), []);
     }
 }

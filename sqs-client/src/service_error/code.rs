@@ -19,9 +19,7 @@ macro_rules! codes {
         modelled { $( $(#[$mm:meta])* $m:ident, $mquery:literal, $mstatus:literal, $mretry:ident; )* }
         generic { $( $(#[$gm:meta])* $g:ident, $gshape:literal, $gquery:literal, $gstatus:literal, $gfault:ident, $gretry:ident; )* }
     ) => {
-        /// A code that a service answers with.
-        ///
-        /// Equality is by code; unknown codes are kept as text.
+        /// An error code of the service. Unknown codes are kept as text.
         #[derive(Clone, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -32,7 +30,7 @@ macro_rules! codes {
         }
 
         impl ErrorCode {
-            /// Every code of the table.
+            /// All codes that this version knows.
             pub const ALL: &'static [Self] = &[ $( Self::$m, )* $( Self::$g, )* ];
 
             const fn row(&self) -> Option<Row> {
@@ -49,7 +47,7 @@ macro_rules! codes {
                 })
             }
 
-            /// The code of a shape name or a query code; the two sets do not clash.
+            /// Finds a code by its shape name or its query code. No name is in both sets with different meanings.
             pub fn from_name(name: &str) -> Self {
                 match name {
                     $( stringify!($m) => Self::$m, )*
@@ -69,7 +67,7 @@ codes! {
     modelled {
         /// Two entries of a batch have the same id.
         BatchEntryIdsNotDistinct, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct", 400, Never;
-        /// The messages of a batch are together too long.
+        /// The total size of a batch is too large.
         BatchRequestTooLong, "AWS.SimpleQueueService.BatchRequestTooLong", 400, Never;
         /// A batch has no entries.
         EmptyBatchRequest, "AWS.SimpleQueueService.EmptyBatchRequest", 400, Never;
@@ -79,7 +77,7 @@ codes! {
         InvalidAttributeName, "InvalidAttributeName", 400, Never;
         /// The value of an attribute is out of range.
         InvalidAttributeValue, "InvalidAttributeValue", 400, Never;
-        /// The id of a batch entry has forbidden characters or length.
+        /// The id of a batch entry has invalid characters or an invalid length.
         InvalidBatchEntryId, "AWS.SimpleQueueService.InvalidBatchEntryId", 400, Never;
         /// Deprecated by AWS for `ReceiptHandleIsInvalid`.
         InvalidIdFormat, "InvalidIdFormat", 400, Never;
@@ -113,7 +111,7 @@ codes! {
         QueueDoesNotExist, "AWS.SimpleQueueService.NonExistentQueue", 400, Never;
         /// A queue of this name exists with other attributes.
         QueueNameExists, "QueueAlreadyExists", 400, Never;
-        /// The receipt handle cannot be read.
+        /// The receipt handle is invalid.
         ReceiptHandleIsInvalid, "ReceiptHandleIsInvalid", 404, Never;
         /// Too many requests.
         RequestThrottled, "RequestThrottled", 403, Throttle;
@@ -125,7 +123,7 @@ codes! {
         UnsupportedOperation, "AWS.SimpleQueueService.UnsupportedOperation", 400, Never;
     }
     generic {
-        /// A parameter has a forbidden value.
+        /// The value of a parameter is invalid.
         InvalidParameterValue, "InvalidParameterValueException", "InvalidParameterValue", 400, Sender, Never;
         /// A required parameter is missing.
         MissingParameter, "MissingRequiredParameterException", "MissingParameter", 400, Sender, Never;
@@ -133,35 +131,35 @@ codes! {
         UnknownOperation, "UnknownOperationException", "InvalidAction", 400, Sender, Never;
         /// The request cannot be parsed.
         MalformedInput, "SerializationException", "MalformedInput", 400, Sender, Never;
-        /// The caller may not do this.
+        /// The caller is not authorized.
         AccessDenied, "AccessDeniedException", "AccessDenied", 403, Sender, Never;
         /// The access key is unknown.
         InvalidClientTokenId, "UnrecognizedClientException", "InvalidClientTokenId", 403, Sender, Never;
-        /// The signature is wrong, or the clock of the caller is.
+        /// The signature is wrong, or the caller's clock is.
         SignatureDoesNotMatch, "InvalidSignatureException", "SignatureDoesNotMatch", 403, Sender, ClockSkew;
         /// The signature header is malformed.
         IncompleteSignature, "IncompleteSignatureException", "IncompleteSignature", 400, Sender, Never;
         /// The request is not signed.
         MissingAuthenticationToken, "MissingAuthenticationTokenException", "MissingAuthenticationToken", 403, Sender, Never;
-        /// The request is too old.
+        /// The signature has expired.
         RequestExpired, "RequestExpiredException", "RequestExpired", 400, Sender, ClockSkew;
-        /// The clock of the caller is too far off.
+        /// The difference between the caller's clock and the server's is too large.
         RequestTimeTooSkewed, "RequestTimeTooSkewedException", "RequestTimeTooSkewed", 403, Sender, ClockSkew;
-        /// The clock of the caller is ahead.
+        /// The caller's clock is ahead.
         RequestInTheFuture, "RequestInTheFutureException", "RequestInTheFuture", 403, Sender, ClockSkew;
-        /// An earlier request is still being worked on.
+        /// An earlier request is still in progress.
         PriorRequestNotComplete, "PriorRequestNotCompleteException", "PriorRequestNotComplete", 400, Sender, Throttle;
         /// The session token has expired.
         ExpiredToken, "ExpiredTokenException", "ExpiredToken", 403, Sender, Never;
         /// Too many requests.
         Throttling, "ThrottlingException", "Throttling", 400, Sender, Throttle;
-        /// The service failed.
+        /// The service had an internal error.
         InternalFailure, "InternalFailureException", "InternalFailure", 500, Receiver, Transient;
-        /// The service failed.
+        /// The service had an internal error.
         InternalError, "InternalErrorException", "InternalError", 500, Receiver, Transient;
-        /// The service is overloaded or down.
+        /// The service is overloaded or unavailable.
         ServiceUnavailable, "ServiceUnavailableException", "ServiceUnavailable", 503, Receiver, Transient;
-        /// The service took too long to read the request.
+        /// The service did not receive the whole request in time.
         RequestTimeout, "RequestTimeoutException", "RequestTimeout", 400, Sender, Transient;
     }
 }
@@ -183,7 +181,7 @@ impl ErrorCode {
         }
     }
 
-    /// The whole `__type` of AWS JSON: modelled errors are in the namespace of the service.
+    /// The full `__type` of AWS JSON. Errors of the service model are in the namespace of SQS, others in that of Coral.
     pub fn type_name(&self) -> String {
         let namespace = match self.row() {
             Some(row) if !row.modelled => "com.amazon.coral.service",
@@ -192,28 +190,29 @@ impl ErrorCode {
         format!("{namespace}#{}", self.shape())
     }
 
-    /// HTTP status of the answer; 400 for codes that this version does not know.
+    /// HTTP status of the response. 400 for unknown codes.
     pub fn status(&self) -> u16 {
         self.row().map_or(400, |row| row.status)
     }
 
-    /// Who is at fault; the sender for codes that this version does not know.
+    /// Who caused the error. The sender for unknown codes.
     pub fn fault(&self) -> Fault {
         self.row().map_or(Fault::Sender, |row| row.fault)
     }
 
-    /// What to do about it. The code decides, not the HTTP status: `RequestThrottled` is a 403 and
-    /// `ThrottlingException` a 400. Codes that this version does not know say `None`.
+    /// How a client handles the error. `None` for unknown codes.
+    ///
+    /// The code decides, not the HTTP status: `RequestThrottled` has status 403 and `ThrottlingException` 400.
     pub fn retry_class(&self) -> Option<RetryClass> {
         match self {
-            Self::Other(name) => class_of_foreign(name),
+            Self::Other(name) => retry_class_of_unknown(name),
             known => known.row().map(|row| row.retry),
         }
     }
 }
 
-/// Names that other AWS services and clones use for throttling.
-fn class_of_foreign(name: &str) -> Option<RetryClass> {
+/// Other AWS services and SQS-compatible services use these codes for throttling.
+fn retry_class_of_unknown(name: &str) -> Option<RetryClass> {
     const THROTTLES: [&str; 9] = [
         "ThrottledException",
         "RequestThrottledException",
@@ -239,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_names_lead_to_the_same_code() {
+    fn shape_and_query_code_give_the_same_code() {
         for code in ErrorCode::ALL {
             assert_eq!(&ErrorCode::from_name(code.shape()), code);
             assert_eq!(&ErrorCode::from_name(code.query_code()), code);
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_follow_the_model_and_not_the_prose() {
+    fn statuses_are_those_of_the_service_model() {
         assert_eq!(ErrorCode::ReceiptHandleIsInvalid.status(), 404);
         assert_eq!(ErrorCode::PurgeQueueInProgress.status(), 403);
         assert_eq!(ErrorCode::RequestThrottled.status(), 403);
@@ -255,11 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn throttling_is_known_by_code() {
+    fn throttling_codes_have_retry_class_throttle() {
         for name in ["RequestThrottled", "ThrottlingException", "KMS.ThrottlingException", "SlowDown"] {
             assert_eq!(ErrorCode::from_name(name).retry_class(), Some(RetryClass::Throttle), "{name}");
         }
         assert_eq!(ErrorCode::OverLimit.retry_class(), Some(RetryClass::Never));
-        assert_eq!(ErrorCode::from_name("NeverHeardOf").retry_class(), None);
+        assert_eq!(ErrorCode::from_name("UnknownCode").retry_class(), None);
     }
 }

@@ -1,6 +1,6 @@
-//! What a service answers when it refuses: the table of error codes and the error itself.
+//! Errors that the service returns: the table of error codes and the error itself.
 //!
-//! [`Error::error_code`](crate::Error::error_code) gives an [`ErrorCode`]; servers and fault injection take one.
+//! [`Error::error_code`](crate::Error::error_code) returns an [`ErrorCode`]. Servers and fault injection create errors from one.
 //!
 //! ```
 //! use sqs_client::service_error::{ErrorCode, RetryClass};
@@ -10,9 +10,8 @@
 //! assert_eq!(ErrorCode::RequestThrottled.retry_class(), Some(RetryClass::Throttle));
 //! ```
 //!
-//! A code has two names. The *shape* is what AWS JSON puts into `__type`; the *query code* is what the
-//! Query protocol puts into `<Code>`, and AWS JSON into the header `x-amzn-query-error`. Sources: the
-//! `awsQueryError` traits of the public service model, and
+//! A code has two names. The *shape* is the `__type` of AWS JSON. The *query code* is the `<Code>` of the Query protocol;
+//! AWS JSON sends it in the header `x-amzn-query-error`. Sources: the `awsQueryError` traits of the public service model and
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/CommonErrors.html>.
 
 mod code;
@@ -21,10 +20,10 @@ use std::fmt;
 
 pub use code::ErrorCode;
 
-/// Who caused an error.
+/// Whether the sender or the service caused an error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// The request is wrong; repeating it unchanged gives the same answer.
+    /// The request is invalid. The same request fails again.
     Sender,
     /// The service failed.
     Receiver,
@@ -40,35 +39,36 @@ impl Fault {
     }
 }
 
-/// What a client should do about an error.
+/// How a client handles an error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RetryClass {
-    /// Repeating cannot help.
+    /// Do not retry: the same request fails again.
     Never,
-    /// Too many requests: repeat, later.
+    /// Too many requests: retry after a longer pause.
     Throttle,
-    /// The service stumbled: repeat.
+    /// A transient failure of the service: retry.
     Transient,
-    /// The signature was refused, perhaps for the clock: repeat once with the server's time.
+    /// The service rejected the signature, possibly because the clock is wrong: correct the clock by the `Date` of the
+    /// response and retry once.
     ClockSkew,
 }
 
-/// A refusal: code and text.
+/// An error that the service returns: code and message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ServiceError {
     /// The code.
     pub code: ErrorCode,
-    /// The text, when there is one. AWS may change texts at any time.
+    /// The message, if there is one. AWS may change messages at any time, so match on the code.
     pub message: Option<String>,
 }
 
 impl ServiceError {
-    /// A refusal with a text.
+    /// Creates an error with a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: Some(message.into()) }
     }
 
-    /// A refusal without a text.
+    /// Creates an error without a message.
     pub const fn bare(code: ErrorCode) -> Self {
         Self { code, message: None }
     }

@@ -1,168 +1,168 @@
-//! Batches of up to ten sends, deletes or visibility changes, each entry with its own result.
+//! Batch operations: up to ten sends, deletes or visibility changes. Each entry has its own result.
 
 use super::{MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
 
 shape! {
-    /// One message of a `SendMessageBatch`.
+    /// One message in a `SendMessageBatch` request.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatchRequestEntry.html>
     try_data SendMessageBatchRequestEntry {
-        /// Distinguishes the entry within its batch: 1 to 80 of `A-Za-z0-9_-`.
+        /// Id of the entry, unique within the batch: 1 to 80 characters of `A-Za-z0-9_-`.
         id: req str => "Id";
-        /// The body: 1 byte to 1 MiB of XML characters.
+        /// Message body: 1 byte to 1 MiB of characters that XML 1.0 allows.
         message_body: req str => "MessageBody";
-        /// Delay of this message, 0 to 900 seconds; the queue's by default. Not on FIFO queues.
+        /// Delivery delay, 0 to 900 seconds. Default: the queue's `DelaySeconds`. Not allowed on FIFO queues.
         delay_seconds: opt i32 => "DelaySeconds";
-        /// At most 10 attributes; names and values count towards the size.
+        /// At most 10 attributes. Names, data types and values count toward the message size.
         message_attributes: opt {String: MessageAttributeValue} => "MessageAttributes";
-        /// System attributes; only `AWSTraceHeader` exists.
+        /// System attributes. The only one is `AWSTraceHeader`.
         message_system_attributes: opt {MessageSystemAttributeNameForSends: MessageSystemAttributeValue} => "MessageSystemAttributes";
-        /// FIFO: 1 to 128 characters; a repeat within 5 minutes is accepted and not delivered again.
+        /// FIFO queues: 1 to 128 characters. SQS accepts a duplicate within 5 minutes but does not deliver it.
         message_deduplication_id: opt str => "MessageDeduplicationId";
-        /// 1 to 128 characters. FIFO: order is kept within a group, required. Standard: the tenant of fair queues.
+        /// 1 to 128 characters. FIFO queues: required, orders messages within the group. Standard queues: the tenant for fair queues.
         message_group_id: opt str => "MessageGroupId";
     }
 }
 
 shape! {
-    /// An accepted message of a `SendMessageBatch`.
+    /// An accepted message in a `SendMessageBatch` response.
     try_data SendMessageBatchResultEntry {
-        /// The entry's id.
+        /// Id of the batch entry.
         id: req str => "Id";
-        /// The id of the message.
+        /// Message id.
         message_id: req str => "MessageId";
         /// MD5 of the body, 32 lower-case hex digits.
         md5_of_message_body: req str => "MD5OfMessageBody";
-        /// MD5 of the message attributes, when there are any.
+        /// MD5 of the message attributes, if there are any.
         md5_of_message_attributes: opt str => "MD5OfMessageAttributes";
-        /// MD5 of the system attributes, when there are any.
+        /// MD5 of the system attributes, if there are any.
         md5_of_message_system_attributes: opt str => "MD5OfMessageSystemAttributes";
-        /// FIFO: a 20-digit number that increases within a group.
+        /// FIFO queues: a 20-digit number that increases within a message group.
         sequence_number: opt str => "SequenceNumber";
     }
 }
 
 shape! {
-    /// A refused entry of any batch.
+    /// A rejected entry in a batch response.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_BatchResultErrorEntry.html>
     try_data BatchResultErrorEntry {
-        /// The entry's id.
+        /// Id of the batch entry.
         id: req str => "Id";
-        /// Whether the sender was at fault (`true`) or the service (`false`).
+        /// `true` if the request caused the error, `false` if the service did.
         sender_fault: req bool => "SenderFault";
-        /// The error code.
+        /// Error code.
         code: req str => "Code";
-        /// What was wrong.
+        /// Error message.
         message: opt str => "Message";
     }
 }
 
 shape! {
-    /// One handle of a `DeleteMessageBatch`.
+    /// One entry in a `DeleteMessageBatch` request.
     try_data DeleteMessageBatchRequestEntry {
-        /// Distinguishes the entry within its batch: 1 to 80 of `A-Za-z0-9_-`.
+        /// Id of the entry, unique within the batch: 1 to 80 characters of `A-Za-z0-9_-`.
         id: req str => "Id";
-        /// The handle of the latest receive.
+        /// Receipt handle from the latest receive.
         receipt_handle: req str => "ReceiptHandle";
     }
 }
 
 shape! {
-    /// A deleted message of a `DeleteMessageBatch`.
+    /// A deleted message in a `DeleteMessageBatch` response.
     try_data DeleteMessageBatchResultEntry {
-        /// The entry's id.
+        /// Id of the batch entry.
         id: req str => "Id";
     }
 }
 
 shape! {
-    /// One handle of a `ChangeMessageVisibilityBatch`.
+    /// One entry in a `ChangeMessageVisibilityBatch` request.
     try_data ChangeMessageVisibilityBatchRequestEntry {
-        /// Distinguishes the entry within its batch: 1 to 80 of `A-Za-z0-9_-`.
+        /// Id of the entry, unique within the batch: 1 to 80 characters of `A-Za-z0-9_-`.
         id: req str => "Id";
-        /// The handle of the latest receive.
+        /// Receipt handle from the latest receive.
         receipt_handle: req str => "ReceiptHandle";
-        /// New time to stay hidden, from now: 0 to 43,200 seconds.
+        /// New visibility timeout, counted from now: 0 to 43,200 seconds.
         visibility_timeout: opt i32 => "VisibilityTimeout";
     }
 }
 
 shape! {
-    /// A changed message of a `ChangeMessageVisibilityBatch`.
+    /// A changed message in a `ChangeMessageVisibilityBatch` response.
     try_data ChangeMessageVisibilityBatchResultEntry {
-        /// The entry's id.
+        /// Id of the batch entry.
         id: req str => "Id";
     }
 }
 
 shape! {
-    /// What `SendMessageBatch` takes.
+    /// Input of `SendMessageBatch`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html>
     input SendMessageBatchInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// 1 to 10 messages of together at most 1 MiB. Required.
+        /// 1 to 10 messages with a total size of at most 1 MiB. Required.
         entries: opt [SendMessageBatchRequestEntry] => "Entries";
     }
 }
 
 shape! {
-    /// What `SendMessageBatch` answers. An entry is in one of the two lists.
+    /// Output of `SendMessageBatch`. Each entry is in exactly one of the two lists.
     try_output SendMessageBatchOutput {
         /// The accepted messages.
         successful: req [SendMessageBatchResultEntry] => "Successful";
-        /// The refused messages.
+        /// The rejected messages.
         failed: req [BatchResultErrorEntry] => "Failed";
     }
 }
 
 shape! {
-    /// What `DeleteMessageBatch` takes.
+    /// Input of `DeleteMessageBatch`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessageBatch.html>
     input DeleteMessageBatchInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// 1 to 10 handles. Required.
+        /// 1 to 10 entries. Required.
         entries: opt [DeleteMessageBatchRequestEntry] => "Entries";
     }
 }
 
 shape! {
-    /// What `DeleteMessageBatch` answers. An entry is in one of the two lists.
+    /// Output of `DeleteMessageBatch`. Each entry is in exactly one of the two lists.
     try_output DeleteMessageBatchOutput {
         /// The deleted messages.
         successful: req [DeleteMessageBatchResultEntry] => "Successful";
-        /// The refused handles.
+        /// The rejected entries.
         failed: req [BatchResultErrorEntry] => "Failed";
     }
 }
 
 shape! {
-    /// What `ChangeMessageVisibilityBatch` takes.
+    /// Input of `ChangeMessageVisibilityBatch`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibilityBatch.html>
     input ChangeMessageVisibilityBatchInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// 1 to 10 handles. Required.
+        /// 1 to 10 entries. Required.
         entries: opt [ChangeMessageVisibilityBatchRequestEntry] => "Entries";
     }
 }
 
 shape! {
-    /// What `ChangeMessageVisibilityBatch` answers. An entry is in one of the two lists.
+    /// Output of `ChangeMessageVisibilityBatch`. Each entry is in exactly one of the two lists.
     try_output ChangeMessageVisibilityBatchOutput {
         /// The changed messages.
         successful: req [ChangeMessageVisibilityBatchResultEntry] => "Successful";
-        /// The refused handles.
+        /// The rejected entries.
         failed: req [BatchResultErrorEntry] => "Failed";
     }
 }
 
-/// The batch with a deduplication id for each message, where a FIFO queue needs one and one is missing.
+/// Adds the missing deduplication ids of a batch for a FIFO queue. `None` if nothing is missing.
 pub(crate) fn with_deduplication_ids(
     input: &SendMessageBatchInput,
     id: fn() -> String,
@@ -178,7 +178,7 @@ pub(crate) fn with_deduplication_ids(
     Some(input)
 }
 
-/// A message alone, as it would be in a batch: without an id, and without the URL of its queue.
+/// Converts a single message to a batch entry. The entry id is empty; the queue URL is dropped.
 impl From<super::message::SendMessageInput> for SendMessageBatchRequestEntry {
     fn from(input: super::message::SendMessageInput) -> Self {
         Self {
@@ -198,15 +198,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_entry_without_an_id_gets_one() {
+    fn batch_entries_without_deduplication_id_get_one() {
         let entry = |id: Option<&str>| {
             let entry = SendMessageBatchRequestEntry::builder().id("1").message_body("b");
             entry.set_message_deduplication_id(id.map(Into::into)).build().expect("complete")
         };
         let batch = SendMessageBatchInput::builder().queue_url("http://h/0/q.fifo");
         let batch = batch.entries(entry(None)).entries(entry(Some("own"))).build().expect("complete");
-        let batch = with_deduplication_ids(&batch, || "generated".to_owned()).expect("one had no id");
-        assert_eq!(with_deduplication_ids(&batch, || unreachable!("each has an id")), None);
+        let batch = with_deduplication_ids(&batch, || "generated".to_owned()).expect("one entry lacks an id");
+        assert_eq!(with_deduplication_ids(&batch, || unreachable!("every entry has an id")), None);
         let ids: Vec<_> =
             batch.entries().iter().filter_map(|entry| entry.message_deduplication_id()).collect();
         assert_eq!(ids, ["generated", "own"]);

@@ -1,4 +1,4 @@
-//! Binary values as base64 text, the form they have in all three encodings.
+//! Binary values as base64 text. JSON, forms and XML all use it.
 
 use aws_smithy_types::Blob;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -11,14 +11,14 @@ fn decode<E: Error>(text: &str) -> Result<Blob, E> {
     base64_simd::STANDARD
         .decode_to_vec(text)
         .map(Blob::new)
-        .map_err(|_| E::custom("binary value is not valid base64"))
+        .map_err(|_| E::custom("the binary value is not valid base64"))
 }
 
 /// `Option<Blob>`.
 pub(crate) mod option {
     use super::{Blob, Deserialize, Deserializer, Serializer, decode, encode};
 
-    #[allow(clippy::ref_option, reason = "the signature that serde's `with` asks for")]
+    #[allow(clippy::ref_option, reason = "serde's `with` requires this signature")]
     pub(crate) fn serialize<S: Serializer>(blob: &Option<Blob>, serializer: S) -> Result<S::Ok, S::Error> {
         match blob {
             Some(blob) => serializer.serialize_some(&encode(blob)),
@@ -35,7 +35,7 @@ pub(crate) mod option {
 pub(crate) mod list {
     use super::{Blob, Deserialize, Deserializer, Serializer, decode, encode};
 
-    #[allow(clippy::ref_option, reason = "the signature that serde's `with` asks for")]
+    #[allow(clippy::ref_option, reason = "serde's `with` requires this signature")]
     pub(crate) fn serialize<S: Serializer>(
         blobs: &Option<Vec<Blob>>,
         serializer: S,

@@ -1,4 +1,4 @@
-//! Messages whose checksums are wrong.
+//! Messages with wrong checksums.
 
 use std::fmt;
 
@@ -8,28 +8,29 @@ use super::Message;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DamagedMessage {
-    /// The message as it arrived. Do not trust its body or attributes; id and receipt handle have no checksum.
+    /// The message as received. Do not trust its body or attributes. No checksum covers its id and receipt handle.
     pub message: Message,
-    /// Each part that is wrong.
+    /// The parts with wrong checksums.
     pub mismatches: Vec<ChecksumMismatch>,
 }
 
-/// A checksum that the service sent differs from the one computed here: the message was damaged on its way, or the
-/// service computes checksums differently.
+/// The checksum in a response differs from the computed one.
+///
+/// The message was damaged in transit, or the service computes checksums differently.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ChecksumMismatch {
-    /// Which part: `body`, `message attributes` or `message system attributes`.
+    /// The part that was hashed: `body`, `message attributes` or `message system attributes`.
     pub(crate) part: &'static str,
-    /// The id of the batch entry, or of the received message.
+    /// Id of the batch entry or of the received message.
     pub(crate) id: Option<String>,
-    /// `None` when there is nothing to hash.
+    /// `None` if the part is absent.
     pub(crate) expected: Option<String>,
-    /// `None` when the service sent no checksum.
+    /// `None` if the service sent no checksum.
     pub(crate) found: Option<String>,
 }
 
 impl ChecksumMismatch {
-    /// The id of the damaged batch entry, or of the damaged received message.
+    /// The id of the damaged batch entry or received message.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -43,11 +44,9 @@ impl fmt::Display for ChecksumMismatch {
             write!(f, " of {id}")?;
         }
         match (expected, found) {
-            (Some(expected), Some(found)) => write!(f, ": the service sent {found}, computed {expected}"),
-            (_, None) => {
-                f.write_str(": the service sent none (ChecksumPolicy::VerifyIfPresent accepts that)")
-            }
-            (None, Some(found)) => write!(f, ": the service sent {found}, but there is nothing to hash"),
+            (Some(expected), Some(found)) => write!(f, ": the service sent {found}, expected {expected}"),
+            (_, None) => f.write_str(": the service sent none; ChecksumPolicy::VerifyIfPresent allows that"),
+            (None, Some(found)) => write!(f, ": the service sent {found} for an absent part"),
         }
     }
 }

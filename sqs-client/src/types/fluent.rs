@@ -1,9 +1,9 @@
-//! The builder that sends itself: an input builder bound to the client that will run it.
+//! An input builder that is bound to a client and sends the request.
 
 /// An input builder `B` bound to a handle `H` that executes operations.
 ///
-/// Every client of this workspace returns it from its action methods (`client.send_message()`), so the
-/// same calls build a request whatever sends it. The setters are those of the input's own builder.
+/// The action methods of every client in this workspace return it, for example `client.send_message()`. It has the same
+/// setters as the input builder.
 #[derive(Clone, Debug)]
 pub struct FluentBuilder<B, H> {
     pub(crate) inner: B,
@@ -11,24 +11,24 @@ pub struct FluentBuilder<B, H> {
 }
 
 impl<B: Default, H> FluentBuilder<B, H> {
-    /// An empty builder whose request `handle` will run.
+    /// Creates an empty builder. `handle` executes the request.
     pub fn new(handle: H) -> Self {
         Self { inner: B::default(), handle }
     }
 }
 
 impl<B, H> FluentBuilder<B, H> {
-    /// The input built so far.
+    /// Returns the input builder.
     pub fn as_input(&self) -> &B {
         &self.inner
     }
 
-    /// Takes the builder apart into the input built so far and the handle.
+    /// Splits into the input builder and the handle.
     pub fn into_parts(self) -> (B, H) {
         (self.inner, self.handle)
     }
 
-    /// Binds an input builder that already has values.
+    /// Binds an existing input builder to a handle.
     pub fn from_parts(inner: B, handle: H) -> Self {
         Self { inner, handle }
     }

@@ -1,4 +1,4 @@
-//! Messages: send, receive, delete, change visibility.
+//! Single messages: send, receive, delete, change visibility.
 
 use std::time::Duration;
 
@@ -12,63 +12,63 @@ shape! {
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Message.html>
     data Message {
-        /// The id that the service gave to the message; up to 100 characters.
+        /// Message id that SQS assigned, up to 100 characters.
         message_id: opt str => "MessageId";
-        /// The handle of this receive, for deleting the message or changing its visibility.
+        /// Receipt handle of this receive. Required to delete the message or to change its visibility.
         receipt_handle: opt str => "ReceiptHandle";
         /// MD5 of the body, 32 lower-case hex digits.
         md5_of_body: opt str => "MD5OfBody";
-        /// The body.
+        /// Message body.
         body: opt str => "Body";
-        /// The system attributes that were asked for. All values are text.
+        /// The requested system attributes. All values are text.
         attributes: opt {MessageSystemAttributeName: String} => "Attributes";
         /// MD5 of the returned message attributes, 32 lower-case hex digits.
         md5_of_message_attributes: opt str => "MD5OfMessageAttributes";
-        /// The message attributes that were asked for.
+        /// The requested message attributes.
         message_attributes: opt {String: MessageAttributeValue} => "MessageAttributes";
     }
 }
 
 shape! {
-    /// What `SendMessage` takes.
+    /// Input of `SendMessage`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
     input SendMessageInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// The body: 1 byte to 1 MiB of XML characters. Required.
+        /// Message body: 1 byte to 1 MiB of characters that XML 1.0 allows. Required.
         message_body: opt str => "MessageBody";
-        /// Delay of this message, 0 to 900 seconds; the queue's by default. Not on FIFO queues.
+        /// Delivery delay, 0 to 900 seconds. Default: the queue's `DelaySeconds`. Not allowed on FIFO queues.
         delay_seconds: opt i32 => "DelaySeconds";
-        /// At most 10 attributes; names and values count towards the size.
+        /// At most 10 attributes. Names, data types and values count toward the message size.
         message_attributes: opt {String: MessageAttributeValue} => "MessageAttributes";
-        /// System attributes; only `AWSTraceHeader` exists.
+        /// System attributes. The only one is `AWSTraceHeader`.
         message_system_attributes: opt {MessageSystemAttributeNameForSends: MessageSystemAttributeValue} => "MessageSystemAttributes";
-        /// FIFO: 1 to 128 characters; a repeat within 5 minutes is accepted and not delivered again.
+        /// FIFO queues: 1 to 128 characters. SQS accepts a duplicate within 5 minutes but does not deliver it.
         message_deduplication_id: opt str => "MessageDeduplicationId";
-        /// 1 to 128 characters. FIFO: order is kept within a group, required. Standard: the tenant of fair queues.
+        /// 1 to 128 characters. FIFO queues: required, orders messages within the group. Standard queues: the tenant for fair queues.
         message_group_id: opt str => "MessageGroupId";
     }
 }
 
 shape! {
-    /// What `SendMessage` answers.
+    /// Output of `SendMessage`.
     output SendMessageOutput {
         /// MD5 of the body, 32 lower-case hex digits.
         md5_of_message_body: opt str => "MD5OfMessageBody";
-        /// MD5 of the message attributes, when there are any.
+        /// MD5 of the message attributes, if there are any.
         md5_of_message_attributes: opt str => "MD5OfMessageAttributes";
-        /// MD5 of the system attributes, when there are any.
+        /// MD5 of the system attributes, if there are any.
         md5_of_message_system_attributes: opt str => "MD5OfMessageSystemAttributes";
-        /// The id of the message.
+        /// Message id.
         message_id: opt str => "MessageId";
-        /// FIFO: a 20-digit number that increases within a group.
+        /// FIFO queues: a 20-digit number that increases within a message group.
         sequence_number: opt str => "SequenceNumber";
     }
 }
 
 shape! {
-    /// What `ReceiveMessage` takes.
+    /// Input of `ReceiveMessage`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html>
     input ReceiveMessageInput {
@@ -78,76 +78,76 @@ shape! {
         attribute_names: opt [QueueAttributeName] => "AttributeNames";
         /// System attributes to return, or `All`.
         message_system_attribute_names: opt [MessageSystemAttributeName] => "MessageSystemAttributeNames";
-        /// Message attributes to return: names, `All`, `.*`, or `prefix.*`.
+        /// Message attributes to return: names, `All`, `.*` or `prefix.*`.
         message_attribute_names: opt [String] => "MessageAttributeNames";
-        /// How many messages at most, 1 to 10; 1 by default.
+        /// Maximum number of messages, 1 to 10. Default: 1.
         max_number_of_messages: opt i32 => "MaxNumberOfMessages";
-        /// How long the messages stay hidden, 0 to 43,200 seconds; the queue's by default.
+        /// Visibility timeout of the messages, 0 to 43,200 seconds. Default: the queue's `VisibilityTimeout`.
         visibility_timeout: opt i32 => "VisibilityTimeout";
-        /// How long to wait for a message, 0 to 20 seconds; the queue's by default. 0 is a short poll.
+        /// How long to wait for a message, 0 to 20 seconds. 0 is a short poll. Default: the queue's `ReceiveMessageWaitTimeSeconds`.
         wait_time_seconds: opt i32 => "WaitTimeSeconds";
-        /// FIFO: 1 to 128 characters; repeating a receive with the same id gives the same messages.
+        /// FIFO queues: 1 to 128 characters. A repeated receive with the same id returns the same messages.
         receive_request_attempt_id: opt str => "ReceiveRequestAttemptId";
     }
 }
 
 shape! {
-    /// What `ReceiveMessage` answers.
+    /// Output of `ReceiveMessage`.
     output ReceiveMessageOutput {
-        /// The messages; fewer than asked for, or none, is normal.
+        /// The messages. SQS may return fewer than requested, or none.
         messages: opt [Message] => "Messages";
     }
 }
 
 shape! {
-    /// What `DeleteMessage` takes.
+    /// Input of `DeleteMessage`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html>
     input DeleteMessageInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// The handle of the latest receive. Required.
+        /// Receipt handle from the latest receive. Required.
         receipt_handle: opt str => "ReceiptHandle";
     }
 }
 
 shape! {
-    /// What `DeleteMessage` answers: nothing.
+    /// Output of `DeleteMessage`. It has no members.
     output DeleteMessageOutput {}
 }
 
 shape! {
-    /// What `ChangeMessageVisibility` takes.
+    /// Input of `ChangeMessageVisibility`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html>
     input ChangeMessageVisibilityInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// The handle of the latest receive. Required.
+        /// Receipt handle from the latest receive. Required.
         receipt_handle: opt str => "ReceiptHandle";
-        /// New time to stay hidden, from now: 0 to 43,200 seconds. Required.
+        /// New visibility timeout, counted from now: 0 to 43,200 seconds. Required.
         visibility_timeout: opt i32 => "VisibilityTimeout";
     }
 }
 
 shape! {
-    /// What `ChangeMessageVisibility` answers: nothing.
+    /// Output of `ChangeMessageVisibility`. It has no members.
     output ChangeMessageVisibilityOutput {}
 }
 
-/// How long the service may hold the answer to a receive back: its wait, or the longest one when the queue's own
-/// setting applies.
+/// How long SQS may delay the response to a receive. Without `WaitTimeSeconds` the queue's setting applies, which the
+/// client does not know; this returns the maximum.
 pub(crate) fn wait_time(input: &ReceiveMessageInput) -> Duration {
     let seconds = input.wait_time_seconds.unwrap_or(*crate::limits::WAIT_TIME_SECONDS.end());
     Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
 }
 
-/// Whether the URL is that of a FIFO queue, which is in the queue's name.
+/// Whether the URL is that of a FIFO queue. Names of FIFO queues end in `.fifo`.
 pub(crate) fn is_fifo(queue_url: &str) -> bool {
     queue_url.ends_with(".fifo")
 }
 
-/// The message with a deduplication id, where a FIFO queue needs one and there is none.
+/// Adds a missing deduplication id to a message for a FIFO queue. `None` if nothing is missing.
 pub(crate) fn with_deduplication_ids(
     input: &SendMessageInput,
     id: fn() -> String,
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receive_waits_as_long_as_it_says_or_as_the_queue_may() {
+    fn wait_time_is_the_requested_one_or_the_maximum() {
         let receive = |seconds| ReceiveMessageInput::builder().set_wait_time_seconds(seconds).build();
         let wait = |seconds| wait_time(&receive(seconds).expect("complete"));
         assert_eq!(wait(Some(7)), Duration::from_secs(7));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_given_on_fifo_queues_where_there_is_none() {
+    fn fifo_message_without_deduplication_id_gets_one() {
         for (url, own, expected) in [
             ("http://h/0/q.fifo", None, Some("generated")),
             ("http://h/0/q.fifo", Some("own"), None),

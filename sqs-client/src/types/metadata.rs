@@ -1,23 +1,23 @@
-//! What an answer carries beside its members.
+//! Response metadata.
 
 use super::DamagedMessage;
 use super::message::ReceiveMessageOutput;
 
-/// The id that the service gave to a request; quote it to AWS support.
+/// The request id that the service assigned. AWS Support asks for it.
 pub trait RequestId {
-    /// The id, when the service sent one.
+    /// The request id, if the service sent one.
     fn request_id(&self) -> Option<&str>;
 }
 
-/// Whether the service may have executed a request more than once: the answer to an earlier attempt was lost.
+/// Tells whether the service may have executed a request more than once, because the response to an earlier attempt was lost.
 ///
-/// Entries that such an answer to a batch reports as failed may have succeeded in the earlier attempt.
+/// A batch entry that such a response reports as failed may have succeeded in the earlier attempt.
 pub trait MaybeRepeated {
-    /// Whether an earlier attempt may have been executed too.
+    /// Whether the service may also have executed an earlier attempt.
     fn is_maybe_repeated(&self) -> bool;
 }
 
-/// For the call pipeline and for layers over a client.
+/// Metadata of a response, for the client and for layers over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseMetadata {
     /// See [`RequestId`].
@@ -28,11 +28,11 @@ pub struct ResponseMetadata {
     pub damaged: Vec<DamagedMessage>,
 }
 
-/// An output, with its metadata.
+/// An output with metadata.
 pub trait HasMetadata {
     /// The metadata.
     fn metadata(&self) -> &ResponseMetadata;
-    /// The metadata, to change it.
+    /// The metadata, mutable.
     fn metadata_mut(&mut self) -> &mut ResponseMetadata;
 }
 
@@ -49,11 +49,11 @@ impl<T: HasMetadata> MaybeRepeated for T {
 }
 
 impl ReceiveMessageOutput {
-    /// Messages that arrived with a wrong checksum. They are not among the `messages`.
+    /// Messages with a wrong checksum. They are not in `messages`.
     ///
-    /// They stay in the queue: SQS delivers them again after their visibility timeout. Change the visibility of their
-    /// handles to get them sooner. On a FIFO queue, or if no message is intact, the receive fails instead, and this
-    /// output is in [`Error::output`](crate::Error::output).
+    /// They stay in the queue, and SQS delivers them again after the visibility timeout. To receive them sooner, change
+    /// their visibility. On a FIFO queue, or if no message is intact, the receive fails, and
+    /// [`Error::output`](crate::Error::output) contains this output.
     pub fn damaged_messages(&self) -> &[DamagedMessage] {
         &self.metadata().damaged
     }

@@ -1,8 +1,8 @@
-//! The shapes of the service, by family. Names, getters and builders are those of aws-sdk-sqs.
+//! The data types of SQS. Names, getters and builders match aws-sdk-sqs.
 //!
-//! Here is what inputs and outputs are made of: [`Message`], values and names of attributes, entries of batches and their
-//! results. The inputs and outputs themselves are in [`operation`](crate::operation). Shapes are plain data: they have public
-//! fields, getters, builders, `Clone` and `PartialEq`, and names that are not known yet are kept as they came.
+//! This module contains the parts of inputs and outputs: [`Message`], attribute names and values, batch entries and
+//! their results. The inputs and outputs themselves are in [`operation`](crate::operation). All types are plain data with
+//! public fields, getters, builders, `Clone` and `PartialEq`. Enums keep unknown names as text.
 //!
 //! ```
 //! use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
@@ -17,7 +17,7 @@
 //! # Ok::<(), sqs_client::error::BuildError>(())
 //! ```
 //!
-//! Source of every shape: the public service model of Amazon SQS, API version 2012-11-05
+//! Source: the public service model of Amazon SQS, API version 2012-11-05
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Operations.html>).
 
 #[macro_use]
@@ -57,7 +57,7 @@ pub use metadata::{MaybeRepeated, RequestId};
 pub use move_task::ListMessageMoveTasksResultEntry;
 pub use name::{UnknownVariantError, UnknownVariantValue};
 
-/// The builders of the shared shapes, for code that names their types: `Message::builder()` and its relatives make them.
+/// Builder types, for code that names them. Create one with `builder()`, for example `Message::builder()`.
 pub mod builders {
     pub use super::attribute::{MessageAttributeValueBuilder, MessageSystemAttributeValueBuilder};
     pub use super::batch::{

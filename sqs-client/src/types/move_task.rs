@@ -1,59 +1,59 @@
-//! Move tasks: bring dead letters back.
+//! Move tasks: redrive messages from a dead-letter queue.
 
 shape! {
-    /// What `StartMessageMoveTask` takes.
+    /// Input of `StartMessageMoveTask`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
     input StartMessageMoveTaskInput {
-        /// ARN of the dead-letter queue whose messages move. Required.
+        /// ARN of the dead-letter queue to move messages from. Required.
         source_arn: opt str => "SourceArn";
-        /// ARN of the queue that gets them; by default each goes back to where it came from.
+        /// ARN of the queue to move messages to. Default: each message returns to its source queue.
         destination_arn: opt str => "DestinationArn";
-        /// Fixed rate, 1 to 500 messages a second; by default the service picks.
+        /// Fixed rate, 1 to 500 messages per second. Default: SQS chooses the rate.
         max_number_of_messages_per_second: opt i32 => "MaxNumberOfMessagesPerSecond";
     }
 }
 
 shape! {
-    /// What `StartMessageMoveTask` answers.
+    /// Output of `StartMessageMoveTask`.
     output StartMessageMoveTaskOutput {
-        /// Names the task, for cancelling it.
+        /// Handle of the task, required to cancel it.
         task_handle: opt str => "TaskHandle";
     }
 }
 
 shape! {
-    /// What `CancelMessageMoveTask` takes.
+    /// Input of `CancelMessageMoveTask`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CancelMessageMoveTask.html>
     input CancelMessageMoveTaskInput {
-        /// The task. Required.
+        /// Handle of the task. Required.
         task_handle: opt str => "TaskHandle";
     }
 }
 
 shape! {
-    /// What `CancelMessageMoveTask` answers.
+    /// Output of `CancelMessageMoveTask`.
     output CancelMessageMoveTaskOutput {
-        /// Messages moved before the cancel. Approximate.
+        /// Number of messages moved before the cancellation. Approximate.
         approximate_number_of_messages_moved: req i64 => "ApproximateNumberOfMessagesMoved";
     }
 }
 
 shape! {
-    /// What `ListMessageMoveTasks` takes.
+    /// Input of `ListMessageMoveTasks`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ListMessageMoveTasks.html>
     input ListMessageMoveTasksInput {
-        /// ARN of the queue whose messages move. Required.
+        /// ARN of the dead-letter queue. Required.
         source_arn: opt str => "SourceArn";
-        /// How many tasks at most, 1 to 10; 1 by default.
+        /// Maximum number of tasks, 1 to 10. Default: 1.
         max_results: opt i32 => "MaxResults";
     }
 }
 
 shape! {
-    /// What `ListMessageMoveTasks` answers.
+    /// Output of `ListMessageMoveTasks`.
     output ListMessageMoveTasksOutput {
         /// The tasks, newest first.
         results: opt [ListMessageMoveTasksResultEntry] => "Results";
@@ -65,23 +65,23 @@ shape! {
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ListMessageMoveTasksResultEntry.html>
     data ListMessageMoveTasksResultEntry {
-        /// Names the task; only while it runs.
+        /// Handle of the task. Present only while the task runs.
         task_handle: opt str => "TaskHandle";
         /// `RUNNING`, `COMPLETED`, `CANCELLING`, `CANCELLED` or `FAILED`.
         status: opt str => "Status";
-        /// ARN of the queue whose messages move.
+        /// ARN of the dead-letter queue.
         source_arn: opt str => "SourceArn";
-        /// ARN of the queue that gets them, when one was given.
+        /// ARN of the destination queue, if one was set.
         destination_arn: opt str => "DestinationArn";
-        /// The fixed rate, when one was given.
+        /// The fixed rate, if one was set.
         max_number_of_messages_per_second: opt i32 => "MaxNumberOfMessagesPerSecond";
-        /// Messages moved so far. Approximate.
+        /// Number of messages moved so far. Approximate.
         approximate_number_of_messages_moved: req i64 => "ApproximateNumberOfMessagesMoved";
-        /// Messages to move at the start. Approximate.
+        /// Number of messages to move when the task started. Approximate.
         approximate_number_of_messages_to_move: opt i64 => "ApproximateNumberOfMessagesToMove";
         /// Why the task failed.
         failure_reason: opt str => "FailureReason";
-        /// When the task started, in epoch milliseconds.
+        /// Start time in epoch milliseconds.
         started_timestamp: req i64 => "StartedTimestamp";
     }
 }

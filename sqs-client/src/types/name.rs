@@ -1,8 +1,8 @@
-//! Open enums of names: known values as variants, unknown ones kept as they came.
+//! Open enums: known names are variants, unknown names are kept as text.
 
-/// The text of a name that this version does not know.
+/// A name that this version does not know.
 ///
-/// Opaque on purpose, as in aws-sdk-sqs: match on `as_str()` of the enum instead.
+/// Opaque, as in aws-sdk-sqs: use `as_str()` of the enum to read it.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct UnknownVariantValue(pub(crate) String);
@@ -13,7 +13,7 @@ impl std::fmt::Display for UnknownVariantValue {
     }
 }
 
-/// Declares an open enum whose variants have the given wire names.
+/// Declares an open enum with the given variants and wire names.
 macro_rules! names {
     ($(#[$meta:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident => $wire:literal, )* }) => {
         $(#[$meta])*
@@ -21,7 +21,7 @@ macro_rules! names {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$vm])* $variant, )*
-            /// A name that this version does not know; read it with `as_str()`.
+            /// A name that this version does not know. Read it with `as_str()`.
             Unknown(crate::types::UnknownVariantValue),
         }
 
@@ -34,12 +34,12 @@ macro_rules! names {
                 }
             }
 
-            /// Every wire name that this version knows.
+            /// All known wire names.
             pub const fn values() -> &'static [&'static str] {
                 &[$( $wire ),*]
             }
 
-            /// Parses a name, refusing the ones that this version does not know.
+            /// Parses a known name.
             ///
             /// # Errors
             /// The name is not one of [`values`](Self::values).
@@ -119,13 +119,13 @@ macro_rules! names {
     };
 }
 
-/// A name was not one of the known values of its type.
+/// The name is not a known value of its type.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownVariantError(pub(crate) String);
 
 impl std::fmt::Display for UnknownVariantError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "unknown name: {:?}", self.0)
+        write!(f, "unknown name {:?}", self.0)
     }
 }
 

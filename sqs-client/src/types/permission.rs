@@ -1,15 +1,15 @@
-//! Permissions: statements of a queue's access policy.
+//! Permissions: statements in the access policy of a queue.
 
 shape! {
-    /// What `AddPermission` takes.
+    /// Input of `AddPermission`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
     input AddPermissionInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// Name of the statement, at most 80 characters. Required.
+        /// Label of the statement, at most 80 characters. Required.
         label: opt str => "Label";
-        /// The accounts that get the permission, 12 digits each. Required.
+        /// Ids of the accounts to grant the permission to, 12 digits each. Required.
         aws_account_ids: opt [String] => "AWSAccountIds";
         /// At most 7 actions, or `*`. Required.
         actions: opt [String] => "Actions";
@@ -17,23 +17,23 @@ shape! {
 }
 
 shape! {
-    /// What `AddPermission` answers: nothing.
+    /// Output of `AddPermission`. It has no members.
     output AddPermissionOutput {}
 }
 
 shape! {
-    /// What `RemovePermission` takes.
+    /// Input of `RemovePermission`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_RemovePermission.html>
     input RemovePermissionInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// Name of the statement. Required.
+        /// Label of the statement. Required.
         label: opt str => "Label";
     }
 }
 
 shape! {
-    /// What `RemovePermission` answers: nothing.
+    /// Output of `RemovePermission`. It has no members.
     output RemovePermissionOutput {}
 }

@@ -1,23 +1,23 @@
-//! Queues: create, find, list, change, purge, delete.
+//! Queues: create, get, list, configure, purge, delete.
 
 use super::QueueAttributeName;
 
 shape! {
-    /// What `CreateQueue` takes.
+    /// Input of `CreateQueue`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
     input CreateQueueInput {
-        /// 1 to 80 of `A-Za-z0-9_-`; FIFO names end in `.fifo`. Required.
+        /// 1 to 80 characters of `A-Za-z0-9_-`. Names of FIFO queues end in `.fifo`. Required.
         queue_name: opt str => "QueueName";
-        /// Attributes that differ from the defaults.
+        /// Queue attributes. The rest have their defaults.
         attributes: opt {QueueAttributeName: String} => "Attributes";
-        /// Tags for cost allocation.
+        /// Cost allocation tags.
         tags: opt {String: String} => "tags";
     }
 }
 
 shape! {
-    /// What `CreateQueue` answers.
+    /// Output of `CreateQueue`.
     output CreateQueueOutput {
         /// URL of the queue.
         queue_url: opt str => "QueueUrl";
@@ -25,7 +25,7 @@ shape! {
 }
 
 shape! {
-    /// What `DeleteQueue` takes.
+    /// Input of `DeleteQueue`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteQueue.html>
     input DeleteQueueInput {
@@ -35,12 +35,12 @@ shape! {
 }
 
 shape! {
-    /// What `DeleteQueue` answers: nothing.
+    /// Output of `DeleteQueue`. It has no members.
     output DeleteQueueOutput {}
 }
 
 shape! {
-    /// What `PurgeQueue` takes.
+    /// Input of `PurgeQueue`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_PurgeQueue.html>
     input PurgeQueueInput {
@@ -50,24 +50,24 @@ shape! {
 }
 
 shape! {
-    /// What `PurgeQueue` answers: nothing.
+    /// Output of `PurgeQueue`. It has no members.
     output PurgeQueueOutput {}
 }
 
 shape! {
-    /// What `GetQueueUrl` takes.
+    /// Input of `GetQueueUrl`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueUrl.html>
     input GetQueueUrlInput {
         /// Name of the queue. Required.
         queue_name: opt str => "QueueName";
-        /// Account of the owner, 12 digits; the caller's by default.
+        /// Account id of the owner, 12 digits. Default: the caller's account.
         queue_owner_aws_account_id: opt str => "QueueOwnerAWSAccountId";
     }
 }
 
 shape! {
-    /// What `GetQueueUrl` answers.
+    /// Output of `GetQueueUrl`.
     output GetQueueUrlOutput {
         /// URL of the queue.
         queue_url: opt str => "QueueUrl";
@@ -75,27 +75,27 @@ shape! {
 }
 
 shape! {
-    /// What `GetQueueAttributes` takes.
+    /// Input of `GetQueueAttributes`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html>
     input GetQueueAttributesInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// Names, or `All`; without any the answer is empty.
+        /// Attribute names, or `All`. Without names the output is empty.
         attribute_names: opt [QueueAttributeName] => "AttributeNames";
     }
 }
 
 shape! {
-    /// What `GetQueueAttributes` answers.
+    /// Output of `GetQueueAttributes`.
     output GetQueueAttributesOutput {
-        /// The attributes; all values are text.
+        /// The attributes. All values are text.
         attributes: opt {QueueAttributeName: String} => "Attributes";
     }
 }
 
 shape! {
-    /// What `SetQueueAttributes` takes.
+    /// Input of `SetQueueAttributes`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html>
     input SetQueueAttributesInput {
@@ -107,42 +107,42 @@ shape! {
 }
 
 shape! {
-    /// What `SetQueueAttributes` answers: nothing.
+    /// Output of `SetQueueAttributes`. It has no members.
     output SetQueueAttributesOutput {}
 }
 
 shape! {
-    /// What `ListQueues` takes.
+    /// Input of `ListQueues`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ListQueues.html>
     input ListQueuesInput {
-        /// Only queues whose names start with this.
+        /// Lists only queues whose names start with this prefix.
         queue_name_prefix: opt str => "QueueNamePrefix";
-        /// Where to go on, from the previous page.
+        /// `next_token` of the previous page.
         next_token: opt str => "NextToken";
-        /// Page size, 1 to 1,000. Without it at most 1,000 queues come and no token.
+        /// Page size, 1 to 1,000. Without it SQS returns at most 1,000 queues and no token.
         max_results: opt i32 => "MaxResults";
     }
 }
 
 shape! {
-    /// What `ListQueues` answers.
+    /// Output of `ListQueues`.
     output ListQueuesOutput {
         /// URLs of the queues.
         queue_urls: opt [String] => "QueueUrls";
-        /// Where to go on, when there is more.
+        /// Token of the next page, if there is one.
         next_token: opt str => "NextToken";
     }
 }
 
 shape! {
-    /// What `ListDeadLetterSourceQueues` takes.
+    /// Input of `ListDeadLetterSourceQueues`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ListDeadLetterSourceQueues.html>
     input ListDeadLetterSourceQueuesInput {
         /// URL of the dead-letter queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// Where to go on, from the previous page.
+        /// `next_token` of the previous page.
         next_token: opt str => "NextToken";
         /// Page size, 1 to 1,000.
         max_results: opt i32 => "MaxResults";
@@ -150,11 +150,11 @@ shape! {
 }
 
 shape! {
-    /// What `ListDeadLetterSourceQueues` answers.
+    /// Output of `ListDeadLetterSourceQueues`.
     try_output ListDeadLetterSourceQueuesOutput {
-        /// URLs of the queues whose dead letters come here.
+        /// URLs of the queues that use this queue as their dead-letter queue.
         queue_urls: req [String] => "queueUrls";
-        /// Where to go on, when there is more.
+        /// Token of the next page, if there is one.
         next_token: opt str => "NextToken";
     }
 }

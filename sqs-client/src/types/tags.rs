@@ -1,24 +1,24 @@
-//! Tags of queues.
+//! Queue tags.
 
 shape! {
-    /// What `TagQueue` takes.
+    /// Input of `TagQueue`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_TagQueue.html>
     input TagQueueInput {
         /// URL of the queue. Required.
         queue_url: opt str => "QueueUrl";
-        /// Tags to add or overwrite: keys of 1 to 128 characters, values of 0 to 256. Required.
+        /// Tags to add or overwrite. Keys have 1 to 128 characters, values 0 to 256. Required.
         tags: opt {String: String} => "Tags";
     }
 }
 
 shape! {
-    /// What `TagQueue` answers: nothing.
+    /// Output of `TagQueue`. It has no members.
     output TagQueueOutput {}
 }
 
 shape! {
-    /// What `UntagQueue` takes.
+    /// Input of `UntagQueue`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_UntagQueue.html>
     input UntagQueueInput {
@@ -30,12 +30,12 @@ shape! {
 }
 
 shape! {
-    /// What `UntagQueue` answers: nothing.
+    /// Output of `UntagQueue`. It has no members.
     output UntagQueueOutput {}
 }
 
 shape! {
-    /// What `ListQueueTags` takes.
+    /// Input of `ListQueueTags`.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ListQueueTags.html>
     input ListQueueTagsInput {
@@ -45,9 +45,9 @@ shape! {
 }
 
 shape! {
-    /// What `ListQueueTags` answers.
+    /// Output of `ListQueueTags`.
     output ListQueueTagsOutput {
-        /// The tags; absent when there are none.
+        /// The tags. `None` if there are none.
         tags: opt {String: String} => "Tags";
     }
 }

@@ -1,4 +1,4 @@
-//! What each kind of member is: its types, its getter, its setters, its value at `build` time.
+//! The code that each kind of member generates: types, getter, setters and conversion in `build`.
 
 /// Type of a member in the struct.
 macro_rules! member_type {
@@ -12,7 +12,7 @@ macro_rules! member_type {
     (req $t:ident) => { $t };
 }
 
-/// Type of a member in the builder: everything is optional until `build`.
+/// Type of a member in the builder. Every member is optional until `build`.
 macro_rules! stored_type {
     (req [$t:ident]) => { Option<Vec<$t>> };
     (req str) => { Option<String> };
@@ -20,7 +20,7 @@ macro_rules! stored_type {
     ($card:ident $t:tt) => { member_type!($card $t) };
 }
 
-/// Getter of a member, as aws-sdk-sqs gives it.
+/// Getter of a member. The signature matches aws-sdk-sqs.
 macro_rules! getter {
     ([$($m:tt)*] $f:ident opt [$t:ident]) => {
         $($m)*
@@ -38,7 +38,7 @@ macro_rules! getter {
     ([$($m:tt)*] $f:ident req $t:ident) => { $($m)* pub fn $f(&self) -> $t { self.$f } };
 }
 
-/// Parameter type of a single value: text takes anything that turns into a `String`.
+/// Parameter type of a single value. Text accepts `impl Into<String>`.
 macro_rules! param {
     (String) => { impl Into<String> };
     (str) => { impl Into<String> };
@@ -58,11 +58,11 @@ macro_rules! convert {
     };
 }
 
-/// The setter that takes a value, an element, or a key and a value; `$place` is where the builder's field lives.
+/// The setter that takes a value, an element, or a key and a value. `$place` is the path to the builder's fields.
 macro_rules! setter {
     ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident [$t:ident]) => {
         $($m)*
-        /// Appends one element; call again for more, or replace all with the `set_` form.
+        /// Appends one element. The `set_` method replaces the whole list.
         pub fn $f(mut $self, input: param!($t)) -> Self {
             crate::types::shape::push(&mut $($place)*.$f, convert!(input $t));
             $self
@@ -70,7 +70,7 @@ macro_rules! setter {
     };
     ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident {$k:ident : $v:ident}) => {
         $($m)*
-        /// Adds one entry; call again for more, or replace all with the `set_` form.
+        /// Adds one entry. The `set_` method replaces the whole map.
         pub fn $f(mut $self, k: param!($k), v: param!($v)) -> Self {
             crate::types::shape::insert(&mut $($place)*.$f, convert!(k $k), convert!(v $v));
             $self
@@ -94,7 +94,7 @@ macro_rules! builder_methods {
                 $($place)*.$f = input;
                 $self
             }
-            #[doc = concat!("What `", stringify!($f), "` has been set to so far.")]
+            #[doc = concat!("Returns the current value of `", stringify!($f), "`.")]
             pub fn [<get_ $f>](&$self) -> &stored_type!($card $t) {
                 &$($place)*.$f
             }
@@ -102,7 +102,7 @@ macro_rules! builder_methods {
     };
 }
 
-/// A member's value at `build` time, where a missing required text or list is an error.
+/// The value of a member in `build`. A missing required text or list is an error.
 macro_rules! require {
     ($value:expr, $f:ident, $name:ident, req [$t:ident]) => { require!(@missing $value, $f, $name) };
     ($value:expr, $f:ident, $name:ident, req str) => { require!(@missing $value, $f, $name) };
@@ -115,7 +115,7 @@ macro_rules! require {
     };
 }
 
-/// A member's value at `build` time, where a missing required one takes its default.
+/// The value of a member in `build`. A missing required member becomes its default.
 macro_rules! relax {
     ($value:expr, req $t:tt) => {
         $value.unwrap_or_default()

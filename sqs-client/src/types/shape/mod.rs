@@ -1,18 +1,17 @@
-//! The one macro that declares a shape: struct, getters, builder and, for inputs, the fluent builder.
+//! The macro that declares a shape: struct, getters, builder and, for inputs, the fluent builder.
 //!
-//! A field reads `name: <opt|req> <type> => "WireName"`, where the type is `str`, a scalar, `blob`,
-//! `[Element]` for a list or `{Key: Value}` for a map. JSON member names are the serde names; the
-//! names of the Query and XML forms are in [`crate::protocol`], keyed by the serde names.
+//! A field is written `name: <opt|req> <type> => "WireName"`. The type is `str`, a scalar, `blob`, `[Element]` for a
+//! list or `{Key: Value}` for a map. The serde names are the JSON member names. [`crate::protocol`] maps them to the
+//! names of the Query protocol.
 
 #[macro_use]
 mod member;
 
 use std::collections::HashMap;
 
-/// Says whether a member is left out of the encoded form.
+/// Tells whether the encoder omits a member.
 ///
-/// Services omit absent members and empty required lists alike (a batch answer has `Successful` or
-/// `Failed` or both), so encoders do the same.
+/// SQS omits absent members and empty required lists alike: a batch response has `Successful`, `Failed` or both.
 pub(crate) trait Absent {
     fn is_absent(&self) -> bool {
         false
@@ -46,9 +45,9 @@ pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>
     map.get_or_insert_default().insert(key, value);
 }
 
-/// Declares a shape. The first word says what is generated beside the struct and its builder:
-/// `input` (a fluent builder), `output` (a request id), `data` (nothing); `try_output` and `try_data`
-/// have required members, so that their `build` can fail.
+/// Declares a shape. The first word selects what is generated in addition to the struct and its builder:
+/// `input` (a fluent builder), `output` (response metadata) or `data` (nothing). `try_output` and `try_data` have
+/// required members, so their `build` returns a `Result`.
 macro_rules! shape {
     (@struct [$($extra:tt)*] [$($meta:tt)*] $name:ident {
         $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
@@ -69,13 +68,13 @@ macro_rules! shape {
         impl $name {
             $( getter!([$(#[$fm])*] $f $card $t); )*
 
-            #[doc = concat!("A builder of [`", stringify!($name), "`].")]
+            #[doc = concat!("Returns a builder of [`", stringify!($name), "`].")]
             pub fn builder() -> [<$name Builder>] {
                 [<$name Builder>]::default()
             }
         }
 
-        #[doc = concat!("Builds a [`", stringify!($name), "`].")]
+        #[doc = concat!("Builder of [`", stringify!($name), "`].")]
         #[derive(Clone, Debug, Default, PartialEq)]
         #[non_exhaustive]
         pub struct [<$name Builder>] {
@@ -93,7 +92,7 @@ macro_rules! shape {
         shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
         shape!(@sdk (Ok) $name { $( $f : $card ;)* });
         impl [<$name Builder>] {
-            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
                 $name { $( $f: relax!(self.$f, $card $t), )* }
             }
@@ -106,10 +105,10 @@ macro_rules! shape {
         shape!(@struct [] [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
         shape!(@sdk () $name { $( $f : $card ;)* });
         impl [<$name Builder>] {
-            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// A required member was not set; the error names it.
+            /// A required member is not set. The error names it.
             pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
                 Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* })
             }
@@ -132,11 +131,11 @@ macro_rules! shape {
             }
         }
         impl [<$name Builder>] {
-            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// None today: what a service requires is checked by the service, or before sending when the
-            /// client is configured to validate. The `Result` is the one of aws-sdk-sqs.
+            /// None today. SQS checks required members, and so does a client with `validate_input`. The `Result`
+            /// matches aws-sdk-sqs.
             pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
                 Ok($name { $( $f: self.$f, )* })
             }
@@ -151,7 +150,7 @@ macro_rules! shape {
     }) => { pastey::paste! {
         shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
         impl [<$name Builder>] {
-            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
                 $name { $( $f: relax!(self.$f, $card $t), )* _metadata: crate::types::ResponseMetadata::default() }
             }
@@ -163,10 +162,10 @@ macro_rules! shape {
     }) => { pastey::paste! {
         shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
         impl [<$name Builder>] {
-            #[doc = concat!("The finished [`", stringify!($name), "`].")]
+            #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// A required member was not set; the error names it.
+            /// A required member is not set. The error names it.
             pub fn build(self) -> Result<$name, aws_smithy_types::error::operation::BuildError> {
                 Ok($name { $( $f: require!(self.$f, $f, $name, $card $t), )* _metadata: crate::types::ResponseMetadata::default() })
             }
