@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_credential_types::Credentials;
 use http::header::{AUTHORIZATION, HOST, HeaderMap};
-use sqs_client::sign::{Claim, Refusal, Signable, Signer, Verifiable, verify};
+use sqs_client::sign::{Claim, VerifyError, Signable, Signer, Verifiable, verify};
 
 use crate::message;
 
@@ -58,11 +58,11 @@ fn sign_and_verify(path: &str, mut headers: HeaderMap, body: &[u8]) {
 
     // Whatever the announced hash says: it counts only for a payload that is not signed, which ours always are.
     if !headers.contains_key("x-amz-content-sha256") {
-        assert_eq!(check(path, &headers, &[body, b"!"].concat()), Err(Refusal::Mismatch));
+        assert_eq!(check(path, &headers, &[body, b"!"].concat()), Err(VerifyError::Mismatch));
     }
-    assert_eq!(check(&format!("{path}!"), &headers, body), Err(Refusal::Mismatch));
+    assert_eq!(check(&format!("{path}!"), &headers, body), Err(VerifyError::Mismatch));
     headers.insert(HOST, format!("x{}", host.trim()).parse().expect("text"));
-    assert_eq!(check(path, &headers, body), Err(Refusal::Mismatch));
+    assert_eq!(check(path, &headers, body), Err(VerifyError::Mismatch));
     headers.remove(AUTHORIZATION);
-    assert_eq!(check(path, &headers, body), Err(Refusal::Unsigned));
+    assert_eq!(check(path, &headers, body), Err(VerifyError::Unsigned));
 }

@@ -14,7 +14,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use super::attempt_log::Entry;
 use super::connector::was_never_sent;
 use crate::error::Cause;
-use crate::protocol::{DecodeError, presentable};
+use crate::protocol::{DecodeError, sanitized};
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::transport::{TransportError, TransportErrorKind};
 
@@ -31,7 +31,7 @@ where
 {
     match error {
         SdkError::ServiceError(refused) => match refused.err().code() {
-            Some(code) => Cause::Service(presentable(ServiceError {
+            Some(code) => Cause::Service(sanitized(ServiceError {
                 code: ErrorCode::from_name(code),
                 message: refused.err().message().map(str::to_owned),
             })),

@@ -1,23 +1,24 @@
-//! Which protocol a request speaks.
+//! Detects the protocol of a request.
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
 use super::{X_AMZ_TARGET, json, text_of};
 use crate::operation::Action;
 
-/// Which protocol a request speaks, and which action it asks for.
+/// The protocol of a request and, for AWS JSON, its action.
 ///
-/// AWS JSON is known by its header or media type; everything else is the Query protocol.
+/// A request with the header `X-Amz-Target` or the media type of AWS JSON uses AWS JSON. Any other request uses the Query
+/// protocol.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Detected {
-    /// AWS JSON; the error is the unknown target.
+    /// AWS JSON. `Err` contains an unknown `X-Amz-Target`.
     AwsJson(Result<Action, String>),
-    /// The Query protocol; the action is in the form.
+    /// The Query protocol. The form contains the action.
     Query,
 }
 
 impl Detected {
-    /// Looks at the headers of a request.
+    /// Detects the protocol from the headers of a request.
     pub fn from_headers(headers: &HeaderMap) -> Self {
         if let Some(target) = headers.get(X_AMZ_TARGET) {
             let target = String::from_utf8_lossy(target.as_bytes());

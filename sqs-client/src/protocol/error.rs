@@ -1,4 +1,4 @@
-//! Why something could not be encoded or decoded.
+//! Errors of encoding and decoding.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 
 use crate::service_error::{ErrorCode, ServiceError};
 
-/// A shape could not be encoded.
+/// A value cannot be encoded.
 #[derive(Clone, Debug)]
 pub struct EncodeError(Arc<str>);
 
 impl EncodeError {
-    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over is a value")]
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
     pub(super) fn new(cause: impl ToString) -> Self {
         Self(cause.to_string().into())
     }
@@ -26,24 +26,24 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// Characters of a text that came over the wire and is quoted in an error.
-const MAX_TEXT: usize = 300;
+/// Maximum characters of received text that an error quotes.
+const MAX_QUOTE: usize = 300;
 
-/// Bytes could not be decoded.
+/// Received bytes cannot be decoded.
 #[derive(Clone, Debug)]
 pub struct DecodeError(Arc<str>);
 
 impl DecodeError {
-    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over is a value")]
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
     pub(crate) fn new(cause: impl ToString) -> Self {
-        Self(cause.to_string().chars().take(MAX_TEXT).collect::<String>().into())
+        Self(cause.to_string().chars().take(MAX_QUOTE).collect::<String>().into())
     }
 
-    /// A refusal that does not say why; its body is quoted.
+    /// An error response without an error code; its body is quoted.
     pub(crate) fn no_code(media: Option<&str>, body: &[u8]) -> Self {
         let media = media.unwrap_or("unknown type");
-        let start = String::from_utf8_lossy(body.get(..MAX_TEXT).unwrap_or(body));
-        Self::new(format!("a refusal without a code, {media}: {}", start.trim()))
+        let start = String::from_utf8_lossy(body.get(..MAX_QUOTE).unwrap_or(body));
+        Self::new(format!("an error response without an error code, {media}: {}", start.trim()))
     }
 }
 
@@ -55,22 +55,22 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Characters of a code, and of a text, that an error keeps of a refusal. The longest that SQS is known to send is a refused
-/// signature with its canonical request, about 1,500.
+/// Maximum characters of the error code that an error keeps.
 const MAX_CODE: usize = 128;
+/// Maximum characters of the message that an error keeps. The longest known message of SQS, about 1,500 characters, quotes
+/// the canonical request.
 const MAX_MESSAGE: usize = 2_000;
 
-/// A refusal as errors may show it: of bounded length, and without the session token, which SQS quotes from the
-/// canonical request when it refuses a signature.
-pub(crate) fn presentable(error: ServiceError) -> ServiceError {
+/// Truncates code and message and removes the session token, which SQS quotes when it rejects a signature.
+pub(crate) fn sanitized(error: ServiceError) -> ServiceError {
     let code = match error.code {
-        ErrorCode::Other(code) => ErrorCode::Other(bounded(code, MAX_CODE)),
+        ErrorCode::Other(code) => ErrorCode::Other(truncated(code, MAX_CODE)),
         known => known,
     };
-    ServiceError { code, message: error.message.map(|text| bounded(redacted(&text), MAX_MESSAGE)) }
+    ServiceError { code, message: error.message.map(|text| truncated(redacted(&text), MAX_MESSAGE)) }
 }
 
-fn bounded(mut text: String, max: usize) -> String {
+fn truncated(mut text: String, max: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(max) {
         text.truncate(end);
         text.push('…');
@@ -96,35 +96,35 @@ fn redacted(text: &str) -> String {
     shown
 }
 
-/// Why an answer has no output.
+/// Why a response has no output.
 #[derive(Clone, Debug)]
 pub enum ResponseError {
-    /// The service refused.
+    /// The service returned an error.
     Service {
-        /// Code and text.
+        /// Code and message.
         error: ServiceError,
-        /// The id of the request.
+        /// The request id, if there is one.
         request_id: Option<String>,
     },
-    /// The answer is not one of the service.
+    /// The response is not a valid response of SQS.
     Unreadable {
         /// What is wrong with it.
         error: DecodeError,
-        /// The id of the request, when there is one.
+        /// The request id, if there is one.
         request_id: Option<String>,
     },
 }
 
 impl ResponseError {
-    /// A refusal; or an answer that says neither yes nor no, which is quoted.
-    pub(super) fn refusal(
+    /// A service error, or an unreadable error response, of which the message quotes the start.
+    pub(super) fn from_service(
         error: Option<ServiceError>,
         request_id: Option<String>,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Self {
         if let Some(error) = error {
-            return Self::Service { error: presentable(error), request_id };
+            return Self::Service { error: sanitized(error), request_id };
         }
         let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
         Self::unreadable(DecodeError::no_code(media, body), request_id)
@@ -139,23 +139,23 @@ impl ResponseError {
 mod tests {
     use super::*;
 
-    fn shown(code: &str, text: &str) -> ServiceError {
-        presentable(ServiceError::new(ErrorCode::from_name(code), text))
+    fn sanitized_error(code: &str, text: &str) -> ServiceError {
+        sanitized(ServiceError::new(ErrorCode::from_name(code), text))
     }
 
     #[test]
-    fn codes_and_texts_of_refusals_are_cut() {
-        let error = shown(&"C".repeat(1_000_000), &"ü".repeat(1_000_000));
+    fn long_codes_and_messages_are_truncated() {
+        let error = sanitized_error(&"C".repeat(1_000_000), &"ü".repeat(1_000_000));
         assert_eq!(error.code, ErrorCode::Other("C".repeat(MAX_CODE) + "…"));
         assert_eq!(error.message, Some("ü".repeat(MAX_MESSAGE) + "…"));
     }
 
     #[test]
-    fn session_tokens_in_texts_are_redacted() {
-        let nested = shown("SignatureDoesNotMatch", &"x-amz-security-token:".repeat(3));
+    fn session_tokens_in_messages_are_redacted() {
+        let nested = sanitized_error("SignatureDoesNotMatch", &"x-amz-security-token:".repeat(3));
         assert_eq!(nested.message.as_deref(), Some("x-amz-security-token:[redacted]"));
         let text = "host:h\nX-Amz-Security-Token:SECRET/+=\nx-amz-date:1 x-amz-security-token:SECRET\\nrest";
-        let message = shown("SignatureDoesNotMatch", text).message.expect("kept");
+        let message = sanitized_error("SignatureDoesNotMatch", text).message.expect("kept");
         assert_eq!(
             message,
             "host:h\nX-Amz-Security-Token:[redacted]\nx-amz-date:1 x-amz-security-token:[redacted]\\nrest"

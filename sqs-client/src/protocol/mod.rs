@@ -1,16 +1,16 @@
-//! The two protocols of the service, each in both directions.
+//! The two protocols of SQS, AWS JSON and Query, for clients and servers.
 //!
-//! Users of a [`Client`](crate::Client) need [`Protocol`] alone, for [`Builder::protocol`](crate::config::Builder::protocol). The
-//! rest is for those who write a service, a proxy or a test double: [`Detected`] says what a request speaks.
+//! To use a [`Client`](crate::Client), you need only [`Protocol`], for [`Builder::protocol`](crate::config::Builder::protocol).
+//! The rest is for servers, proxies and test doubles. [`Detected`] is the protocol of a received request.
 //!
 //! ```text
 //! client  Input  -> encode_request  -> bytes -> decode_request  -> Input   server
 //! client  Output <- decode_response <- bytes <- encode_response <- Output  server
 //! ```
 //!
-//! A shape is declared once, in [`types`](crate::types). AWS JSON comes from its serde impls. The form and the
-//! XML of the Query protocol come from the same impls, through one generic serializer (`walk`) and one generic
-//! deserializer (`read`), with the table in `names` for what is called differently there.
+//! Each shape is declared once, in [`types`](crate::types), with serde impls for AWS JSON. The forms and XML of the Query
+//! protocol use the same impls: `walk` is a generic serializer, `read` a generic deserializer, and `names` maps the member
+//! names that differ.
 //!
 //! ```
 //! use sqs_client::operation::get_queue_url::GetQueueUrlInput;
@@ -28,11 +28,11 @@ mod error;
 mod json;
 mod json_write;
 mod names;
-mod not_a_shape;
 mod objects;
 mod query;
 mod read;
 mod tree;
+mod unsupported;
 mod walk;
 mod xml;
 
@@ -45,7 +45,7 @@ use crate::types::HasMetadata;
 
 pub use detect::Detected;
 #[cfg(feature = "aws-sdk-sqs")]
-pub(crate) use error::presentable;
+pub(crate) use error::sanitized;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
 
@@ -56,17 +56,17 @@ const X_AMZN_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype"
 const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
 
-/// How requests and answers are written.
+/// The encoding of requests and responses.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Protocol {
-    /// AWS JSON 1.0, which all current SDKs speak.
+    /// AWS JSON 1.0. All current AWS SDKs use it.
     #[default]
     AwsJson,
-    /// The older Query protocol: forms in, XML out. Some compatible services speak only this one.
+    /// The older Query protocol: form requests and XML responses. Some compatible services support only this one.
     Query,
 }
 
-/// An encoded request: what is not yet there are host, date and signature.
+/// An encoded request without host, date and signature.
 #[derive(Clone, Debug)]
 pub struct EncodedRequest {
     /// Content type and, for AWS JSON, the action.
@@ -75,12 +75,12 @@ pub struct EncodedRequest {
     pub body: Bytes,
 }
 
-/// An encoded answer.
+/// An encoded response.
 #[derive(Clone, Debug)]
 pub struct EncodedResponse {
     /// HTTP status.
     pub status: u16,
-    /// Content type, request id and, for refusals in AWS JSON, the code of the Query protocol.
+    /// Content type and request id. Errors in AWS JSON also have the query code.
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
@@ -90,7 +90,7 @@ impl Protocol {
     /// Encodes a request.
     ///
     /// # Errors
-    /// None for the shapes of this crate.
+    /// None for the types of this crate.
     pub fn encode_request<I: Input>(self, input: &I) -> Result<EncodedRequest, EncodeError> {
         let mut headers = HeaderMap::with_capacity(8);
         let body = match self {
@@ -111,8 +111,7 @@ impl Protocol {
         Ok(EncodedRequest { headers, body: body.into() })
     }
 
-    /// Decodes a request in AWS JSON, or in the Query protocol when the form is in the body. For forms that are
-    /// (also) in the URL, use [`Form`].
+    /// Decodes the body of a request. If a form is in the URL, use [`Form`].
     ///
     /// # Errors
     /// The body cannot be parsed, or a member has the wrong type.
@@ -123,10 +122,10 @@ impl Protocol {
         }
     }
 
-    /// Encodes an answer.
+    /// Encodes a successful response.
     ///
     /// # Errors
-    /// None for the shapes of this crate.
+    /// None for the types of this crate.
     pub fn encode_response<O: Operation>(
         self,
         output: &O::Output,
@@ -139,7 +138,7 @@ impl Protocol {
         Ok(EncodedResponse { status: 200, headers: self.response_headers(request_id), body: body.into() })
     }
 
-    /// Encodes a refusal.
+    /// Encodes an error response.
     pub fn encode_error(self, error: &ServiceError, request_id: &str) -> EncodedResponse {
         let mut headers = self.response_headers(request_id);
         let body = match self {
@@ -163,19 +162,19 @@ impl Protocol {
         headers
     }
 
-    /// Decodes the answer to a request of this protocol.
+    /// Decodes the response to a request of this protocol.
     ///
     /// # Errors
-    /// [`ResponseError::Service`] for a refusal, [`ResponseError::Unreadable`] for anything that is not an
-    /// answer of the service: a page of a proxy, a cut body.
+    /// [`ResponseError::Service`] for an error response. [`ResponseError::Unreadable`] for anything else, such as the error
+    /// page of a proxy or a truncated body.
     pub fn decode_response<O: Operation>(
         self,
         status: u16,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Result<O::Output, ResponseError> {
-        if let Some(missing) = missing_bytes(headers, body) {
-            return Err(ResponseError::unreadable(DecodeError::new(missing), request_id(headers)));
+        if let Some(truncation) = truncation(headers, body) {
+            return Err(ResponseError::unreadable(DecodeError::new(truncation), request_id(headers)));
         }
         match self {
             Self::AwsJson => decode_json::<O>(status, headers, body),
@@ -193,7 +192,7 @@ fn decode_json<O: Operation>(
     if !is_success(status) {
         let code = text_of(headers, &X_AMZN_QUERY_ERROR).or_else(|| text_of(headers, &X_AMZN_ERROR_TYPE));
         let error = json::read_error(code, body);
-        return Err(ResponseError::refusal(error, request_id, headers, body));
+        return Err(ResponseError::from_service(error, request_id, headers, body));
     }
     with_request_id(json::read_output::<O>(body), request_id)
 }
@@ -203,17 +202,17 @@ fn decode_xml<O: Operation>(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<O::Output, ResponseError> {
-    let in_header = request_id(headers);
+    let header_id = request_id(headers);
     let document = xml::Document::parse(body).map_err(|error| {
         if is_success(status) {
-            ResponseError::unreadable(error, in_header.clone())
+            ResponseError::unreadable(error, header_id.clone())
         } else {
-            ResponseError::refusal(None, in_header.clone(), headers, body)
+            ResponseError::from_service(None, header_id.clone(), headers, body)
         }
     })?;
-    let request_id = in_header.or_else(|| document.request_id().map(str::to_owned));
+    let request_id = header_id.or_else(|| document.request_id().map(str::to_owned));
     if !is_success(status) {
-        return Err(ResponseError::refusal(document.error(), request_id, headers, body));
+        return Err(ResponseError::from_service(document.error(), request_id, headers, body));
     }
     with_request_id(document.read::<O>(), request_id)
 }
@@ -235,10 +234,10 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// Transports of HTTP notice a cut body by themselves; this is for those that do not.
-fn missing_bytes(headers: &HeaderMap, body: &[u8]) -> Option<String> {
-    let announced: usize = text_of(headers, &CONTENT_LENGTH)?.parse().ok()?;
-    (body.len() < announced).then(|| format!("the answer ends after {} of {announced} bytes", body.len()))
+/// Detects truncated bodies, for transports that do not.
+fn truncation(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    let expected: usize = text_of(headers, &CONTENT_LENGTH)?.parse().ok()?;
+    (body.len() < expected).then(|| format!("the response ends after {} of {expected} bytes", body.len()))
 }
 
 fn request_id(headers: &HeaderMap) -> Option<String> {
@@ -249,7 +248,7 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Header text from our own tables and ids; anything else shows as `?`.
+/// A header value. Text that is not allowed in a header becomes `?`.
 fn ascii(text: String) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("?"))
 }

@@ -1,22 +1,22 @@
-//! How members are called in the Query and XML forms, where that differs from the model's names.
+//! Member names of the Query protocol that differ from those of AWS JSON.
 //!
-//! Both forms are *flattened*: a list is the repeated (XML) or numbered (form) singular name, and a map is
-//! such a list of key and value pairs. The model defines the 36 rows below; every other member has its own name.
+//! Lists and maps are *flattened*: XML repeats the singular name of a list, a form numbers it. A map is a list of key and
+//! value pairs. The service model defines the names below; all other members keep their JSON names.
 
-/// What a member looks like in the Query and XML forms.
+/// The names of a member in forms and XML.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct WireName {
     pub(super) name: &'static str,
-    /// Names of key and value, for maps.
-    pub(super) pair: (&'static str, &'static str),
+    /// Names of key and value in a map entry.
+    pub(super) key_value: (&'static str, &'static str),
 }
 
 const NAME_VALUE: (&str, &str) = ("Name", "Value");
 const KEY_VALUE: (&str, &str) = ("Key", "Value");
 
-/// The wire form of `member` of `shape`.
+/// The names of `member` of `shape`.
 pub(super) fn wire_name(shape: &str, member: &'static str) -> WireName {
-    let (name, pair) = match (shape, member) {
+    let (name, key_value) = match (shape, member) {
         (
             "CreateQueueInput" | "SetQueueAttributesInput" | "GetQueueAttributesOutput" | "Message",
             "Attributes",
@@ -63,5 +63,5 @@ pub(super) fn wire_name(shape: &str, member: &'static str) -> WireName {
         ("ListMessageMoveTasksOutput", "Results") => ("ListMessageMoveTasksResultEntry", NAME_VALUE),
         (_, member) => (member, NAME_VALUE),
     };
-    WireName { name, pair }
+    WireName { name, key_value }
 }

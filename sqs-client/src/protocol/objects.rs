@@ -1,32 +1,32 @@
-//! Shapes are read from JSON objects alone: what serde derives would also read their members by position from an
-//! array, which no service takes.
+//! Rejects JSON arrays where a shape is expected. The impls that serde derives would read members by position from an
+//! array; SQS does not.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A deserializer, a visitor, an access or a seed, which passes itself on to all that is below.
-pub(super) struct Objects<T>(pub(super) T);
+/// Wraps a deserializer, visitor, access or seed, and all nested ones.
+pub(super) struct ObjectsOnly<T>(pub(super) T);
 
 macro_rules! forward {
     ($($method:ident($($name:ident: $type:ty),*))*) => {
         $( fn $method<V: Visitor<'de>>(self, $($name: $type,)* visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$method($($name,)* Objects(visitor))
+            self.0.$method($($name,)* ObjectsOnly(visitor))
         } )*
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Objects<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectsOnly<D> {
     type Error = D::Error;
 
-    /// The one that differs: no visitor of a map is asked about a sequence.
+    /// Reads a struct as a map, so that sequences are rejected. All other methods only forward.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Objects(visitor))
+        self.0.deserialize_map(ObjectsOnly(visitor))
     }
 
     forward! {
@@ -53,7 +53,7 @@ macro_rules! visit {
     };
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Objects<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for ObjectsOnly<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,35 +75,35 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Objects<V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(Objects(deserializer))
+        self.0.visit_some(ObjectsOnly(deserializer))
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.0.visit_newtype_struct(Objects(deserializer))
+        self.0.visit_newtype_struct(ObjectsOnly(deserializer))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Objects(elements))
+        self.0.visit_seq(ObjectsOnly(elements))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Objects(entries))
+        self.0.visit_map(ObjectsOnly(entries))
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Objects<S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for ObjectsOnly<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
-        self.0.deserialize(Objects(deserializer))
+        self.0.deserialize(ObjectsOnly(deserializer))
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Objects<A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ObjectsOnly<A> {
     type Error = A::Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
-        self.0.next_element_seed(Objects(seed))
+        self.0.next_element_seed(ObjectsOnly(seed))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -111,15 +111,15 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Objects<A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Objects<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for ObjectsOnly<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        self.0.next_key_seed(Objects(seed))
+        self.0.next_key_seed(ObjectsOnly(seed))
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
-        self.0.next_value_seed(Objects(seed))
+        self.0.next_value_seed(ObjectsOnly(seed))
     }
 
     fn size_hint(&self) -> Option<usize> {

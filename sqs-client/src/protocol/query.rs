@@ -13,14 +13,14 @@ use super::tree::Node;
 use super::walk::{Sink, walk};
 use crate::operation::{Action, Input, Operation};
 
-/// API version that requests name.
+/// API version.
 pub(super) const VERSION: &str = "2012-11-05";
-/// Parameters that one request may have; the largest legal request has fewer than 1,000.
+/// Maximum number of parameters in a request. The largest valid one has fewer than 1,000.
 const MAX_PARAMETERS: usize = 10_000;
-/// Levels that one parameter name may have; the deepest legal one has seven.
+/// Maximum levels of a parameter name. The deepest valid one has seven.
 const MAX_DEPTH: usize = 12;
-/// What stays as it is in a form value (RFC 3986, unreserved).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Escapes all characters of a form value except the unreserved ones of RFC 3986.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Encodes a request body.
 pub(super) fn encode<I: Input>(input: &I) -> Result<Vec<u8>, super::EncodeError> {
@@ -51,7 +51,7 @@ impl Sink for FormSink {
         self.form.push('&');
         self.form.push_str(&self.path);
         self.form.push('=');
-        self.form.extend(utf8_percent_encode(text, ENCODED));
+        self.form.extend(utf8_percent_encode(text, ESCAPED));
     }
 
     fn leave(&mut self, name: &str) {
@@ -70,21 +70,21 @@ pub struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Parses `application/x-www-form-urlencoded` text, from a body or from the query of a URL.
+    /// Parses `application/x-www-form-urlencoded` text from a body or from the query of a URL.
     ///
     /// # Errors
-    /// Too many parameters, names with too many levels, or text that is not UTF-8 after decoding.
+    /// More than 10,000 parameters, a name with more than 12 levels, or decoded text that is not UTF-8.
     pub fn parse(text: &'a [u8]) -> Result<Self, DecodeError> {
         let mut parameters = Vec::new();
         for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
             if parameters.len() == MAX_PARAMETERS {
-                return Err(DecodeError::new(format!("more than {MAX_PARAMETERS} parameters")));
+                return Err(DecodeError::new(format!("the form has more than {MAX_PARAMETERS} parameters")));
             }
             let equals = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
             let (name, value) = pair.split_at(equals);
             parameters.push((decode_text(name)?, decode_text(value.get(1..).unwrap_or_default())?));
         }
-        // Sorted by level, parameters of one prefix are neighbours, so that each finds its node at the end.
+        // Sorting by levels puts parameters with the same prefix side by side, so `insert` checks only the last node.
         parameters.sort_by(|(a, _), (b, _)| a.split('.').cmp(b.split('.')));
         let mut root = Node::default();
         for (name, value) in parameters {
@@ -93,12 +93,12 @@ impl<'a> Form<'a> {
         Ok(Self { root })
     }
 
-    /// A parameter without levels, such as `Action`.
+    /// The value of a parameter without levels, such as `Action`.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.root.child(name).map(|node| node.text.as_ref())
     }
 
-    /// The action that the form names.
+    /// The action of the form. `Err` contains an unknown name.
     pub fn action(&self) -> Option<Result<Action, &str>> {
         let name = self.get("Action")?;
         Some(Action::from_name(name).ok_or(name))
@@ -107,7 +107,7 @@ impl<'a> Form<'a> {
     /// Reads the input of an operation.
     ///
     /// # Errors
-    /// A parameter does not have the type of its member.
+    /// The type of a parameter does not match its member.
     pub fn read<I: Input>(&self) -> Result<I, DecodeError> {
         read(&self.root).map_err(DecodeError::new)
     }

@@ -1,8 +1,8 @@
-//! What the parsers of both flattened forms make: a tree of named nodes, from which shapes are read.
+//! A tree of named nodes. The form and XML parsers produce it; shapes are deserialized from it.
 
 use std::borrow::Cow;
 
-/// An XML element, or all form parameters under one prefix.
+/// An XML element, or all form parameters with the same prefix.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Node<'a> {
     pub(super) text: Cow<'a, str>,
@@ -10,20 +10,20 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The first member of that name.
+    /// The first member with this name.
     pub(super) fn child(&self, name: &str) -> Option<&Node<'a>> {
         self.children(name).next()
     }
 
-    /// All members of that name.
+    /// All members with this name.
     pub(super) fn children<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n Node<'a>> {
         self.members.iter().filter(move |(n, _)| n == name).map(|(_, node)| node)
     }
 
-    /// Elements of the list or map that these nodes are.
+    /// The elements of a list or map.
     ///
-    /// XML repeats the element. A form numbers it (`X.1`, `X.2`; numbers need not be dense), and servers of the
-    /// field also take the unflattened `X.member.1` and `X.entry.1`, and a single value without a number.
+    /// XML repeats the element. A form numbers it: `X.1`, `X.2`, gaps are allowed. Also accepts the unflattened `X.member.1`
+    /// and `X.entry.1` and a single value without a number, as other SQS-compatible servers do.
     pub(super) fn elements<'n>(nodes: &[&'n Node<'a>]) -> Vec<&'n Node<'a>> {
         let [node] = nodes else { return nodes.to_vec() };
         if let [(name, inner)] = node.members.as_slice()
@@ -40,7 +40,7 @@ impl<'a> Node<'a> {
         numbered.into_iter().map(|(_, child)| child).collect()
     }
 
-    /// Neither text nor members.
+    /// Whether the node has neither text nor members.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.members.is_empty()
     }

@@ -1,206 +1,213 @@
-//! One serializer for both flattened forms: it walks a shape and tells a sink what it meets.
+//! Serializes shapes to a sink, for both forms and XML.
 
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
 use super::names::{WireName, wire_name};
-use super::not_a_shape::{NotAShape, not_in_the_model};
+use super::unsupported::{UnsupportedType, unsupported_types};
 
-/// Writes members of a flattened form: a form sink keeps a path, an XML sink opens elements.
+/// Writes members. The form sink keeps a path of names; the XML sink writes elements.
 pub(super) trait Sink {
-    /// A member begins; list elements and map entries carry their number, from 1.
+    /// Begins a member. List elements and map entries have a number, from 1.
     fn enter(&mut self, name: &str, index: Option<usize>);
-    /// The text of a member.
+    /// Writes the text of a member.
     fn text(&mut self, text: &str);
-    /// The member that was entered last ends.
+    /// Ends the current member.
     fn leave(&mut self, name: &str);
 }
 
-/// Serializes `shape`, a struct of the model, into `sink`.
-pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), NotAShape> {
-    shape.serialize(Place { walk: &mut Walk { sink, last_list: ("", 0) }, at: None })
+/// Serializes `shape` to `sink`.
+pub(super) fn walk(shape: &impl Serialize, sink: &mut impl Sink) -> Result<(), UnsupportedType> {
+    shape.serialize(ValueSerializer { state: &mut State { sink, last_list: ("", 0) }, member: None })
 }
 
-/// What all places of one shape share.
-struct Walk<'s, S> {
+/// State of the serialization of one shape.
+struct State<'s, S> {
     sink: &'s mut S,
-    /// Name of the latest list and how many elements it has: two members of a receive share one name, and
-    /// the second goes on counting where the first stopped.
+    /// Name and length of the latest list. Two lists of `ReceiveMessageInput` share one name; the second continues the
+    /// numbering of the first.
     last_list: (&'static str, usize),
 }
 
-/// Where the next value goes.
+/// The name and number of a member.
 #[derive(Clone, Copy)]
-struct At {
+struct Member {
     wire: WireName,
     index: Option<usize>,
 }
 
-/// A serializer of one value.
-struct Place<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
-    /// `None` for the outermost struct, which has no name of its own.
-    at: Option<At>,
+/// Serializes one value.
+struct ValueSerializer<'w, 's, S> {
+    state: &'w mut State<'s, S>,
+    /// `None` for the outermost struct, which has no name.
+    member: Option<Member>,
 }
 
-impl<S: Sink> Place<'_, '_, S> {
+impl<S: Sink> ValueSerializer<'_, '_, S> {
     fn leaf(self, text: &str) {
-        if let Some(At { wire, index }) = self.at {
-            self.walk.sink.enter(wire.name, index);
-            self.walk.sink.text(text);
-            self.walk.sink.leave(wire.name);
+        if let Some(Member { wire, index }) = self.member {
+            self.state.sink.enter(wire.name, index);
+            self.state.sink.text(text);
+            self.state.sink.leave(wire.name);
         }
     }
 }
 
 macro_rules! leaves {
     ($($method:ident $type:ty),*) => {
-        $( fn $method(self, value: $type) -> Result<(), NotAShape> {
+        $( fn $method(self, value: $type) -> Result<(), UnsupportedType> {
             self.leaf(&value.to_string());
             Ok(())
         } )*
     };
 }
 
-impl<'w, 's, S: Sink> Serializer for Place<'w, 's, S> {
+impl<'w, 's, S: Sink> Serializer for ValueSerializer<'w, 's, S> {
     type Ok = ();
-    type Error = NotAShape;
+    type Error = UnsupportedType;
     type SerializeSeq = List<'w, 's, S>;
-    type SerializeTuple = Impossible<(), NotAShape>;
-    type SerializeTupleStruct = Impossible<(), NotAShape>;
-    type SerializeTupleVariant = Impossible<(), NotAShape>;
+    type SerializeTuple = Impossible<(), UnsupportedType>;
+    type SerializeTupleStruct = Impossible<(), UnsupportedType>;
+    type SerializeTupleVariant = Impossible<(), UnsupportedType>;
     type SerializeMap = Map<'w, 's, S>;
     type SerializeStruct = Struct<'w, 's, S>;
-    type SerializeStructVariant = Impossible<(), NotAShape>;
+    type SerializeStructVariant = Impossible<(), UnsupportedType>;
 
     leaves!(serialize_bool bool, serialize_i32 i32, serialize_i64 i64);
 
-    fn serialize_str(self, value: &str) -> Result<(), NotAShape> {
+    fn serialize_str(self, value: &str) -> Result<(), UnsupportedType> {
         self.leaf(value);
         Ok(())
     }
 
-    fn serialize_none(self) -> Result<(), NotAShape> {
+    fn serialize_none(self) -> Result<(), UnsupportedType> {
         Ok(())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotAShape> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), UnsupportedType> {
         value.serialize(self)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<List<'w, 's, S>, NotAShape> {
-        let wire = self.at.map(|at| at.wire).unwrap_or_default();
-        if self.walk.last_list.0 != wire.name {
-            self.walk.last_list = (wire.name, 0);
+    fn serialize_seq(self, _: Option<usize>) -> Result<List<'w, 's, S>, UnsupportedType> {
+        let wire = self.member.map(|member| member.wire).unwrap_or_default();
+        if self.state.last_list.0 != wire.name {
+            self.state.last_list = (wire.name, 0);
         }
-        let count = self.walk.last_list.1;
-        Ok(List { walk: self.walk, wire, count })
+        let count = self.state.last_list.1;
+        Ok(List { state: self.state, wire, count })
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Map<'w, 's, S>, NotAShape> {
-        let wire = self.at.map(|at| at.wire).unwrap_or_default();
-        Ok(Map { walk: self.walk, wire, count: 0 })
+    fn serialize_map(self, _: Option<usize>) -> Result<Map<'w, 's, S>, UnsupportedType> {
+        let wire = self.member.map(|member| member.wire).unwrap_or_default();
+        Ok(Map { state: self.state, wire, count: 0 })
     }
 
-    fn serialize_struct(self, shape: &'static str, _: usize) -> Result<Struct<'w, 's, S>, NotAShape> {
-        if let Some(At { wire, index }) = self.at {
-            self.walk.sink.enter(wire.name, index);
+    fn serialize_struct(self, shape: &'static str, _: usize) -> Result<Struct<'w, 's, S>, UnsupportedType> {
+        if let Some(Member { wire, index }) = self.member {
+            self.state.sink.enter(wire.name, index);
         }
-        // Lists of two structs of one shape have the same name and nothing else in common.
-        self.walk.last_list = ("", 0);
-        Ok(Struct { walk: self.walk, at: self.at, shape })
+        // Lists in different structs are numbered separately.
+        self.state.last_list = ("", 0);
+        Ok(Struct { state: self.state, member: self.member, shape })
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), NotAShape> {
+    ) -> Result<(), UnsupportedType> {
         value.serialize(self)
     }
 
-    not_in_the_model!();
+    unsupported_types!();
 }
 
-/// A list: one numbered member per element.
+/// Serializes a list: one numbered member per element.
 struct List<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
+    state: &'w mut State<'s, S>,
     wire: WireName,
     count: usize,
 }
 
 impl<S: Sink> ser::SerializeSeq for List<'_, '_, S> {
     type Ok = ();
-    type Error = NotAShape;
+    type Error = UnsupportedType;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), UnsupportedType> {
         self.count += 1;
-        value.serialize(Place { walk: self.walk, at: Some(At { wire: self.wire, index: Some(self.count) }) })
+        value.serialize(ValueSerializer {
+            state: self.state,
+            member: Some(Member { wire: self.wire, index: Some(self.count) }),
+        })
     }
 
-    fn end(self) -> Result<(), NotAShape> {
-        self.walk.last_list = (self.wire.name, self.count);
+    fn end(self) -> Result<(), UnsupportedType> {
+        self.state.last_list = (self.wire.name, self.count);
         Ok(())
     }
 }
 
-/// A map: one numbered member per entry, with a key and a value in it.
+/// Serializes a map: one numbered member per entry, with key and value.
 struct Map<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
+    state: &'w mut State<'s, S>,
     wire: WireName,
     count: usize,
 }
 
 impl<S: Sink> Map<'_, '_, S> {
-    fn half<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NotAShape> {
-        let at = At { wire: WireName { name, ..WireName::default() }, index: None };
-        value.serialize(Place { walk: self.walk, at: Some(at) })
+    fn member<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), UnsupportedType> {
+        let member = Member { wire: WireName { name, ..WireName::default() }, index: None };
+        value.serialize(ValueSerializer { state: self.state, member: Some(member) })
     }
 }
 
 impl<S: Sink> ser::SerializeMap for Map<'_, '_, S> {
     type Ok = ();
-    type Error = NotAShape;
+    type Error = UnsupportedType;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotAShape> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), UnsupportedType> {
         self.count += 1;
-        self.walk.sink.enter(self.wire.name, Some(self.count));
-        self.half(self.wire.pair.0, key)
+        self.state.sink.enter(self.wire.name, Some(self.count));
+        self.member(self.wire.key_value.0, key)
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotAShape> {
-        self.half(self.wire.pair.1, value)?;
-        self.walk.sink.leave(self.wire.name);
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), UnsupportedType> {
+        self.member(self.wire.key_value.1, value)?;
+        self.state.sink.leave(self.wire.name);
         Ok(())
     }
 
-    fn end(self) -> Result<(), NotAShape> {
+    fn end(self) -> Result<(), UnsupportedType> {
         Ok(())
     }
 }
 
-/// A struct: its members.
+/// Serializes the members of a struct.
 struct Struct<'w, 's, S> {
-    walk: &'w mut Walk<'s, S>,
-    at: Option<At>,
+    state: &'w mut State<'s, S>,
+    member: Option<Member>,
     shape: &'static str,
 }
 
 impl<S: Sink> ser::SerializeStruct for Struct<'_, '_, S> {
     type Ok = ();
-    type Error = NotAShape;
+    type Error = UnsupportedType;
 
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         member: &'static str,
         value: &T,
-    ) -> Result<(), NotAShape> {
+    ) -> Result<(), UnsupportedType> {
         let wire = wire_name(self.shape, member);
-        value.serialize(Place { walk: self.walk, at: Some(At { wire, index: None }) })
+        value.serialize(ValueSerializer { state: self.state, member: Some(Member { wire, index: None }) })
     }
 
-    fn end(self) -> Result<(), NotAShape> {
-        if let Some(At { wire, .. }) = self.at {
-            self.walk.sink.leave(wire.name);
+    fn end(self) -> Result<(), UnsupportedType> {
+        if let Some(Member { wire, .. }) = self.member {
+            self.state.sink.leave(wire.name);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The XML answers of the Query protocol.
+//! The XML responses of the Query protocol.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-making-api-requests-xml.html>
 
@@ -15,15 +15,15 @@ use crate::operation::{Action, Operation};
 use crate::service_error::{ErrorCode, ServiceError};
 
 const NAMESPACE: &str = "http://queue.amazonaws.com/doc/2012-11-05/";
-/// Elements within elements; the deepest legal answer has seven.
+/// Maximum nesting of elements. The deepest valid response has seven levels.
 const MAX_DEPTH: usize = 32;
-/// Elements that one answer may have; the largest legal one has about 1,000. `<a/>` takes 4 bytes here and up to 400
-/// in the tree.
+/// Maximum number of elements in a response. The largest valid one has about 1,000. Limits memory: `<a/>` is 4 bytes on
+/// the wire and up to 400 in the tree.
 const MAX_ELEMENTS: usize = 50_000;
-/// Bytes of a request id; a UUID has 36.
+/// Maximum bytes of a request id. A UUID has 36.
 const MAX_REQUEST_ID: usize = 256;
 
-/// Encodes an answer.
+/// Encodes a successful response.
 pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Result<Vec<u8>, EncodeError> {
     let action = O::ACTION;
     let (response, result) = (format!("{action}Response"), format!("{action}Result"));
@@ -46,7 +46,7 @@ pub(super) fn encode<O: Operation>(output: &O::Output, request_id: &str) -> Resu
     Ok(sink.0.into_bytes())
 }
 
-/// Encodes a refusal.
+/// Encodes an error response.
 pub(super) fn encode_error(error: &ServiceError, request_id: &str) -> Vec<u8> {
     let mut sink = XmlSink(format!("<?xml version=\"1.0\"?><ErrorResponse xmlns=\"{NAMESPACE}\"><Error>"));
     sink.member("Type", error.code.fault().as_str());
@@ -87,7 +87,7 @@ impl Sink for XmlSink {
                 Some(b'<') => "&lt;",
                 Some(b'>') => "&gt;",
                 Some(b'"') => "&quot;",
-                // Parsers fold a bare CR into LF; a character reference survives.
+                // XML parsers convert a literal CR to LF, but keep a character reference.
                 _ => "&#xD;",
             });
             rest = special.get(1..).unwrap_or_default();
@@ -102,14 +102,14 @@ impl Sink for XmlSink {
     }
 }
 
-/// A parsed answer: the name of the outermost element and what is in it.
+/// A parsed response: the name and content of the root element.
 pub(super) struct Document<'a> {
     name: Cow<'a, str>,
     root: Node<'a>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses an answer of any kind.
+    /// Parses a success or error response.
     pub(super) fn parse(body: &'a [u8]) -> Result<Self, DecodeError> {
         let text = std::str::from_utf8(body).map_err(DecodeError::new)?;
         let mut reader = Reader::from_str(text);
@@ -121,10 +121,14 @@ impl<'a> Document<'a> {
                 Event::Start(start) => {
                     elements += 1;
                     if elements > MAX_ELEMENTS {
-                        return Err(DecodeError::new(format!("there are more than {MAX_ELEMENTS} elements")));
+                        return Err(DecodeError::new(format!(
+                            "the response has more than {MAX_ELEMENTS} XML elements"
+                        )));
                     }
                     if open.len() > MAX_DEPTH {
-                        return Err(DecodeError::new(format!("elements are nested deeper than {MAX_DEPTH}")));
+                        return Err(DecodeError::new(format!(
+                            "the XML elements of the response are nested deeper than {MAX_DEPTH} levels"
+                        )));
                     }
                     let name = start.local_name().as_ref().to_owned();
                     open.push((Cow::Owned(name), Node::default()));
@@ -143,10 +147,10 @@ impl<'a> Document<'a> {
             }
         }
         let Some((_, document)) = open.pop().filter(|_| open.is_empty()) else {
-            return Err(DecodeError::new("the XML ends within an element"));
+            return Err(DecodeError::new("the XML ends inside an element"));
         };
         let Ok([(name, root)]) = <[_; 1]>::try_from(document.members) else {
-            return Err(DecodeError::new("the body is not one XML element"));
+            return Err(DecodeError::new("the body is not an XML document with one root element"));
         };
         Ok(Self { name, root })
     }
@@ -164,10 +168,10 @@ impl<'a> Document<'a> {
         if self.name == format!("{action}Response") {
             return Ok(());
         }
-        Err(DecodeError::new(format!("expected the element {action}Response, found {}", self.name)))
+        Err(DecodeError::new(format!("expected the XML element {action}Response, found {}", self.name)))
     }
 
-    /// Reads a refusal, when the document is one.
+    /// Reads the error if the document is an error response.
     pub(super) fn error(&self) -> Option<ServiceError> {
         let Some(error) = self.root.child("Error") else {
             return self.bare_error();
@@ -177,13 +181,13 @@ impl<'a> Document<'a> {
         Some(ServiceError { code: ErrorCode::from_name(code.text.trim()), message })
     }
 
-    /// The queue URL of a request without an action answers with the code as the only element.
+    /// A request to a queue URL without an action gets a document whose root element is the error code.
     fn bare_error(&self) -> Option<ServiceError> {
         let code = ErrorCode::from_name(&self.name);
         (!matches!(code, ErrorCode::Other(_))).then_some(ServiceError::bare(code))
     }
 
-    /// The request id, which answers and refusals keep in different places. Longer texts are not ids.
+    /// The request id. Success and error responses have it in different places.
     pub(super) fn request_id(&self) -> Option<&str> {
         let place = self.root.child("ResponseMetadata").unwrap_or(&self.root);
         let node = place.child("RequestId").or_else(|| self.root.child("RequestID"))?;
@@ -196,7 +200,7 @@ fn resolve<'a>(reference: &BytesRef<'_>) -> Result<Cow<'a, str>, DecodeError> {
         return Ok(Cow::Owned(character.to_string()));
     }
     let text = quick_xml::escape::resolve_predefined_entity(reference);
-    text.map(Cow::Borrowed).ok_or_else(|| DecodeError::new(format!("unknown entity &{};", &**reference)))
+    text.map(Cow::Borrowed).ok_or_else(|| DecodeError::new(format!("unknown XML entity &{};", &**reference)))
 }
 
 fn append<'a>(open: &mut [(Cow<'a, str>, Node<'a>)], text: Cow<'a, str>) {

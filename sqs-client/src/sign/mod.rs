@@ -1,7 +1,7 @@
-//! Signature Version 4 of requests to the service: a pure function, with the time as a parameter.
+//! Signature Version 4 for SQS requests, as a pure function that takes the time as a parameter.
 //!
-//! A [`Client`](crate::Client) signs by itself. [`Signer`] is for those who send requests in another way, and [`verify`] for
-//! servers that want to be as strict as AWS.
+//! A [`Client`](crate::Client) signs its requests itself. Use [`Signer`] to send requests by other means, and [`verify`] to
+//! check signatures in a server.
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -19,15 +19,14 @@
 //! let request = Signable { host: "localhost:9324", path: "/", body: b"{}" };
 //! Signer::default().sign(request, &mut headers, &credentials, "eu-west-1", now)?;
 //!
-//! let came = Verifiable { method: "POST", path: "/", query: "", headers: &headers, body: b"{}" };
+//! let received = Verifiable { method: "POST", path: "/", query: "", headers: &headers, body: b"{}" };
 //! let keys = HashMap::from([("AKIDEXAMPLE".to_owned(), "secret".to_owned())]);
-//! assert_eq!(verify(came, &keys, now)?.region, "eu-west-1");
+//! assert_eq!(verify(received, &keys, now)?.region, "eu-west-1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Key derivation and the signature itself are those of the aws-sigv4 crate. The canonical request is built
-//! here, since a request to SQS needs little of what a general signer does: a fixed set of headers and no query.
-//! The derived key is kept: it changes once a day.
+//! The aws-sigv4 crate derives the key and computes the signature. This module builds the canonical request itself, which
+//! is cheaper: a request to SQS has a fixed set of headers and no query. It caches the derived key, which changes once a day.
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
 
@@ -45,22 +44,22 @@ use time::OffsetDateTime;
 
 use crate::hex::Sha256Hex;
 
-pub use verify::{Claim, KeyLookup, Refusal, Verifiable, verify};
+pub use verify::{Claim, KeyLookup, Verifiable, VerifyError, verify};
 
-/// The name of the service in a credential scope.
+/// Service name in the credential scope.
 pub const SERVICE: &str = "sqs";
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
-/// What stays as it is in a segment of a canonical path (RFC 3986, unreserved, and the separator).
+/// Escapes all characters of a canonical path except the separator and the unreserved ones of RFC 3986.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
-/// Signs requests for one region, keeping the derived key.
+/// Signs requests and caches the latest derived key.
 #[derive(Debug)]
 pub struct Signer {
     service: &'static str,
-    /// Written once per key and day; a reader that finds the lock taken waits for one derivation (2 us).
+    /// Written once per key and day. A reader waits only while the new key is stored.
     key: RwLock<Option<Arc<SigningKey>>>,
 }
 
@@ -89,21 +88,21 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-/// What is signed beside the headers.
+/// The parts of a request that are signed in addition to the headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Signable<'a> {
     /// The value of the `Host` header.
     pub host: &'a str,
-    /// The path of the URI, percent-encoded as it is sent.
+    /// The path of the URI, percent-encoded as sent.
     pub path: &'a str,
     /// The body.
     pub body: &'a [u8],
 }
 
-/// The headers could not be signed.
+/// Why a request cannot be signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SignError {
-    /// A credential or the region has characters that no header can carry.
+    /// The access key id, session token or region has characters that are not allowed in a header.
     Credentials,
     /// The time is before the year 0 or after the year 9999.
     Time,
@@ -113,9 +112,9 @@ impl std::fmt::Display for SignError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Credentials => {
-                "the access key, session token or region has characters that a header cannot carry"
+                "the access key id, session token or region has characters that are not allowed in a header: use visible ASCII"
             }
-            Self::Time => "the time is out of the range that a date can be written for",
+            Self::Time => "the time is out of range: the year must be from 0 to 9999",
         })
     }
 }
@@ -128,7 +127,7 @@ impl Signer {
         Self { service, key: RwLock::default() }
     }
 
-    /// Adds date, session token and signature to `headers`, replacing those of an earlier attempt.
+    /// Adds date, session token and signature to `headers`. Replaces those of an earlier attempt.
     ///
     /// # Errors
     /// See [`SignError`].
@@ -140,19 +139,19 @@ impl Signer {
         region: &str,
         time: SystemTime,
     ) -> Result<(), SignError> {
-        let stamp = timestamp(time).ok_or(SignError::Time)?;
-        headers.insert(X_AMZ_DATE, header(stamp.clone())?);
+        let timestamp = timestamp(time).ok_or(SignError::Time)?;
+        headers.insert(X_AMZ_DATE, header(timestamp.clone())?);
         match credentials.session_token() {
             Some(token) => headers.insert(X_AMZ_SECURITY_TOKEN, secret_header(token.to_owned())?),
             None => headers.remove(X_AMZ_SECURITY_TOKEN),
         };
-        let date = stamp.get(..8).unwrap_or_default();
+        let date = timestamp.get(..8).unwrap_or_default();
         let key = self.key(credentials, region, date, time);
         let scope = &key.scope;
         let (canonical, signed_headers) = canonical_request(request, headers);
-        let to_sign =
-            [ALGORITHM, "\n", &stamp, "\n", scope, "\n", Sha256Hex::of(canonical).as_str()].concat();
-        let signature = calculate_signature(&key.key, to_sign.as_bytes());
+        let string_to_sign =
+            [ALGORITHM, "\n", &timestamp, "\n", scope, "\n", Sha256Hex::of(canonical).as_str()].concat();
+        let signature = calculate_signature(&key.key, string_to_sign.as_bytes());
         let id = credentials.access_key_id();
         let parts = [ALGORITHM, " Credential=", id, "/", scope, ", SignedHeaders=", &signed_headers];
         let mut authorization = String::with_capacity(288);
@@ -162,14 +161,14 @@ impl Signer {
     }
 
     fn key(&self, credentials: &Credentials, region: &str, date: &str, time: SystemTime) -> Arc<SigningKey> {
-        let fits = |key: &SigningKey| {
+        let is_current = |key: &SigningKey| {
             key.date == date
                 && key.region == region
                 && key.access_key_id == credentials.access_key_id()
                 && key.secret_access_key == credentials.secret_access_key()
         };
         if let Some(key) = &*self.key.read().unwrap_or_else(PoisonError::into_inner)
-            && fits(key)
+            && is_current(key)
         {
             return Arc::clone(key);
         }
@@ -187,7 +186,7 @@ impl Signer {
     }
 }
 
-/// The canonical request, and the names of the headers in it.
+/// Returns the canonical request and its list of signed headers.
 fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, String) {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let lines = [
@@ -200,12 +199,12 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
     let mut canonical = String::with_capacity(512);
     let mut names = String::with_capacity(80);
     canonical.push_str("POST\n");
-    // The path is encoded once more on top of the encoding that it is sent with (all services but S3).
+    // SigV4 encodes the path twice, for all services except S3.
     canonical.extend(utf8_percent_encode(request.path, PATH));
     canonical.push_str("\n\n");
     for (name, value) in lines {
         let Some(value) = value else { continue };
-        for part in [name, ":", &fold(value), "\n"] {
+        for part in [name, ":", &trim_all(value), "\n"] {
             canonical.push_str(part);
         }
         if !names.is_empty() {
@@ -219,8 +218,8 @@ fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, Str
     (canonical, names)
 }
 
-/// A header value in canonical form: trimmed, with one space for several.
-fn fold(value: &str) -> Cow<'_, str> {
+/// A header value in canonical form: trimmed, with sequential spaces replaced by one.
+fn trim_all(value: &str) -> Cow<'_, str> {
     let value = value.trim();
     if !value.contains("  ") {
         return Cow::Borrowed(value);
@@ -234,19 +233,19 @@ fn timestamp(time: SystemTime) -> Option<String> {
     let year = u16::try_from(time.year()).ok().filter(|year| *year <= 9999)?;
     let (century, year) = (u8::try_from(year / 100).ok()?, u8::try_from(year % 100).ok()?);
     let (hour, minute, second) = time.to_hms();
-    let mut stamp = String::with_capacity(16);
+    let mut timestamp = String::with_capacity(16);
     let mut push = |numbers: &[u8], end: &str| {
         for number in numbers {
-            stamp.extend([char::from(b'0' + number / 10), char::from(b'0' + number % 10)]);
+            timestamp.extend([char::from(b'0' + number / 10), char::from(b'0' + number % 10)]);
         }
-        stamp.push_str(end);
+        timestamp.push_str(end);
     };
     push(&[century, year, u8::from(time.month()), time.day()], "T");
     push(&[hour, minute, second], "Z");
-    Some(stamp)
+    Some(timestamp)
 }
 
-/// ASCII alone: HTTP lets other bytes pass, but no two sides agree on what they mean, so they cannot be signed.
+/// Accepts ASCII only. HTTP allows other bytes, but implementations disagree on their encoding, so signatures would not match.
 fn header(text: String) -> Result<HeaderValue, SignError> {
     let text = Some(text).filter(|text| text.is_ascii());
     text.and_then(|text| HeaderValue::try_from(text).ok()).ok_or(SignError::Credentials)

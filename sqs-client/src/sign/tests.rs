@@ -1,4 +1,4 @@
-//! The signer of the aws-sigv4 crate is the reference.
+//! Compares signatures with those of the aws-sigv4 crate.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -30,7 +30,7 @@ fn reference(path: &str, body: &[u8], credentials: &Credentials, region: &str, t
         .time(time)
         .settings(settings)
         .build()
-        .expect("all parameters are there");
+        .expect("all parameters are set");
     let headers = [("content-type", "application/x-amz-json-1.0"), ("x-amz-target", "AmazonSQS.SendMessage")];
     let uri = format!("https://sqs.eu-west-1.amazonaws.com{path}");
     let signable = SignableRequest::new("POST", uri, headers.into_iter(), SignableBody::Bytes(body))
@@ -81,7 +81,7 @@ fn signatures_equal_those_of_the_reference_signer() {
 }
 
 #[test]
-fn rotated_credentials_are_not_signed_with_the_kept_key() {
+fn rotated_secret_replaces_the_cached_key() {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let signer = Signer::default();
     let old = Credentials::new("AK", "old", None, None, "test");
@@ -92,7 +92,7 @@ fn rotated_credentials_are_not_signed_with_the_kept_key() {
 }
 
 #[test]
-fn a_second_signature_replaces_the_first() {
+fn signing_again_replaces_the_earlier_signature() {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let request = Signable { host: "h", path: "/", body: b"" };
     let session = Credentials::new("AK", "secret", Some("token".into()), None, "test");
@@ -119,7 +119,7 @@ fn secrets_never_show_in_debug() {
 }
 
 #[test]
-fn credentials_that_no_header_can_carry_are_refused() {
+fn credentials_that_are_not_visible_ascii_are_rejected() {
     let request = Signable { host: "h", path: "/", body: b"" };
     for (key, token) in [("AK\n", "token"), ("AK", "to\nken"), ("AKé", "token"), ("AK", "tokén")] {
         let credentials = Credentials::new(key, "secret", Some(token.into()), None, "test");
@@ -130,7 +130,7 @@ fn credentials_that_no_header_can_carry_are_refused() {
 }
 
 #[test]
-fn stamps_have_four_digits_for_each_year_that_has_one() {
+fn timestamps_cover_years_0_to_9999() {
     let at = |seconds: i64| {
         let distance = Duration::from_secs(seconds.unsigned_abs());
         if seconds < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
@@ -143,12 +143,12 @@ fn stamps_have_four_digits_for_each_year_that_has_one() {
         (1_795_224_609, Some("20261121T013009Z")),
         (253_402_300_799, Some("99991231T235959Z")),
     ];
-    for (seconds, stamp) in table {
-        assert_eq!(timestamp(at(seconds)).as_deref(), stamp, "at {seconds} s");
+    for (seconds, expected) in table {
+        assert_eq!(timestamp(at(seconds)).as_deref(), expected, "at {seconds} s");
     }
     let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
     let request = Signable { host: "localhost", path: "/", body: b"{}" };
     let early = at(-62_167_219_201);
-    let refused = Signer::default().sign(request, &mut request_headers(), &credentials, "eu-west-1", early);
-    assert_eq!(refused, Err(SignError::Time));
+    let result = Signer::default().sign(request, &mut request_headers(), &credentials, "eu-west-1", early);
+    assert_eq!(result, Err(SignError::Time));
 }

@@ -1,8 +1,8 @@
-//! Verifies signatures: the service's side of Signature Version 4, for servers that want to be as strict as AWS.
+//! Verifies Signature Version 4, for servers.
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
 
-mod proof;
+mod parameters;
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
@@ -12,23 +12,23 @@ use http::header::HeaderMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
-use self::proof::{Proof, SIGNATURE, incomplete};
-use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN, fold};
+use self::parameters::{SIGNATURE, SignatureParameters, incomplete};
+use super::{ALGORITHM, PATH, SERVICE, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN, trim_all};
 use crate::hex::Sha256Hex;
 
-/// How far the clock of a caller may be off.
-const WINDOW: Duration = Duration::from_secs(300);
-/// What stays as it is in a canonical query (RFC 3986, unreserved).
+/// Maximum difference between the clocks of caller and server.
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(300);
+/// Escapes all characters of a canonical query except the unreserved ones of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Copy, Debug)]
 pub struct Verifiable<'a> {
     /// The method.
     pub method: &'a str,
-    /// The path of the URI, percent-encoded as it came.
+    /// The path of the URI, percent-encoded as received.
     pub path: &'a str,
-    /// The query of the URI without its question mark, percent-encoded as it came.
+    /// The query of the URI without the question mark, percent-encoded as received.
     pub query: &'a str,
     /// The headers.
     pub headers: &'a HeaderMap,
@@ -36,20 +36,20 @@ pub struct Verifiable<'a> {
     pub body: &'a [u8],
 }
 
-/// What a valid signature says about its caller.
+/// The identity that a valid signature proves.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Claim {
-    /// The access key.
+    /// The access key id.
     pub access_key_id: String,
     /// The region of the credential scope.
     pub region: String,
-    /// The session token, which the signature covers.
+    /// The session token. The signature covers it.
     pub session_token: Option<String>,
 }
 
-/// Finds the secret of an access key.
+/// Looks up secret access keys.
 pub trait KeyLookup {
-    /// The secret, or `None` for an unknown key.
+    /// The secret access key, or `None` for an unknown access key id.
     fn secret(&self, access_key_id: &str) -> Option<&str>;
 }
 
@@ -59,40 +59,39 @@ impl<S: std::hash::BuildHasher> KeyLookup for std::collections::HashMap<String, 
     }
 }
 
-/// Why a request is refused.
+/// Why a signature is rejected.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Refusal {
-    /// It is not signed.
+pub enum VerifyError {
+    /// The request is not signed.
     Unsigned,
-    /// Something in the `Authorization` header or in the parameters of a signed URL is missing or malformed; the text
-    /// says what.
+    /// A part of the `Authorization` header or a parameter of a presigned URL is missing or malformed. The text names it.
     Incomplete(String),
-    /// The scope names another service or day.
+    /// The credential scope names another service or date.
     WrongScope(String),
-    /// The access key is unknown.
+    /// The access key id is unknown.
     UnknownKey,
-    /// The time of the signature is more than five minutes from the server's.
+    /// The time of the signature differs from the server's by more than five minutes.
     Skewed {
         /// `x-amz-date`.
         signed: String,
-        /// The server's time in the same form.
+        /// The server's time in the same format.
         now: String,
     },
-    /// The URL was signed for a time that is over.
+    /// The presigned URL has expired.
     Expired {
         /// `X-Amz-Date`.
         signed: String,
         /// `X-Amz-Expires`.
         seconds: u64,
-        /// The server's time in the same form.
+        /// The server's time in the same format.
         now: String,
     },
-    /// The signature is not the one that the secret gives for this request.
+    /// The signature does not match the request and the secret access key.
     Mismatch,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsigned => f.write_str("Missing Authentication Token"),
@@ -102,7 +101,7 @@ impl fmt::Display for Refusal {
                 write!(f, "Signature not yet current or expired: {signed} is more than 5 min. from {now}")
             }
             Self::Expired { signed, seconds, now } => {
-                write!(f, "Signature expired: {seconds} s from {signed} on were over at {now}")
+                write!(f, "Signature expired: {signed} plus {seconds} seconds is now earlier than {now}")
             }
             Self::Mismatch => f.write_str(
                 "The request signature we calculated does not match the signature you provided. Check your AWS \
@@ -112,27 +111,27 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for VerifyError {}
 
-/// Verifies the signature at the time `now`: the one in the `Authorization` header or else the one in the URL.
+/// Verifies the signature of a request at the time `now`. It is in the `Authorization` header or in a presigned URL.
 ///
-/// A signature in a URL holds for the seconds that `X-Amz-Expires` gives, 1 to 604,800, and for 900 without it. What is
-/// not in the URL, such as a form in the body, is covered by it as by one in the header.
+/// A presigned URL is valid for `X-Amz-Expires` seconds, 1 to 604,800. The default is 900. Its signature also covers the
+/// body, as that in a header does.
 ///
 /// # Errors
-/// See [`Refusal`].
-pub fn verify(request: Verifiable<'_>, keys: &impl KeyLookup, now: SystemTime) -> Result<Claim, Refusal> {
-    let proof = Proof::of(request)?;
-    let secret = keys.secret(&proof.access_key_id).ok_or(Refusal::UnknownKey)?;
-    proof.holds(now)?;
-    let canonical = canonical_request(request, &proof.signed_headers)?;
-    let Proof { stamp, scope, .. } = &proof;
-    let to_sign = format!("{ALGORITHM}\n{stamp}\n{scope}\n{}", Sha256Hex::of(canonical));
-    let key = generate_signing_key(secret, proof.signed, &proof.region, SERVICE);
-    if calculate_signature(key, to_sign.as_bytes()) != proof.signature {
-        return Err(Refusal::Mismatch);
+/// See [`VerifyError`].
+pub fn verify(request: Verifiable<'_>, keys: &impl KeyLookup, now: SystemTime) -> Result<Claim, VerifyError> {
+    let parameters = SignatureParameters::of(request)?;
+    let secret = keys.secret(&parameters.access_key_id).ok_or(VerifyError::UnknownKey)?;
+    parameters.check_time(now)?;
+    let canonical = canonical_request(request, &parameters.signed_headers)?;
+    let SignatureParameters { timestamp, scope, .. } = &parameters;
+    let string_to_sign = format!("{ALGORITHM}\n{timestamp}\n{scope}\n{}", Sha256Hex::of(canonical));
+    let key = generate_signing_key(secret, parameters.signed_at, &parameters.region, SERVICE);
+    if calculate_signature(key, string_to_sign.as_bytes()) != parameters.signature {
+        return Err(VerifyError::Mismatch);
     }
-    let Proof { access_key_id, region, session_token, .. } = proof;
+    let SignatureParameters { access_key_id, region, session_token, .. } = parameters;
     Ok(Claim { access_key_id, region, session_token })
 }
 
@@ -140,7 +139,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<String, Refusal> {
+fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<String, VerifyError> {
     let names: Vec<&str> = signed_headers.split(';').collect();
     if !names.contains(&"host") {
         return Err(incomplete("'Host' must be a 'SignedHeader' in the AWS Authorization."));
@@ -155,16 +154,16 @@ fn canonical_request(request: Verifiable<'_>, signed_headers: &str) -> Result<St
         if values.is_empty() {
             return Err(incomplete(format!("'{name}' is a 'SignedHeader', but there is no such header.")));
         }
-        let folded: Vec<_> = values.into_iter().map(fold).collect();
-        let _ = writeln!(canonical, "{name}:{}", folded.join(","));
+        let trimmed: Vec<_> = values.into_iter().map(trim_all).collect();
+        let _ = writeln!(canonical, "{name}:{}", trimmed.join(","));
     }
-    let announced = text(request.headers, "x-amz-content-sha256").filter(|hash| *hash == "UNSIGNED-PAYLOAD");
+    let declared = text(request.headers, "x-amz-content-sha256").filter(|hash| *hash == "UNSIGNED-PAYLOAD");
     let computed = Sha256Hex::of(request.body);
-    let _ = write!(canonical, "\n{signed_headers}\n{}", announced.unwrap_or(computed.as_str()));
+    let _ = write!(canonical, "\n{signed_headers}\n{}", declared.unwrap_or(computed.as_str()));
     Ok(canonical)
 }
 
-/// Parameters by name and value, each encoded anew, without the signature itself.
+/// The query sorted by name and value and encoded again, without the signature.
 fn canonical_query(query: &str) -> String {
     let encode = |text: &str| {
         let decoded = percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -181,13 +180,13 @@ fn canonical_query(query: &str) -> String {
 }
 
 /// `20261121T013000Z`.
-fn parse_timestamp(stamp: &str) -> Option<SystemTime> {
-    let number = |range: std::ops::Range<usize>| -> Option<u8> { stamp.get(range)?.parse().ok() };
-    if stamp.len() != 16 || stamp.get(8..9)? != "T" || stamp.get(15..)? != "Z" {
+fn parse_timestamp(timestamp: &str) -> Option<SystemTime> {
+    let number = |range: std::ops::Range<usize>| -> Option<u8> { timestamp.get(range)?.parse().ok() };
+    if timestamp.len() != 16 || timestamp.get(8..9)? != "T" || timestamp.get(15..)? != "Z" {
         return None;
     }
     let month = Month::try_from(number(4..6)?).ok()?;
-    let date = Date::from_calendar_date(stamp.get(..4)?.parse().ok()?, month, number(6..8)?).ok()?;
+    let date = Date::from_calendar_date(timestamp.get(..4)?.parse().ok()?, month, number(6..8)?).ok()?;
     let time = Time::from_hms(number(9..11)?, number(11..13)?, number(13..15)?).ok()?;
     Some(PrimitiveDateTime::new(date, time).assume_utc().into())
 }

@@ -1,4 +1,4 @@
-//! What the signer signs is accepted; everything else has its own refusal.
+//! Accepts what [`Signer`] signs. Every other request gets a specific error.
 
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
@@ -30,14 +30,14 @@ fn signed(path: &str, token: Option<&str>) -> HeaderMap {
     headers
 }
 
-fn check(headers: &HeaderMap, path: &str, body: &[u8], at: SystemTime) -> Result<Claim, Refusal> {
+fn check(headers: &HeaderMap, path: &str, body: &[u8], at: SystemTime) -> Result<Claim, VerifyError> {
     verify(Verifiable { method: "POST", path, query: "", headers, body }, &keys(), at)
 }
 
 #[test]
-fn what_the_signer_signs_is_accepted() {
+fn signed_request_is_accepted() {
     for path in ["/", "/000000000000/name", "/a%20b/c"] {
-        // Several spaces count as one, on both sides.
+        // SigV4 folds sequential spaces.
         for token in [None, Some("token"), Some("a  b   c")] {
             let claim = check(&signed(path, token), path, BODY, now()).expect("valid");
             let expected = Claim {
@@ -51,35 +51,35 @@ fn what_the_signer_signs_is_accepted() {
 }
 
 #[test]
-fn whatever_is_changed_afterwards_breaks_the_signature() {
+fn request_changed_after_signing_is_rejected() {
     let headers = signed("/", Some("token"));
-    assert_eq!(check(&headers, "/other", BODY, now()), Err(Refusal::Mismatch));
-    assert_eq!(check(&headers, "/", b"{}", now()), Err(Refusal::Mismatch));
+    assert_eq!(check(&headers, "/other", BODY, now()), Err(VerifyError::Mismatch));
+    assert_eq!(check(&headers, "/", b"{}", now()), Err(VerifyError::Mismatch));
     for name in ["content-type", "host", "x-amz-security-token"] {
         let mut changed = headers.clone();
         changed.insert(http::HeaderName::from_static(name), HeaderValue::from_static("changed"));
-        assert_eq!(check(&changed, "/", BODY, now()), Err(Refusal::Mismatch), "{name}");
+        assert_eq!(check(&changed, "/", BODY, now()), Err(VerifyError::Mismatch), "{name}");
     }
     let get = Verifiable { method: "GET", path: "/", query: "", headers: &headers, body: BODY };
-    assert_eq!(verify(get, &keys(), now()), Err(Refusal::Mismatch));
+    assert_eq!(verify(get, &keys(), now()), Err(VerifyError::Mismatch));
     let with_query = Verifiable { method: "POST", query: "Action=ListQueues", ..get };
-    assert_eq!(verify(with_query, &keys(), now()), Err(Refusal::Mismatch));
+    assert_eq!(verify(with_query, &keys(), now()), Err(VerifyError::Mismatch));
 }
 
 #[test]
-fn clocks_may_differ_by_five_minutes() {
+fn clock_skew_up_to_five_minutes_is_accepted() {
     let headers = signed("/", None);
-    for (seconds, fine) in [(0, true), (299, true), (301, false)] {
+    for (seconds, is_accepted) in [(0, true), (299, true), (301, false)] {
         let off = Duration::from_secs(seconds);
         for at in [now() + off, now() - off] {
             let result = check(&headers, "/", BODY, at);
-            assert_eq!(result.is_ok(), fine, "{seconds} {result:?}");
+            assert_eq!(result.is_ok(), is_accepted, "{seconds} {result:?}");
         }
     }
 }
 
 #[test]
-fn each_fault_has_its_own_refusal() {
+fn each_fault_has_its_own_error() {
     let headers = signed("/", None);
     let with = |name: &'static str, value: Option<String>| {
         let mut changed = headers.clone();
@@ -87,36 +87,36 @@ fn each_fault_has_its_own_refusal() {
             Some(value) => drop(changed.insert(name, HeaderValue::try_from(value).expect("text"))),
             None => drop(changed.remove(name)),
         }
-        check(&changed, "/", BODY, now()).expect_err("refused")
+        check(&changed, "/", BODY, now()).expect_err("rejected")
     };
     let authorization = headers[AUTHORIZATION].to_str().expect("text").to_owned();
     let replaced = |from: &str, to: &str| with("authorization", Some(authorization.replace(from, to)));
-    assert_eq!(with("authorization", None), Refusal::Unsigned);
-    assert_eq!(replaced("AKID", "OTHER"), Refusal::UnknownKey);
-    assert!(matches!(replaced("/sqs/", "/sns/"), Refusal::WrongScope(_)));
-    assert!(matches!(replaced("/2027", "/2026"), Refusal::WrongScope(_)));
-    assert!(matches!(with("x-amz-date", None), Refusal::Incomplete(_)));
-    assert!(matches!(with("x-amz-date", Some("yesterday".into())), Refusal::Incomplete(_)));
+    assert_eq!(with("authorization", None), VerifyError::Unsigned);
+    assert_eq!(replaced("AKID", "OTHER"), VerifyError::UnknownKey);
+    assert!(matches!(replaced("/sqs/", "/sns/"), VerifyError::WrongScope(_)));
+    assert!(matches!(replaced("/2027", "/2026"), VerifyError::WrongScope(_)));
+    assert!(matches!(with("x-amz-date", None), VerifyError::Incomplete(_)));
+    assert!(matches!(with("x-amz-date", Some("yesterday".into())), VerifyError::Incomplete(_)));
     for (from, to) in [
         ("AWS4-HMAC-SHA256", "AWS3"),
         ("Credential=", "Cred="),
         ("SignedHeaders=", "Headers="),
         ("Signature=", "Sig="),
     ] {
-        assert!(matches!(replaced(from, to), Refusal::Incomplete(_)), "{from}");
+        assert!(matches!(replaced(from, to), VerifyError::Incomplete(_)), "{from}");
     }
-    assert!(matches!(replaced(";host", ""), Refusal::Incomplete(_)));
-    assert!(matches!(replaced("/aws4_request", ""), Refusal::Incomplete(_)));
+    assert!(matches!(replaced(";host", ""), VerifyError::Incomplete(_)));
+    assert!(matches!(replaced("/aws4_request", ""), VerifyError::Incomplete(_)));
 }
 
 #[test]
-fn a_query_counts_whatever_order_it_came_in() {
+fn canonical_query_is_sorted_by_name_and_value() {
     assert_eq!(canonical_query("b=2&a=x%20y&a=1&c"), "a=1&a=x%20y&b=2&c=");
     assert_eq!(canonical_query(""), "");
 }
 
 #[test]
-fn garbage_is_refused_without_harm() {
+fn malformed_authorization_header_is_rejected() {
     for header in
         ["", " ", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=////, SignedHeaders=;, Signature="]
     {
@@ -126,7 +126,7 @@ fn garbage_is_refused_without_harm() {
     }
 }
 
-/// A URL as the signer of AWS presigns it, good for five minutes.
+/// The query of a URL that aws-sigv4 presigns, valid for five minutes.
 fn presigned(body: &[u8], token: Option<&str>) -> String {
     use aws_sigv4::http_request::{SignableBody, SignableRequest, SignatureLocation, SigningSettings, sign};
     let mut settings = SigningSettings::default();
@@ -140,7 +140,7 @@ fn presigned(body: &[u8], token: Option<&str>) -> String {
         .time(now())
         .settings(settings)
         .build()
-        .expect("all is there");
+        .expect("all parameters are set");
     let mut request = http::Request::builder().method("POST").uri(URL).body(()).expect("a request");
     let signable =
         SignableRequest::new("POST", URL, std::iter::empty(), SignableBody::Bytes(body)).expect("a URL");
@@ -151,7 +151,7 @@ fn presigned(body: &[u8], token: Option<&str>) -> String {
 const URL: &str =
     "https://sqs.eu-west-1.amazonaws.com/000000000000/q?Action=SendMessage&MessageBody=a%20b%2Bc";
 
-fn check_url(query: &str, body: &[u8], at: SystemTime) -> Result<Claim, Refusal> {
+fn check_url(query: &str, body: &[u8], at: SystemTime) -> Result<Claim, VerifyError> {
     let mut headers = HeaderMap::new();
     headers.insert(HOST, HeaderValue::from_static(HOST_NAME));
     verify(
@@ -162,7 +162,7 @@ fn check_url(query: &str, body: &[u8], at: SystemTime) -> Result<Claim, Refusal>
 }
 
 #[test]
-fn url_that_aws_presigns_is_accepted_until_it_expires() {
+fn presigned_url_is_accepted_until_it_expires() {
     for token in [None, Some("to/ken+==")] {
         let query = presigned(b"", token);
         let claim = check_url(&query, b"", now()).expect("valid");
@@ -170,38 +170,38 @@ fn url_that_aws_presigns_is_accepted_until_it_expires() {
         assert_eq!(claim.session_token.as_deref(), token);
         assert!(check_url(&query, b"", now() + Duration::from_secs(300)).is_ok());
         let late = check_url(&query, b"", now() + Duration::from_secs(301));
-        assert!(matches!(late, Err(Refusal::Expired { seconds: 300, .. })), "{late:?}");
+        assert!(matches!(late, Err(VerifyError::Expired { seconds: 300, .. })), "{late:?}");
         let early = check_url(&query, b"", now() - Duration::from_secs(301));
-        assert!(matches!(early, Err(Refusal::Skewed { .. })), "{early:?}");
+        assert!(matches!(early, Err(VerifyError::Skewed { .. })), "{early:?}");
     }
 }
 
 #[test]
-fn url_is_signed_with_all_that_is_in_it_and_with_the_body() {
+fn presigned_url_with_changed_query_or_body_is_rejected() {
     let query = presigned(b"MessageGroupId=g", None);
     assert!(check_url(&query, b"MessageGroupId=g", now()).is_ok());
-    assert_eq!(check_url(&query, b"MessageGroupId=h", now()), Err(Refusal::Mismatch));
+    assert_eq!(check_url(&query, b"MessageGroupId=h", now()), Err(VerifyError::Mismatch));
     for (from, to) in [("SendMessage", "PurgeQueue"), ("X-Amz-Expires=300", "X-Amz-Expires=301")] {
         let changed = query.replace(from, to);
-        assert_eq!(check_url(&changed, b"MessageGroupId=g", now()), Err(Refusal::Mismatch), "{from}");
+        assert_eq!(check_url(&changed, b"MessageGroupId=g", now()), Err(VerifyError::Mismatch), "{from}");
     }
     let more = format!("{query}&DelaySeconds=1");
-    assert_eq!(check_url(&more, b"MessageGroupId=g", now()), Err(Refusal::Mismatch));
+    assert_eq!(check_url(&more, b"MessageGroupId=g", now()), Err(VerifyError::Mismatch));
 }
 
 #[test]
-fn url_without_one_of_the_parameters_is_incomplete() {
+fn presigned_url_without_a_required_parameter_is_incomplete() {
     let query = presigned(b"", None);
     for name in
         ["X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-SignedHeaders", "X-Amz-Signature"]
     {
         let less: Vec<_> = query.split('&').filter(|pair| !pair.starts_with(name)).collect();
-        let refusal = check_url(&less.join("&"), b"", now()).expect_err(name);
-        assert!(matches!(&refusal, Refusal::Incomplete(text) if text.contains(name)), "{name}: {refusal:?}");
+        let error = check_url(&less.join("&"), b"", now()).expect_err(name);
+        assert!(matches!(&error, VerifyError::Incomplete(text) if text.contains(name)), "{name}: {error:?}");
     }
     for bad in ["0", "604801", "-1", "x", ""] {
         let query = query.replace("X-Amz-Expires=300", &format!("X-Amz-Expires={bad}"));
-        assert!(matches!(check_url(&query, b"", now()), Err(Refusal::Incomplete(_))), "{bad}");
+        assert!(matches!(check_url(&query, b"", now()), Err(VerifyError::Incomplete(_))), "{bad}");
     }
-    assert_eq!(check_url("Action=ListQueues", b"", now()), Err(Refusal::Unsigned));
+    assert_eq!(check_url("Action=ListQueues", b"", now()), Err(VerifyError::Unsigned));
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use http::request::Parts;
 use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::sign::{Claim, KeyLookup, Refusal, Verifiable, verify};
+use sqs_client::sign::{Claim, KeyLookup, Verifiable, VerifyError, verify};
 
 /// Pairs of access key and secret.
 #[derive(Clone, Default, Eq, PartialEq)]
@@ -57,14 +57,14 @@ pub(super) fn check(
 }
 
 /// As AWS answers.
-fn answer(refusal: &Refusal, region: &str) -> ServiceError {
+fn answer(refusal: &VerifyError, region: &str) -> ServiceError {
     let code = match refusal {
-        Refusal::Unsigned => {
+        VerifyError::Unsigned => {
             let message = format!("Access to the resource https://sqs.{region}.amazonaws.com/ is denied.");
             return ServiceError::new(ErrorCode::AccessDenied, message);
         }
-        Refusal::UnknownKey => ErrorCode::InvalidClientTokenId,
-        Refusal::Incomplete(_) => ErrorCode::IncompleteSignature,
+        VerifyError::UnknownKey => ErrorCode::InvalidClientTokenId,
+        VerifyError::Incomplete(_) => ErrorCode::IncompleteSignature,
         _ => ErrorCode::SignatureDoesNotMatch,
     };
     ServiceError::new(code, refusal.to_string())

@@ -13,7 +13,7 @@ fn written(shape: &impl serde::Serialize) -> String {
 }
 
 #[test]
-fn each_character_is_written_as_serde_json_writes_it_wherever_it_stands() {
+fn each_character_is_written_as_by_serde_json_at_any_position() {
     let characters = (0..=0x17f).chain([0x2028, 0x2029, 0xfffd, 0x1f600]).filter_map(char::from_u32);
     for character in characters {
         for before in [0, 1, 62, 63, 64, 127] {
@@ -25,7 +25,7 @@ fn each_character_is_written_as_serde_json_writes_it_wherever_it_stands() {
 
 proptest! {
     #[test]
-    fn shapes_are_written_as_serde_json_writes_them(
+    fn shapes_are_written_as_by_serde_json(
         bodies in proptest::collection::vec("[ -~\\n\\t\"\\\\é]{0,200}", 0..4),
         delay in proptest::option::of(any::<i32>()),
         name in ".{0,80}",

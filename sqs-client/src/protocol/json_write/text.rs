@@ -1,11 +1,10 @@
-//! Writes texts as JSON.
+//! Writes JSON strings.
 //!
-//! `serde_json` looks at each byte for itself; here the bytes of a block are looked at together, which compilers turn into
-//! vector instructions.
+//! Checks whole blocks for characters to escape, which compiles to vector instructions. `serde_json` checks byte by byte.
 
 use std::io::Write as _;
 
-/// Bytes that are looked at together.
+/// Bytes per block.
 const BLOCK: usize = 64;
 
 fn needs_escape(byte: u8) -> bool {

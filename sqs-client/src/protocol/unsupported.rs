@@ -1,37 +1,37 @@
-//! The error of the serializers for types that no shape has.
+//! The error of the serializers for types that no shape contains.
 
 use std::fmt;
 
 use serde::ser;
 
-/// A type was serialized that no shape of the model has.
+/// A serializer got a type that no shape contains.
 #[derive(Debug)]
-pub(super) struct NotAShape(String);
+pub(super) struct UnsupportedType(String);
 
-impl NotAShape {
-    pub(super) fn has(method: &str) -> Self {
-        Self(format!("{method}: no shape has this"))
+impl UnsupportedType {
+    pub(super) fn new(method: &str) -> Self {
+        Self(format!("{method} is not supported: no shape contains this type"))
     }
 }
 
-impl fmt::Display for NotAShape {
+impl fmt::Display for UnsupportedType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NotAShape {}
+impl std::error::Error for UnsupportedType {}
 
-impl ser::Error for NotAShape {
+impl ser::Error for UnsupportedType {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(message.to_string())
     }
 }
 
-/// What a serializer of shapes need not know.
-macro_rules! not_in_the_model {
+/// The serializer methods for types that no shape contains.
+macro_rules! unsupported_types {
     () => {
-        not_in_the_model! {
+        unsupported_types! {
             serialize_i8(i8) -> ();
             serialize_i16(i16) -> ();
             serialize_u8(u8) -> ();
@@ -57,14 +57,14 @@ macro_rules! not_in_the_model {
             _: u32,
             _: &'static str,
             _: &T,
-        ) -> Result<(), NotAShape> {
-            Err(NotAShape::has("serialize_newtype_variant"))
+        ) -> Result<(), UnsupportedType> {
+            Err(UnsupportedType::new("serialize_newtype_variant"))
         }
     };
     ($($method:ident($($arg:ty),*) -> $ok:ty;)*) => {
-        $( fn $method(self, $(_: $arg),*) -> Result<$ok, NotAShape> {
-            Err(NotAShape::has(stringify!($method)))
+        $( fn $method(self, $(_: $arg),*) -> Result<$ok, UnsupportedType> {
+            Err(UnsupportedType::new(stringify!($method)))
         } )*
     };
 }
-pub(super) use not_in_the_model;
+pub(super) use unsupported_types;
