@@ -1,8 +1,8 @@
-//! Lower-case hex digits of hashes.
+//! Hashes as lower-case hex digits.
 
 use sha2::{Digest as _, Sha256};
 
-/// Writes two digits for each byte.
+/// Writes two hex digits per byte.
 pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
@@ -11,11 +11,11 @@ pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     }
 }
 
-/// The digits of a SHA-256, kept inline.
+/// SHA-256 as hex digits, without a heap allocation.
 pub(crate) struct Sha256Hex([u8; 64]);
 
 impl Sha256Hex {
-    /// Those of the hash of `bytes`.
+    /// Hashes `bytes`.
     pub(crate) fn of(bytes: impl AsRef<[u8]>) -> Self {
         let mut digits = [0; 64];
         encode(&Sha256::digest(bytes), &mut digits);

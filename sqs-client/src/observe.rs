@@ -1,4 +1,4 @@
-//! A hook for metrics: what happened to each call.
+//! A hook for metrics: a report of each finished call.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +22,8 @@
 //! let config = Config::builder().observer(Calls::default()).build();
 //! ```
 //!
-//! Traces need no hook: each call is a `tracing` span of level debug, named `sqs`, with OpenTelemetry's names for messaging.
+//! Tracing needs no hook: each call creates a `tracing` span named `sqs` at level debug. Its fields follow the OpenTelemetry
+//! messaging conventions.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,27 +31,28 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::operation::Action;
 
-/// Is told about every finished call, not of calls whose future was dropped. Runs on the caller's task, so it must not block;
-/// a panic in it is the caller's.
+/// Receives a report of every finished call. Calls whose future was dropped are not reported.
+///
+/// It runs on the caller's task: it must not block, and a panic unwinds into the caller.
 pub trait Observe: fmt::Debug + Send + Sync + 'static {
-    /// A call has finished.
+    /// Called after each call.
     fn call(&self, report: &CallReport<'_>);
 }
 
-/// What happened to a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallReport<'a> {
     /// The operation.
     pub action: Action,
-    /// The queue's URL, when the operation names one.
+    /// The queue URL, if the operation has one.
     pub queue_url: Option<&'a str>,
-    /// Requests that were sent.
+    /// Number of requests sent.
     pub attempts: u32,
-    /// From the call to its end, pauses between attempts included.
+    /// Duration of the call, including pauses between attempts.
     pub elapsed: Duration,
-    /// The id of the last request, when the service gave one.
+    /// Request id of the last attempt, if the service sent one.
     pub request_id: Option<&'a str>,
-    /// Why it failed, when it did.
+    /// The error, if the call failed.
     pub error: Option<&'a Error>,
 }

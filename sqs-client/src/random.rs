@@ -1,8 +1,8 @@
-//! Randomness: jitter for pauses, and ids that leave the process.
+//! Random jitter and random ids.
 //!
-//! The layers over this crate use it too; it is no part of the public API.
+//! The layers over this crate use it too. It is not part of the public API.
 
-/// From 0 up to, but not including, 1. For jitter alone: the sequence is predictable.
+/// Random number from 0 (inclusive) to 1 (exclusive). Use it for jitter only: the sequence is predictable.
 #[expect(clippy::disallowed_methods, reason = "this is the seed module")]
 pub fn unit() -> f64 {
     fastrand::f64()
@@ -10,11 +10,11 @@ pub fn unit() -> f64 {
 
 /// A random UUID (version 4) as text.
 ///
-/// The bits come from the operating system at each call. A generator inside the process would repeat ids in forked
-/// processes and restored snapshots, and SQS accepts and drops a message with a repeated deduplication id.
+/// Every call gets its bits from the operating system. A generator inside the process would repeat ids in forked processes
+/// and restored snapshots, and SQS silently drops a message with a repeated deduplication id.
 ///
 /// # Panics
-/// The operating system has no randomness. Every `HashMap` needs it too.
+/// The random number generator of the operating system fails. `HashMap` has the same requirement.
 pub fn uuid() -> String {
     uuid::Uuid::new_v4().to_string()
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uuids_have_the_form_of_version_4() {
+    fn uuid_has_version_and_variant_of_version_4() {
         let id = uuid();
         assert_eq!(id.len(), 36);
         assert_eq!(id.as_bytes()[14], b'4');
@@ -32,16 +32,16 @@ mod tests {
     }
 
     #[test]
-    fn uuids_do_not_repeat_when_the_generator_of_jitter_does() {
+    fn uuids_do_not_depend_on_the_jitter_seed() {
         fastrand::seed(7);
         let (jitter, id) = (unit(), uuid());
         fastrand::seed(7);
-        assert!((unit() - jitter).abs() < f64::EPSILON, "the jitter repeats");
+        assert!((unit() - jitter).abs() < f64::EPSILON, "the jitter must repeat");
         assert_ne!(uuid(), id);
     }
 
     #[test]
-    fn unit_is_between_zero_and_one() {
+    fn unit_is_at_least_zero_and_below_one() {
         assert!((0..1_000).all(|_| (0.0..1.0).contains(&unit())));
     }
 }

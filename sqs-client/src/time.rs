@@ -1,13 +1,13 @@
-//! The one place where this crate asks the system for the time of day: for signatures, and for the expiry of credentials.
+//! The wall clock, for signatures and for the expiry of credentials.
 //!
-//! Programs with a clock of their own give it to [`Builder::time_source`](crate::config::Builder::time_source). A client whose
-//! clock is off learns that from the service, unless that is switched off. Pauses and timeouts are tokio's.
+//! To use another clock, set [`Builder::time_source`](crate::config::Builder::time_source). By default a client corrects clock
+//! skew by the `Date` of the service's responses. Pauses and timeouts use tokio's clock.
 
 use std::time::{Duration, SystemTime};
 
 pub use aws_smithy_async::time::{SharedTimeSource, TimeSource};
 
-/// The system's clock.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -18,10 +18,10 @@ impl TimeSource for SystemClock {
     }
 }
 
-/// How far a server's clock is ahead of ours, in whole seconds; negative when it is behind.
+/// Difference between the server's clock and the local one, in whole seconds. Negative if the server's is behind.
 ///
-/// The `Date` of an answer has a resolution of one second and is as old as the way back took, so that the result
-/// is good to a few seconds. Signatures tolerate minutes.
+/// The `Date` of a response has a resolution of one second and does not include network latency, so the result is accurate
+/// to a few seconds. Signatures tolerate five minutes.
 pub(crate) fn skew(server: SystemTime, local: SystemTime) -> i64 {
     let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match server.duration_since(local) {
@@ -30,7 +30,7 @@ pub(crate) fn skew(server: SystemTime, local: SystemTime) -> i64 {
     }
 }
 
-/// The server's time, from ours and the skew.
+/// The server's time, computed from the local time and the skew.
 pub(crate) fn corrected(local: SystemTime, skew: i64) -> SystemTime {
     let distance = Duration::from_secs(skew.unsigned_abs());
     let moved = if skew < 0 { local.checked_sub(distance) } else { local.checked_add(distance) };
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn correcting_by_the_skew_gives_the_servers_time() {
+    fn local_time_plus_skew_is_the_server_time() {
         let local = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         for ahead in [-3_600_i64, -1, 0, 1, 900] {
             let server = corrected(local, ahead);

@@ -1,37 +1,37 @@
-//! Whether and when to try again. Pure: no clock, no randomness of its own.
+//! Decides whether and when to retry. Pure: no clock, no randomness.
 
 use std::time::Duration;
 
 use aws_smithy_types::retry::RetryConfig;
 
-/// Tokens that the bucket starts with.
+/// Initial and maximum number of tokens.
 const CAPACITY: u32 = 500;
 const RETRY_COST: u32 = 5;
 const TIMEOUT_COST: u32 = 10;
 const SUCCESS_REFUND: u32 = 1;
-/// The first pause after a failure that is not throttling, unless `initial_backoff` is configured.
+/// Initial backoff after a failure other than throttling, unless `initial_backoff` is configured.
 const TRANSIENT_BASE: Duration = Duration::from_millis(50);
-/// How much longer than its own pause a client waits at most when the service asks for it.
+/// How much longer than its own backoff a client waits at most if the service requests it.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// A failed attempt, as the decision sees it.
+/// Why an attempt failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Failure {
-    /// The service asked for fewer requests.
+    /// The service throttles the client.
     Throttle,
-    /// The service or the network stumbled.
+    /// A transient failure of the service or the network.
     Transient,
-    /// No answer in time.
+    /// No response in time.
     Timeout,
-    /// The signature was refused, perhaps for the clock.
+    /// The service rejected the signature, possibly because the client's clock is wrong.
     ClockSkew,
     /// The session token has expired.
     ExpiredToken,
-    /// Repeating cannot help.
+    /// A retry cannot succeed.
     Fatal,
 }
 
-/// How often and how patiently to try.
+/// The retry settings of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Policy {
     max_attempts: u32,
@@ -40,19 +40,19 @@ pub(crate) struct Policy {
     max_backoff: Duration,
 }
 
-/// A failed attempt and its circumstances.
+/// A failed attempt and what the decision depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
-    /// From 1.
+    /// The first attempt is number 1.
     pub(crate) number: u32,
     pub(crate) failure: Failure,
-    /// Whether the clock or the credentials were corrected, so that the next attempt differs.
+    /// Whether the clock was corrected or the credentials were refreshed for the next attempt.
     pub(crate) corrected: bool,
-    /// The pause that the service asked for.
+    /// The pause that the service requested.
     pub(crate) retry_after: Option<Duration>,
-    /// Whether the operation is one that programs repeat in a loop, without pauses of their own.
+    /// Whether programs call the operation in a loop without pauses.
     pub(crate) is_polling: bool,
-    /// What remains of the timeout of the operation.
+    /// The rest of the operation timeout.
     pub(crate) time_left: Option<Duration>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Attempt {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
     RetryAfter(Duration),
-    /// Fail after a pause, so that a loop of receives does not spin.
+    /// Fail after a pause, so that a receive loop does not spin.
     FailAfter(Duration),
     Fail,
 }
@@ -83,7 +83,7 @@ impl From<&RetryConfig> for Policy {
 impl Policy {
     /// Decides after a failed attempt. `jitter` is a random number from 0 to 1.
     ///
-    /// Long polls are paced as in the AWS SDKs: without budget for a retry, they still wait before they fail.
+    /// As in the AWS SDKs, a polling operation pauses before it fails for an empty token bucket.
     pub(crate) fn decide(&self, attempt: Attempt, bucket: &mut TokenBucket, jitter: f64) -> Decision {
         let (base, cost) = match attempt.failure {
             Failure::Fatal => return Decision::Fail,
@@ -97,8 +97,9 @@ impl Policy {
             return Decision::Fail;
         }
         let backoff = self.backoff(base, attempt.number).mul_f64(jitter.clamp(0.0, 1.0));
-        let pause =
-            attempt.retry_after.map_or(backoff, |asked| asked.clamp(backoff, backoff + MAX_RETRY_AFTER));
+        let pause = attempt
+            .retry_after
+            .map_or(backoff, |requested| requested.clamp(backoff, backoff + MAX_RETRY_AFTER));
         if attempt.time_left.is_some_and(|left| left <= pause) {
             return Decision::Fail;
         }
@@ -109,14 +110,14 @@ impl Policy {
         }
     }
 
-    /// The longest pause after attempt number `attempt`: doubled each time.
+    /// Maximum backoff after attempt number `attempt`. It doubles with each attempt.
     fn backoff(&self, base: Duration, attempt: u32) -> Duration {
         let factor = 1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
         base.saturating_mul(factor).min(self.max_backoff)
     }
 }
 
-/// Bounds the retries of a whole client: when most requests fail, they are not also multiplied.
+/// Limits the retries of all calls of a client, so that retries do not overload a failing service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     tokens: u32,
@@ -139,7 +140,7 @@ impl TokenBucket {
         }
     }
 
-    /// An operation succeeded: one token comes back, and as many as a retry costs if it took one.
+    /// Refunds tokens after a successful operation: the cost of a retry if there was one, else one token.
     pub(crate) fn succeed(&mut self, attempts: u32) {
         let refund = if attempts > 1 { RETRY_COST } else { SUCCESS_REFUND };
         self.tokens = (self.tokens + refund).min(CAPACITY);
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_failed_attempt_is_the_last() {
+    fn third_failed_attempt_is_not_retried() {
         assert_ne!(after(1, Failure::Transient, 1.0), Decision::Fail);
         assert_ne!(after(2, Failure::Transient, 1.0), Decision::Fail);
         assert_eq!(after(3, Failure::Transient, 1.0), Decision::Fail);
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_with_full_jitter() {
+    fn backoff_doubles_and_has_full_jitter() {
         assert_eq!(after(1, Failure::Transient, 1.0), millis(50));
         assert_eq!(after(2, Failure::Transient, 1.0), millis(100));
         assert_eq!(after(1, Failure::Throttle, 1.0), millis(1_000));
@@ -184,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn pauses_stop_growing_at_the_maximum() {
-        let patient = Policy { max_attempts: 100, ..policy() };
-        let decision = patient.decide(attempt(60, Failure::Throttle), &mut TokenBucket::default(), 1.0);
+    fn backoff_does_not_exceed_the_maximum() {
+        let many_attempts = Policy { max_attempts: 100, ..policy() };
+        let decision = many_attempts.decide(attempt(60, Failure::Throttle), &mut TokenBucket::default(), 1.0);
         assert_eq!(decision, millis(20_000));
     }
 
     #[test]
-    fn a_configured_initial_backoff_is_the_first_pause_after_every_failure() {
+    fn configured_initial_backoff_applies_to_every_kind_of_failure() {
         let config = RetryConfig::standard().with_initial_backoff(Duration::from_millis(200));
         for failure in [Failure::Transient, Failure::Timeout, Failure::Throttle] {
             let decision =
@@ -201,16 +202,16 @@ mod tests {
     }
 
     #[test]
-    fn the_service_can_ask_for_a_longer_pause_within_bounds() {
-        for (asked, pause) in [(10, 50), (700, 700), (60_000, 5_050)] {
-            let retry_after = Some(Duration::from_millis(asked));
+    fn requested_pause_extends_the_backoff_by_at_most_five_seconds() {
+        for (requested, pause) in [(10, 50), (700, 700), (60_000, 5_050)] {
+            let retry_after = Some(Duration::from_millis(requested));
             let attempt = Attempt { retry_after, ..attempt(1, Failure::Transient) };
             assert_eq!(policy().decide(attempt, &mut TokenBucket::default(), 1.0), millis(pause));
         }
     }
 
     #[test]
-    fn a_wrong_clock_is_retried_at_once_if_it_was_corrected() {
+    fn clock_skew_is_retried_immediately_if_the_clock_was_corrected() {
         let mut bucket = TokenBucket::default();
         let failed = attempt(1, Failure::ClockSkew);
         assert_eq!(policy().decide(failed, &mut bucket, 1.0), Decision::Fail);
@@ -219,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn no_pause_outlasts_the_operation_timeout() {
+    fn attempt_fails_if_the_pause_would_exceed_the_operation_timeout() {
         let attempt =
             Attempt { time_left: Some(Duration::from_millis(50)), ..attempt(1, Failure::Transient) };
         assert_eq!(policy().decide(attempt, &mut TokenBucket::default(), 1.0), Decision::Fail);
     }
 
     #[test]
-    fn an_empty_bucket_ends_retries_until_successes_refill_it() {
+    fn empty_bucket_stops_retries_until_successes_refill_it() {
         let mut bucket = TokenBucket::default();
         let timeout = attempt(1, Failure::Timeout);
         let mut retries = 0;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_poll_waits_before_it_fails_for_an_empty_bucket() {
+    fn polling_operation_pauses_before_it_fails_for_an_empty_bucket() {
         let mut empty = TokenBucket { tokens: 0 };
         let poll = Attempt { is_polling: true, ..attempt(1, Failure::Throttle) };
         assert_eq!(policy().decide(poll, &mut empty, 1.0), Decision::FailAfter(Duration::from_secs(1)));

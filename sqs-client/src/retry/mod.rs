@@ -1,8 +1,8 @@
-//! Retries: whether and when to try again.
+//! Retries: whether and when to send a request again.
 //!
-//! The decision is pure: attempt, failure, time left and a random number go in. The modes are those of the AWS
-//! SDKs (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html>): `standard` with a token
-//! bucket, and `adaptive`, which also slows the client down while the service throttles it.
+//! The decision is a pure function of the failed attempt, the remaining time and a random number. The modes are those of
+//! the AWS SDKs (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html>): `standard` with a token
+//! bucket, and `adaptive`, which also limits the request rate while the service throttles.
 
 mod adaptive;
 mod decision;
