@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqs_client::client::Execute;
-use sqs_client::validate::refusal;
+use sqs_client::validate::error;
 use tokio::time::Instant;
 
 use super::lanes::ByQueue;
@@ -193,8 +193,8 @@ fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, 
 }
 
 fn checked(queue_url: &str, handle: String) -> Result<Key, EnqueueError<String>> {
-    let check = match sqs_client::validate::refusal::has_queue_url(Some(queue_url)) {
-        Ok(()) if handle.is_empty() => Err(refusal::missing("ReceiptHandle")),
+    let check = match sqs_client::validate::error::require_queue_url(Some(queue_url)) {
+        Ok(()) if handle.is_empty() => Err(error::missing_parameter("ReceiptHandle")),
         checked => checked,
     };
     match check {

@@ -118,7 +118,7 @@ impl<H: Execute> BufferedClient<H> {
 }
 
 fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::service_error::ServiceError> {
-    sqs_client::validate::refusal::has_queue_url(Some(&entry.queue_url))?;
+    sqs_client::validate::error::require_queue_url(Some(&entry.queue_url))?;
     let draft = Draft::from(&entry.message);
     if entry.message.message_body.is_empty() {
         sqs_client::validate::message::body("")?;

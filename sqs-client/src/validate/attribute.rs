@@ -1,17 +1,17 @@
-//! Rules about message attributes and system attributes: how many, their names, types and values. They are part of what
-//! [`Draft`](super::Draft) checks.
+//! Rules for message attributes and message system attributes: number, names, types and values.
+//! [`Draft`](super::Draft) checks them.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use super::characters::{self, NOT_TEXT};
+use super::error::{invalid_parameter, invalid_value};
 use super::number::is_number;
-use super::refusal::{invalid, refused};
 use crate::limits::{MAX_ATTRIBUTE_NAME_CHARS, MAX_DATA_TYPE_CHARS, MAX_MESSAGE_ATTRIBUTES};
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::types::{MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
 
-/// At most ten, each with a legal name and value.
+/// Validates message attributes: at most ten, each with a valid name and value.
 ///
 /// # Errors
 /// `InvalidParameterValue`; `UnsupportedOperation` for list values.
@@ -20,39 +20,39 @@ pub fn message_attributes<S: BuildHasher>(
 ) -> Result<(), ServiceError> {
     let count = attributes.len();
     if count > MAX_MESSAGE_ATTRIBUTES {
-        return Err(refused(format!(
+        return Err(invalid_parameter(format!(
             "Number of message attributes [{count}] exceeds the allowed maximum [{MAX_MESSAGE_ATTRIBUTES}]."
         )));
     }
-    let faults = attributes.iter().filter_map(|(name, attribute)| {
+    let errors = attributes.iter().filter_map(|(name, attribute)| {
         let checked = self::name(name).and_then(|()| value(name, attribute));
-        checked.err().map(|fault| (name, fault))
+        checked.err().map(|error| (name, error))
     });
-    // A map has no order: of several faults, the same one is told each time.
-    faults.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, fault)| Err(fault))
+    // A map has no order. Sorting by name makes the reported error deterministic.
+    errors.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// 1 to 256 letters, digits and `_-.`, without a reserved prefix or a period at either end.
+/// Validates an attribute name: 1 to 256 letters, digits and `_-.`, no reserved prefix, no period at the start or end.
 ///
-/// AWS documents ASCII and no `..`; recorded answers take letters of any script, and two periods in a row.
+/// AWS documents ASCII letters and no `..`. Recorded responses of SQS accept letters of any script and `..`.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
 pub fn name(name: &str) -> Result<(), ServiceError> {
     if name.len() > MAX_ATTRIBUTE_NAME_CHARS && name.chars().count() > MAX_ATTRIBUTE_NAME_CHARS {
-        return Err(refused(format!(
+        return Err(invalid_parameter(format!(
             "Message (user) attribute name must be shorter than {MAX_ATTRIBUTE_NAME_CHARS} bytes"
         )));
     }
     if has_prefix(name, "AWS.") || has_prefix(name, "Amazon.") {
-        return Err(refused(
+        return Err(invalid_parameter(
             "You can't use message attribute names beginning with 'AWS.' or 'Amazon.'. \
              These strings are reserved for internal use.",
         ));
     }
     let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() || name.starts_with('.') || name.ends_with('.') || !name.chars().all(legal) {
-        return Err(refused(format!(
+        return Err(invalid_parameter(format!(
             "The message attribute name '{name}' is invalid. Attribute name can contain A-Z, a-z, 0-9, \
              underscore (_), hyphen (-), and period (.) characters."
         )));
@@ -64,7 +64,7 @@ fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// A supported type, and a value that fits it.
+/// Validates an attribute value: a supported data type and a value of that type.
 ///
 /// # Errors
 /// `InvalidParameterValue`; `UnsupportedOperation` for list values.
@@ -78,22 +78,22 @@ pub fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), Servic
         "Binary" => return binary(name, attribute),
         other if attribute.binary_value.is_some() => return Err(wrong_field(name, other, "String")),
         other if text.is_empty() => return Err(empty(name, other)),
-        "String" if !characters::is_text(text) => return Err(refused(NOT_TEXT)),
+        "String" if !characters::is_text(text) => return Err(invalid_parameter(NOT_TEXT)),
         "Number" if !is_number(text) => {}
         _ => return Ok(()),
     }
-    Err(refused(format!("Can't cast the value of message (user) attribute '{name}' to a number.")))
+    Err(invalid_parameter(format!("Can't cast the value of message (user) attribute '{name}' to a number.")))
 }
 
-/// The type without its label.
+/// The data type without the label.
 fn family<'a>(name: &str, data_type: &'a str) -> Result<&'a str, ServiceError> {
     if data_type.is_empty() {
-        return Err(refused(format!(
+        return Err(invalid_parameter(format!(
             "The message (user) attribute '{name}' must contain a non-empty attribute type."
         )));
     }
     if data_type.len() > MAX_DATA_TYPE_CHARS && data_type.chars().count() > MAX_DATA_TYPE_CHARS {
-        return Err(refused(format!(
+        return Err(invalid_parameter(format!(
             "Message (user) attribute type must be shorter than {MAX_DATA_TYPE_CHARS} bytes"
         )));
     }
@@ -101,7 +101,7 @@ fn family<'a>(name: &str, data_type: &'a str) -> Result<&'a str, ServiceError> {
     if matches!(family, "String" | "Number" | "Binary") {
         return Ok(family);
     }
-    Err(refused(format!(
+    Err(invalid_parameter(format!(
         "The type of message (user) attribute '{name}' is invalid. You must use only the following supported \
          type prefixes: Binary, Number, String."
     )))
@@ -117,14 +117,18 @@ fn binary(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceEr
 }
 
 fn empty(name: &str, family: &str) -> ServiceError {
-    refused(format!("Message (user) attribute '{name}' must contain a non-empty value of type '{family}'."))
+    invalid_parameter(format!(
+        "Message (user) attribute '{name}' must contain a non-empty value of type '{family}'."
+    ))
 }
 
 fn wrong_field(name: &str, family: &str, field: &str) -> ServiceError {
-    refused(format!("The message (user) attribute '{name}' with type '{family}' must use field '{field}'."))
+    invalid_parameter(format!(
+        "The message (user) attribute '{name}' with type '{family}' must use field '{field}'."
+    ))
 }
 
-/// Only the trace header of X-Ray exists, and it is text.
+/// Validates message system attributes. The only one is the X-Ray trace header, a `String`.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
@@ -134,7 +138,7 @@ pub fn system_attributes<S: BuildHasher>(
     attributes.iter().try_for_each(|(name, value)| {
         let text = value.string_value().unwrap_or_default();
         if matches!(name, MessageSystemAttributeNameForSends::Unknown(_)) {
-            return Err(invalid(
+            return Err(invalid_value(
                 "MessageSystemAttributes",
                 name,
                 "The only system attribute is AWSTraceHeader.",
@@ -144,9 +148,9 @@ pub fn system_attributes<S: BuildHasher>(
             let message = format!(
                 "The message system attribute '{name}' must contain a non-empty value of type 'String'."
             );
-            return Err(refused(message));
+            return Err(invalid_parameter(message));
         }
-        if characters::is_text(text) { Ok(()) } else { Err(refused(NOT_TEXT)) }
+        if characters::is_text(text) { Ok(()) } else { Err(invalid_parameter(NOT_TEXT)) }
     })
 }
 

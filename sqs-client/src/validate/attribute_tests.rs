@@ -12,7 +12,7 @@ fn check(attribute: MessageAttributeValueBuilder) -> Result<(), ServiceError> {
 }
 
 #[test]
-fn names_follow_the_recorded_answers() {
+fn attribute_names_follow_recorded_responses() {
     for good in ["a", "A-z_0.9", "Zürich", "a..b", "awsome", "AWS", &"x".repeat(256), &"ü".repeat(256)] {
         assert_eq!(name(good), Ok(()), "{good}");
     }
@@ -23,7 +23,7 @@ fn names_follow_the_recorded_answers() {
 }
 
 #[test]
-fn values_of_the_three_types_pass_with_and_without_label() {
+fn values_of_all_types_pass_with_and_without_label() {
     for good in [
         typed("String").string_value("x"),
         typed("String.note").string_value("Zürich €"),
@@ -38,7 +38,7 @@ fn values_of_the_three_types_pass_with_and_without_label() {
 }
 
 #[test]
-fn bad_values_are_refused_in_the_words_of_the_service() {
+fn invalid_values_are_rejected_with_the_messages_of_sqs() {
     let type_text = "The type of message (user) attribute 'X' is invalid. You must use only the following \
                      supported type prefixes: Binary, Number, String.";
     let table = [
@@ -83,7 +83,7 @@ fn bad_values_are_refused_in_the_words_of_the_service() {
 }
 
 #[test]
-fn list_values_are_not_supported_but_empty_lists_are_nothing() {
+fn list_values_are_rejected_and_empty_lists_ignored() {
     let list = typed("String").string_value("x").string_list_values("y");
     assert_eq!(check(list).expect_err("a list").code, ErrorCode::UnsupportedOperation);
     let list = typed("Binary").binary_value(Blob::new([1])).binary_list_values(Blob::new([1]));
@@ -93,7 +93,7 @@ fn list_values_are_not_supported_but_empty_lists_are_nothing() {
 }
 
 #[test]
-fn ten_attributes_pass_and_eleven_do_not() {
+fn more_than_ten_attributes_are_rejected() {
     let many = |count: i32| -> HashMap<_, _> {
         (0..count).map(|n| (format!("a{n}"), MessageAttributeValue::number(n))).collect()
     };
@@ -104,7 +104,7 @@ fn ten_attributes_pass_and_eleven_do_not() {
 }
 
 #[test]
-fn only_the_trace_header_is_a_system_attribute_and_only_as_text() {
+fn only_a_string_trace_header_is_a_valid_system_attribute() {
     let check = |name: &str, data_type: &str, text: &str| {
         let value = MessageSystemAttributeValue::builder().data_type(data_type).string_value(text).build();
         let value = value.expect("a value");

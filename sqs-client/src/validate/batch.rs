@@ -1,7 +1,7 @@
-//! Rules about batches: how many entries, their ids, their size together. What one entry does wrong alone is in its own
-//! result; what is here refuses them all.
+//! Rules for batches: number of entries, entry ids and total size. Violations reject the whole request. Errors of a single
+//! entry are in the result of the entry.
 
-use super::refusal::{has_queue_url, refused, required};
+use super::error::{invalid_parameter, require_queue_url, required};
 use super::{Draft, QueueRules, Validate, characters, message};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_BATCH_ENTRY_ID_CHARS};
 use crate::service_error::{ErrorCode, ServiceError};
@@ -12,31 +12,33 @@ use crate::types::{
     ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, SendMessageBatchRequestEntry,
 };
 
-/// An entry of a batch. Its [`Validate`] gives the fault that goes into its own result.
+/// A batch entry. Its [`Validate`] returns the error for the result of the entry.
 pub trait BatchEntry: Validate {
-    /// The name of its shape.
+    /// The name of the shape.
     const SHAPE: &'static str;
 
-    /// What distinguishes it within the batch.
+    /// The id within the batch.
     fn id(&self) -> &str;
 
-    /// What it adds to the size of the request, in bytes.
+    /// The bytes that count toward the total size of the request.
     fn size(&self) -> usize {
         0
     }
 
-    /// The fault that would refuse the whole request on this queue.
+    /// Checks for the ids that the queue requires. A missing id rejects the whole request.
     ///
     /// # Errors
     /// `InvalidParameterValue`.
-    fn required_by(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+    fn check_required_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {
         let _ = queue;
         Ok(())
     }
 }
 
-/// The faults of a whole request in the order of the service: no entries, too many, then entry by entry its id,
-/// what the queue requires (when the queue is known) and a repeated id, and at last the total size.
+/// Validates a batch request as a whole.
+///
+/// Checks in the order of SQS: the number of entries; then for each entry its id, the ids that `queue` requires, and
+/// whether its id is unique; then the total size.
 ///
 /// # Errors
 /// `EmptyBatchRequest`, `TooManyEntriesInBatchRequest`, `InvalidBatchEntryId`, `InvalidParameterValue`,
@@ -46,9 +48,9 @@ pub fn whole_request<E: BatchEntry>(entries: &[E], queue: Option<&QueueRules>) -
     for (position, entry) in entries.iter().enumerate() {
         id(entry.id())?;
         if let Some(queue) = queue {
-            entry.required_by(queue)?;
+            entry.check_required_ids(queue)?;
         }
-        // Ten at most: comparing all pairs is cheaper than a set.
+        // With at most ten entries, comparing all pairs is cheaper than a set.
         if entries.iter().take(position).any(|other| other.id() == entry.id()) {
             let message = format!("Id {} repeated.", entry.id());
             return Err(ServiceError::new(ErrorCode::BatchEntryIdsNotDistinct, message));
@@ -101,12 +103,14 @@ impl BatchEntry for SendMessageBatchRequestEntry {
         Draft::from(self).size()
     }
 
-    fn required_by(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+    fn check_required_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {
         if !queue.fifo {
             return Ok(());
         }
-        // A single send without a group says MissingParameter; a batch does not.
-        Draft::from(self).fifo_ids(queue).map_err(|error| refused(error.message.unwrap_or_default()))
+        // The code differs from that of a single send without a group, MissingParameter.
+        Draft::from(self)
+            .check_fifo_ids(queue)
+            .map_err(|error| invalid_parameter(error.message.unwrap_or_default()))
     }
 }
 
@@ -150,7 +154,7 @@ macro_rules! validate_batch {
         $(
             impl Validate for $input {
                 fn validate(&self) -> Result<(), ServiceError> {
-                    has_queue_url(self.queue_url())?;
+                    require_queue_url(self.queue_url())?;
                     whole_request(self.entries(), None)
                 }
             }

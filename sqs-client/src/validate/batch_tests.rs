@@ -11,8 +11,8 @@ fn entries(
     builders.into_iter().map(|builder| builder.build().expect("an entry")).collect()
 }
 
-fn refusal(entries: &[SendMessageBatchRequestEntry], queue: Option<&QueueRules>) -> (ErrorCode, String) {
-    let error = whole_request(entries, queue).expect_err("a refusal");
+fn error_of(entries: &[SendMessageBatchRequestEntry], queue: Option<&QueueRules>) -> (ErrorCode, String) {
+    let error = whole_request(entries, queue).expect_err("an error");
     (error.code, error.message.unwrap_or_default())
 }
 
@@ -21,9 +21,9 @@ fn fifo() -> QueueRules {
 }
 
 #[test]
-fn empty_batch_is_refused_with_the_name_of_its_entries() {
+fn empty_batch_error_names_the_entry_shape() {
     let text = "There should be at least one SendMessageBatchRequestEntry in the request.";
-    assert_eq!(refusal(&[], None), (ErrorCode::EmptyBatchRequest, text.to_owned()));
+    assert_eq!(error_of(&[], None), (ErrorCode::EmptyBatchRequest, text.to_owned()));
     let delete = DeleteMessageBatchInput::builder().queue_url("q").build().expect("an input");
     let text = "There should be at least one DeleteMessageBatchRequestEntry in the request.";
     assert_eq!(delete.validate().expect_err("empty").message.as_deref(), Some(text));
@@ -33,79 +33,79 @@ fn empty_batch_is_refused_with_the_name_of_its_entries() {
 }
 
 #[test]
-fn ten_entries_pass_and_eleven_do_not() {
+fn more_than_ten_entries_are_rejected() {
     let many = |count: usize| entries((0..count).map(|n| entry(&n.to_string())));
     assert_eq!(whole_request(&many(10), None), Ok(()));
     let text = "Maximum number of entries per request are 10. You have sent 11.";
-    assert_eq!(refusal(&many(11), None), (ErrorCode::TooManyEntriesInBatchRequest, text.to_owned()));
+    assert_eq!(error_of(&many(11), None), (ErrorCode::TooManyEntriesInBatchRequest, text.to_owned()));
 }
 
 #[test]
-fn ids_are_short_names() {
+fn entry_ids_have_1_to_80_name_characters() {
     for bad in ["", "a b", "a.b", "ü", &"x".repeat(81)] {
-        assert_eq!(refusal(&entries([entry(bad)]), None).0, ErrorCode::InvalidBatchEntryId, "{bad}");
+        assert_eq!(error_of(&entries([entry(bad)]), None).0, ErrorCode::InvalidBatchEntryId, "{bad}");
     }
     assert_eq!(whole_request(&entries([entry(&"x".repeat(80)), entry("A-z_0")]), None), Ok(()));
 }
 
 #[test]
-fn first_repeated_id_is_named() {
+fn error_names_the_first_repeated_id() {
     let repeated = entries([entry("a"), entry("b"), entry("c"), entry("b"), entry("a")]);
-    assert_eq!(refusal(&repeated, None), (ErrorCode::BatchEntryIdsNotDistinct, "Id b repeated.".to_owned()));
+    assert_eq!(error_of(&repeated, None), (ErrorCode::BatchEntryIdsNotDistinct, "Id b repeated.".to_owned()));
 }
 
 #[test]
-fn total_size_counts_all_entries() {
+fn total_size_of_all_entries_is_limited() {
     let half = MAX_BATCH_BYTES / 2;
     let two = |more: usize| {
         entries([entry("a").message_body("x".repeat(half)), entry("b").message_body("x".repeat(half + more))])
     };
     assert_eq!(whole_request(&two(0), None), Ok(()));
     let text = "Batch requests cannot be longer than 1048576 bytes. You have sent 1048577 bytes.";
-    assert_eq!(refusal(&two(1), None), (ErrorCode::BatchRequestTooLong, text.to_owned()));
+    assert_eq!(error_of(&two(1), None), (ErrorCode::BatchRequestTooLong, text.to_owned()));
 }
 
 #[test]
-fn one_entry_without_group_or_deduplication_id_refuses_a_fifo_batch() {
+fn fifo_entry_without_group_or_deduplication_id_rejects_the_batch() {
     let good = || entry("good").message_group_id("g").message_deduplication_id("d");
     assert_eq!(whole_request(&entries([good()]), Some(&fifo())), Ok(()));
     let no_group = entries([good(), entry("b").message_deduplication_id("d")]);
     let text = "The request must contain the parameter MessageGroupId.";
-    assert_eq!(refusal(&no_group, Some(&fifo())), (ErrorCode::InvalidParameterValue, text.to_owned()));
+    assert_eq!(error_of(&no_group, Some(&fifo())), (ErrorCode::InvalidParameterValue, text.to_owned()));
     let no_id = entries([good(), entry("b").message_group_id("g")]);
-    assert_eq!(refusal(&no_id, Some(&fifo())).0, ErrorCode::InvalidParameterValue);
+    assert_eq!(error_of(&no_id, Some(&fifo())).0, ErrorCode::InvalidParameterValue);
     let by_content = QueueRules { content_based_deduplication: true, ..fifo() };
     assert_eq!(whole_request(&no_id, Some(&by_content)), Ok(()));
 }
 
-/// Not recorded anywhere: which of two faults AWS reports.
+/// No recording shows which of two errors AWS reports.
 #[test]
-fn faults_come_in_the_documented_order() {
+fn errors_are_reported_in_documented_order() {
     let huge = || entry("a").message_body("x".repeat(MAX_BATCH_BYTES));
-    assert_eq!(refusal(&entries([huge(), huge()]), None).0, ErrorCode::BatchEntryIdsNotDistinct);
-    assert_eq!(refusal(&entries([huge(), entry("!")]), None).0, ErrorCode::InvalidBatchEntryId);
+    assert_eq!(error_of(&entries([huge(), huge()]), None).0, ErrorCode::BatchEntryIdsNotDistinct);
+    assert_eq!(error_of(&entries([huge(), entry("!")]), None).0, ErrorCode::InvalidBatchEntryId);
     assert_eq!(
-        refusal(&entries([entry("a"), entry("a")]), Some(&fifo())).0,
+        error_of(&entries([entry("a"), entry("a")]), Some(&fifo())).0,
         ErrorCode::InvalidParameterValue
     );
     let eleven = entries((0..11).map(|_| entry("!")));
-    assert_eq!(refusal(&eleven, None).0, ErrorCode::TooManyEntriesInBatchRequest);
+    assert_eq!(error_of(&eleven, None).0, ErrorCode::TooManyEntriesInBatchRequest);
 }
 
 #[test]
-fn faults_of_one_entry_do_not_refuse_the_request() {
+fn error_of_one_entry_does_not_reject_the_request() {
     let input = SendMessageBatchInput::builder()
         .queue_url("q")
         .set_entries(Some(entries([entry("bad").message_body(""), entry("good")])))
         .build()
         .expect("an input");
     assert_eq!(input.validate(), Ok(()));
-    let faults: Vec<_> = input.entries().iter().map(|entry| entry.validate().is_err()).collect();
-    assert_eq!(faults, [true, false]);
+    let is_error: Vec<_> = input.entries().iter().map(|entry| entry.validate().is_err()).collect();
+    assert_eq!(is_error, [true, false]);
 }
 
 #[test]
-fn visibility_entries_need_handle_and_timeout() {
+fn visibility_entries_require_handle_and_timeout() {
     let entry = |handle: &str, timeout| {
         let builder = ChangeMessageVisibilityBatchRequestEntry::builder().id("a").receipt_handle(handle);
         builder.set_visibility_timeout(timeout).build().expect("an entry").validate()

@@ -1,10 +1,12 @@
-//! Rules about single messages: what is sent, deleted, or changed. [`Draft`] is a message that is to be sent, alone or in a
-//! batch; [`Draft::validate_for`] takes what depends on the queue.
+//! Rules for sending, deleting and changing messages. [`Draft`] is a message to send, alone or in a batch.
 
 use std::collections::HashMap;
 
 use super::characters::{self, NOT_TEXT};
-use super::refusal::{has_queue_url, invalid, missing, refused, required, within, wrong_queue_type};
+use super::error::{
+    invalid_parameter, invalid_value, missing_parameter, require_queue_url, required, within,
+    wrong_queue_type,
+};
 use super::{QueueRules, Validate, attribute};
 use crate::checksum::message_size;
 use crate::limits::{DELAY_SECONDS, MAX_FIFO_ID_CHARS, MAX_MESSAGE_BYTES, VISIBILITY_TIMEOUT_SECONDS};
@@ -15,11 +17,11 @@ use crate::types::{
     SendMessageBatchRequestEntry,
 };
 
-/// A message as it is to be sent, alone or in a batch.
+/// A message to send, alone or in a batch.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Draft<'a> {
-    /// The body; empty is as bad as absent.
+    /// The body. An absent body is empty, and both are invalid.
     pub body: &'a str,
     /// The delay, in seconds.
     pub delay_seconds: Option<i32>,
@@ -28,11 +30,11 @@ pub struct Draft<'a> {
     /// The system attributes.
     pub system_attributes:
         Option<&'a HashMap<MessageSystemAttributeNameForSends, MessageSystemAttributeValue>>,
-    /// The group, or the tenant on standard queues.
+    /// The message group id.
     pub group_id: Option<&'a str>,
     /// The deduplication id.
     pub deduplication_id: Option<&'a str>,
-    /// How the text about a size begins: it differs between single sends and batches.
+    /// Start of the message for a body that is too long. It differs between single sends and batches.
     too_long: &'static str,
 }
 
@@ -66,24 +68,24 @@ draft_of!(
 );
 
 impl Draft<'_> {
-    /// Size as the service counts it, in bytes.
+    /// Size in bytes, as SQS counts it.
     pub fn size(&self) -> usize {
         message_size(self.body, self.attributes)
     }
 
-    /// What depends on the queue: its size limit, and what its type requires and forbids.
+    /// Checks the rules of the queue: its size limit, and the parameters that its type requires or does not support.
     ///
     /// # Errors
-    /// `MissingParameter` for a FIFO message without a group, else `InvalidParameterValue`.
+    /// `MissingParameter` for a message without a group id on a FIFO queue, else `InvalidParameterValue`.
     pub fn validate_for(&self, queue: &QueueRules) -> Result<(), ServiceError> {
         if queue.fifo {
-            self.fifo_ids(queue)?;
+            self.check_fifo_ids(queue)?;
         }
         self.parameters_for(queue)
     }
 
-    /// As [`validate_for`](Self::validate_for), without the ids that a FIFO queue requires: in a batch, their
-    /// absence refuses the whole request.
+    /// Like [`validate_for`](Self::validate_for), but does not check the ids that a FIFO queue requires. For batch entries:
+    /// [`whole_request`](super::batch::whole_request) checks these ids.
     ///
     /// # Errors
     /// `InvalidParameterValue`.
@@ -96,13 +98,13 @@ impl Draft<'_> {
         self.shorter_than(queue.maximum_message_size)
     }
 
-    /// The group, and a deduplication id unless it is made from the body.
-    pub(super) fn fifo_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+    /// Requires a group id, and a deduplication id unless content-based deduplication is enabled.
+    pub(super) fn check_fifo_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {
         if self.group_id.is_none() {
-            return Err(missing("MessageGroupId"));
+            return Err(missing_parameter("MessageGroupId"));
         }
         if self.deduplication_id.is_none() && !queue.content_based_deduplication {
-            return Err(refused(
+            return Err(invalid_parameter(
                 "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
                  provided explicitly",
             ));
@@ -110,13 +112,13 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The limit itself is allowed, whatever the text says.
+    /// The limit is inclusive, although the message of SQS says "shorter".
     fn shorter_than(&self, limit: usize) -> Result<(), ServiceError> {
         if self.size() <= limit {
             return Ok(());
         }
         let too_long = self.too_long;
-        Err(refused(format!("{too_long} Reason: Message must be shorter than {limit} bytes.")))
+        Err(invalid_parameter(format!("{too_long} Reason: Message must be shorter than {limit} bytes.")))
     }
 }
 
@@ -132,13 +134,13 @@ impl Validate for Draft<'_> {
     }
 }
 
-/// At least one character, and only those of XML.
+/// Validates a body: at least one character, and only characters that XML 1.0 allows.
 ///
 /// # Errors
-/// `MissingParameter` for an empty body, `InvalidMessageContents` for forbidden characters.
+/// `MissingParameter` for an empty body, `InvalidMessageContents` for invalid characters.
 pub fn body(body: &str) -> Result<(), ServiceError> {
     if body.is_empty() {
-        return Err(missing("MessageBody"));
+        return Err(missing_parameter("MessageBody"));
     }
     if characters::is_text(body) {
         return Ok(());
@@ -146,7 +148,7 @@ pub fn body(body: &str) -> Result<(), ServiceError> {
     Err(ServiceError::new(ErrorCode::InvalidMessageContents, NOT_TEXT))
 }
 
-/// 0 to 900 seconds.
+/// Validates a delay: 0 to 900 seconds.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
@@ -155,13 +157,13 @@ pub fn delay(seconds: Option<i32>) -> Result<(), ServiceError> {
     within("DelaySeconds", seconds, &DELAY_SECONDS, reason)
 }
 
-/// The syntax of group ids, deduplication ids and receive attempt ids; `parameter` goes into the text.
+/// Validates a group id, deduplication id or receive request attempt id. The message names `parameter`.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
 pub fn token(parameter: &str, id: Option<&str>) -> Result<(), ServiceError> {
     match id {
-        Some(id) if !characters::is_token(id, MAX_FIFO_ID_CHARS) => Err(invalid(
+        Some(id) if !characters::is_token(id, MAX_FIFO_ID_CHARS) => Err(invalid_value(
             parameter,
             id,
             format_args!(
@@ -173,33 +175,33 @@ pub fn token(parameter: &str, id: Option<&str>) -> Result<(), ServiceError> {
     }
 }
 
-/// 0 to 43,200 seconds; that the total stays below is for the queue to say.
+/// Validates a new visibility timeout: 0 to 43,200 seconds. Only the queue can check the limit of the total time.
 ///
 /// # Errors
 /// `MissingParameter` or `InvalidParameterValue`.
 pub fn new_visibility(seconds: Option<i32>) -> Result<(), ServiceError> {
-    let seconds = Some(seconds.ok_or_else(|| missing("VisibilityTimeout"))?);
+    let seconds = Some(seconds.ok_or_else(|| missing_parameter("VisibilityTimeout"))?);
     let reason = |low, high| format!("Must be between {low} and {high}.");
     within("VisibilityTimeout", seconds, &VISIBILITY_TIMEOUT_SECONDS, reason)
 }
 
 impl Validate for SendMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         Draft::from(self).validate()
     }
 }
 
 impl Validate for DeleteMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         required("ReceiptHandle", self.receipt_handle()).map(drop)
     }
 }
 
 impl Validate for ChangeMessageVisibilityInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         required("ReceiptHandle", self.receipt_handle())?;
         new_visibility(self.visibility_timeout)
     }

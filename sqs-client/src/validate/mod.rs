@@ -1,40 +1,38 @@
-//! The rules of the service about its input, in AWS's order and words.
+//! The validation rules of SQS, in the order and with the messages of the service.
 //!
-//! A client applies them to what it sends where
-//! [`Builder::validate_input`](crate::config::Builder::validate_input) is on; call them yourself to refuse early, with the text
-//! that SQS would answer:
+//! A client applies them before sending if [`Builder::validate_input`](crate::config::Builder::validate_input) is set. Call
+//! them yourself to reject invalid input early, with the error that SQS would return:
 //!
 //! ```
 //! use sqs_client::operation::receive_message::ReceiveMessageInput;
 //! use sqs_client::validate::Validate;
 //!
 //! let input = ReceiveMessageInput::builder().queue_url("http://localhost:9324/0/orders").wait_time_seconds(21).build()?;
-//! let refusal = input.validate().unwrap_err();
-//! assert_eq!(refusal.code.query_code(), "InvalidParameterValue");
+//! let error = input.validate().unwrap_err();
+//! assert_eq!(error.code.query_code(), "InvalidParameterValue");
 //! # Ok::<(), sqs_client::error::BuildError>(())
 //! ```
 //!
 //! ```text
 //! client   opt-in, before sending      input.validate()
-//! server   before applying             input.validate(), then what needs the queue: Draft::validate_for, batch, receive
+//! server   before executing            input.validate(), then the rules of the queue: Draft::validate_for, batch, receive
 //! ```
-//! [`Validate`] says everything that can be said without knowing the queue. What depends on it takes
-//! [`QueueRules`]. A batch is refused as a whole only for the faults that refuse it as a whole; its entries
-//! implement [`Validate`] too, for their own results.
+//! [`Validate`] checks the rules that do not depend on the queue. The other rules take [`QueueRules`]. Validating a batch
+//! input reports only errors of the whole request. Batch entries implement [`Validate`] too, for the errors of an entry.
 //!
-//! Nothing is allocated for good input. Texts follow recorded answers where there are any; AWS may change
-//! them at any time, so match on the code.
+//! Validating correct input does not allocate. The messages follow recorded responses of SQS where available. AWS may
+//! change them at any time, so match on the code.
 
 pub mod attribute;
 pub mod batch;
 mod characters;
+pub mod error;
 pub mod message;
 pub mod move_task;
 mod number;
 pub mod permission;
 pub mod queue;
 pub mod receive;
-pub mod refusal;
 pub mod tags;
 
 pub use batch::BatchEntry;
@@ -42,21 +40,21 @@ pub use message::Draft;
 
 use crate::service_error::ServiceError;
 
-/// Input that the service may refuse without looking at a queue.
+/// Input that can be validated without knowledge of the queue.
 pub trait Validate {
     /// Checks the input.
     ///
     /// # Errors
-    /// What the service would answer: code and text of the first rule that is broken.
+    /// Code and message of the first violated rule, as SQS would return them.
     fn validate(&self) -> Result<(), ServiceError>;
 }
 
-/// What the rules about messages have to know of a queue.
+/// The properties of a queue that the rules for messages depend on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct QueueRules {
     /// Whether it is a FIFO queue.
     pub fifo: bool,
-    /// Whether deduplication ids are made from bodies where none is given.
+    /// Whether SQS generates missing deduplication ids from the body.
     pub content_based_deduplication: bool,
     /// `MaximumMessageSize`, in bytes.
     pub maximum_message_size: usize,
@@ -67,7 +65,7 @@ mod tests {
     use super::Validate;
     use crate::operation::{Input, for_each_operation};
 
-    fn refuses_emptiness<I: Input + Validate>() -> bool {
+    fn rejects_empty_input<I: Input + Validate>() -> bool {
         I::default().validate().is_err()
     }
 
@@ -75,15 +73,15 @@ mod tests {
         ($( $operation:ident, $module:ident, $family:ident $(, $column:tt)*; )*) => { pastey::paste! {
             [$( (
                 stringify!($operation),
-                refuses_emptiness::<crate::operation::$module::[<$operation Input>]>(),
+                rejects_empty_input::<crate::operation::$module::[<$operation Input>]>(),
             ), )*]
         } };
     }
 
     #[test]
-    fn every_operation_but_one_refuses_an_input_without_anything() {
-        for (name, refused) in for_each_operation!(check_each) {
-            assert_eq!(refused, name != "ListQueues", "{name}");
+    fn every_operation_except_list_queues_rejects_empty_input() {
+        for (name, is_rejected) in for_each_operation!(check_each) {
+            assert_eq!(is_rejected, name != "ListQueues", "{name}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Rules about move tasks: ARNs of source and destination, the rate, handles.
+//! Rules for move tasks: ARNs, rate and task handles.
 
 use super::Validate;
-use super::refusal::{refused, required, within};
+use super::error::{invalid_parameter, required, within};
 use crate::limits::{LIST_MOVE_TASKS_RESULTS, MOVE_TASK_RATE};
 use crate::service_error::ServiceError;
 use crate::types::move_task::{
     CancelMessageMoveTaskInput, ListMessageMoveTasksInput, StartMessageMoveTaskInput,
 };
 
-/// `arn:<partition>:sqs:<region>:<account>:<name>`; `parameter` goes into the text.
+/// Validates a queue ARN: `arn:<partition>:sqs:<region>:<account>:<name>`. The message names `parameter`.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
@@ -18,7 +18,7 @@ pub fn arn(parameter: &str, arn: &str) -> Result<(), ServiceError> {
     if is_arn && parts.nth(2).is_some_and(|name| !name.is_empty()) {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(invalid_parameter(format!(
         "You must use this format to specify the {parameter}: \
          arn:<partition>:<service>:<region>:<account-id>:<resource-id>"
     )))

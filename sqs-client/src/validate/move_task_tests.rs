@@ -11,7 +11,7 @@ fn code(input: StartMessageMoveTaskInputBuilder) -> Option<ErrorCode> {
 }
 
 #[test]
-fn move_task_needs_a_source_that_is_an_arn() {
+fn start_move_task_requires_a_queue_arn_as_source() {
     assert_eq!(code(start()), None);
     assert_eq!(code(start().set_source_arn(None)), Some(ErrorCode::MissingParameter));
     for bad in [
@@ -27,14 +27,14 @@ fn move_task_needs_a_source_that_is_an_arn() {
 }
 
 #[test]
-fn rate_is_1_to_500_messages_a_second() {
+fn rate_is_1_to_500_messages_per_second() {
     for (rate, good) in [(0, false), (1, true), (500, true), (501, false)] {
         assert_eq!(code(start().max_number_of_messages_per_second(rate)).is_none(), good, "{rate}");
     }
 }
 
 #[test]
-fn listing_is_1_to_10_tasks_and_cancelling_needs_a_handle() {
+fn list_allows_1_to_10_results_and_cancel_requires_a_handle() {
     for (count, good) in [(0, false), (1, true), (10, true), (11, false)] {
         let list =
             ListMessageMoveTasksInput::builder().source_arn("arn:aws:sqs:r:1:q").max_results(count).build();

@@ -1,9 +1,10 @@
-//! The syntax and the range of `Number` attributes.
+//! Syntax and range of `Number` attributes.
 
 use crate::limits::{MAX_NUMBER_DIGITS, NUMBER_EXPONENTS};
 
-/// Decimal or exponent text: an optional sign, digits with at most one point, an optional exponent. At most 38
-/// digits, not counting the zeros at both ends, and a magnitude from 1e-128 to 1e+126, or zero.
+/// Whether a text is a decimal number: an optional sign, digits with at most one point, an optional exponent.
+///
+/// It has at most 38 significant digits, without leading and trailing zeros. Its magnitude is zero or from 1e-128 to 1e+126.
 pub(super) fn is_number(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let Ok(exponent) = exponent.parse::<i64>() else {
@@ -18,11 +19,11 @@ pub(super) fn is_number(text: &str) -> bool {
     }
 }
 
-/// The digits of a number between the zeros at its ends.
+/// The significant digits of a number, without leading and trailing zeros.
 #[derive(Debug, PartialEq)]
 enum Digits {
     Zero,
-    /// The power of ten of the first digit, and how many digits there are.
+    /// The power of ten of the first digit, and the number of digits.
     From {
         first: i64,
         count: usize,
@@ -36,12 +37,12 @@ impl Digits {
         if whole.len() + fraction.len() == 0 || !digits().all(|digit| digit.is_ascii_digit()) {
             return None;
         }
-        let mut others =
+        let mut significant =
             digits().enumerate().filter(|(_, digit)| *digit != b'0').map(|(position, _)| position);
-        let Some(first) = others.next() else {
+        let Some(first) = significant.next() else {
             return Some(Self::Zero);
         };
-        let last = others.last().unwrap_or(first);
+        let last = significant.last().unwrap_or(first);
         let before_point = i64::try_from(whole.len()).ok()?;
         Some(Self::From { first: before_point - 1 - i64::try_from(first).ok()?, count: last - first + 1 })
     }
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_decimal_or_exponent_text() {
+    fn decimal_numbers_with_or_without_exponent_are_valid() {
         for good in
             ["0", "-0", "3", "+3", "-3.25", ".5", "5.", "1e5", "1E-5", "1.5e+10", "007", "0.000", "0e999"]
         {
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn precision_is_38_digits_without_the_zeros_around() {
+    fn precision_is_38_digits_without_leading_and_trailing_zeros() {
         let digits = "1".repeat(38);
         assert!(is_number(&digits));
         assert!(is_number(&format!("000{digits}000")));
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn magnitude_is_bounded_on_both_sides() {
+    fn magnitude_is_1e_minus_128_to_1e_126() {
         assert!(is_number("1e126"));
         assert!(is_number("-1e-128"));
         assert!(is_number(&format!("1{}", "0".repeat(126))));

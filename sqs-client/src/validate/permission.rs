@@ -1,12 +1,12 @@
-//! Rules about permissions: labels, accounts, actions.
+//! Rules for permissions: labels, accounts and actions.
 
-use super::refusal::{has_queue_url, invalid, missing, required};
+use super::error::{invalid_value, missing_parameter, require_queue_url, required};
 use super::{Validate, characters};
 use crate::limits::{MAX_LABEL_CHARS, MAX_POLICY_ACTIONS};
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::types::permission::{AddPermissionInput, RemovePermissionInput};
 
-/// 1 to 80 of `A-Za-z0-9_-`.
+/// Validates a label: 1 to 80 characters of `A-Za-z0-9_-`.
 ///
 /// # Errors
 /// `MissingParameter` or `InvalidParameterValue`.
@@ -18,17 +18,17 @@ pub fn label(label: Option<&str>) -> Result<(), ServiceError> {
     let reason = format!(
         "Can only include alphanumeric characters, hyphens, or underscores. 1 to {MAX_LABEL_CHARS} in length"
     );
-    Err(invalid("Label", label, reason))
+    Err(invalid_value("Label", label, reason))
 }
 
-/// 1 to 7 actions, each `*` or one that other accounts may be given.
+/// Validates actions: 1 to 7, each `*` or an action that can be shared with other accounts.
 ///
 /// # Errors
 /// `MissingParameter`, `OverLimit` or `InvalidParameterValue`.
 pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
     let count = actions.len();
     if count == 0 {
-        return Err(missing("Actions"));
+        return Err(missing_parameter("Actions"));
     }
     if count > MAX_POLICY_ACTIONS {
         let message = format!("{count} Actions were found, maximum allowed is {MAX_POLICY_ACTIONS}.");
@@ -37,13 +37,13 @@ pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
     match actions.iter().find(|action| *action != "*" && !is_shareable(action)) {
         Some(action) => {
             let reason = "Only the queue owner is allowed to invoke this action.";
-            Err(invalid("ActionName", format_args!("SQS:{action}"), reason))
+            Err(invalid_value("ActionName", format_args!("SQS:{action}"), reason))
         }
         None => Ok(()),
     }
 }
 
-/// Whether an action works across accounts.
+/// Whether an action can be shared with other accounts.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-customer-managed-policy-examples.html>
 fn is_shareable(action: &str) -> bool {
     matches!(
@@ -62,28 +62,28 @@ fn is_shareable(action: &str) -> bool {
     )
 }
 
-/// At least one account, each of 12 digits.
+/// Validates account ids: at least one, each of 12 digits.
 ///
 /// # Errors
 /// `MissingParameter` or `InvalidParameterValue`.
 pub fn accounts(accounts: &[String]) -> Result<(), ServiceError> {
     if accounts.is_empty() {
-        return Err(missing("AWSAccountIds"));
+        return Err(missing_parameter("AWSAccountIds"));
     }
     match accounts.iter().find(|id| !is_account(id)) {
-        Some(id) => Err(invalid("PrincipalId", format_args!("[{id}]"), "Unable to verify.")),
+        Some(id) => Err(invalid_value("PrincipalId", format_args!("[{id}]"), "Unable to verify.")),
         None => Ok(()),
     }
 }
 
-/// Whether a text is the id of an account: 12 digits.
+/// Whether a text is an account id: 12 digits.
 pub fn is_account(id: &str) -> bool {
     id.len() == 12 && id.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 impl Validate for AddPermissionInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         label(self.label())?;
         accounts(self.aws_account_ids())?;
         actions(self.actions())
@@ -92,7 +92,7 @@ impl Validate for AddPermissionInput {
 
 impl Validate for RemovePermissionInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         label(self.label())
     }
 }

@@ -6,53 +6,53 @@ fn add() -> AddPermissionInputBuilder {
     input.aws_account_ids("123456789012").actions("SendMessage")
 }
 
-fn refusal(input: AddPermissionInputBuilder) -> (ErrorCode, String) {
-    let error = input.build().expect("an input").validate().expect_err("a refusal");
+fn error_of(input: AddPermissionInputBuilder) -> (ErrorCode, String) {
+    let error = input.build().expect("an input").validate().expect_err("an error");
     (error.code, error.message.unwrap_or_default())
 }
 
 #[test]
-fn complete_permission_passes() {
+fn complete_permission_is_valid() {
     assert!(add().build().is_ok_and(|input| input.validate().is_ok()));
     assert!(add().actions("*").build().is_ok_and(|input| input.validate().is_ok()));
 }
 
 #[test]
-fn eighth_action_is_over_the_limit() {
+fn more_than_seven_actions_are_over_the_limit() {
     let eight = add().set_actions(Some(vec!["SendMessage".to_owned(); 8]));
     let text = "8 Actions were found, maximum allowed is 7.";
-    assert_eq!(refusal(eight), (ErrorCode::OverLimit, text.to_owned()));
+    assert_eq!(error_of(eight), (ErrorCode::OverLimit, text.to_owned()));
 }
 
 #[test]
-fn actions_of_the_owner_cannot_be_given_away() {
+fn actions_reserved_for_the_owner_cannot_be_shared() {
     for action in ["DeleteQueue", "ListQueues", "sendMessage", "Dance", "SQS:SendMessage"] {
         let text = format!(
             "Value SQS:{action} for parameter ActionName is invalid. Reason: Only the queue owner is allowed to \
              invoke this action."
         );
-        assert_eq!(refusal(add().actions(action)), (ErrorCode::InvalidParameterValue, text));
+        assert_eq!(error_of(add().actions(action)), (ErrorCode::InvalidParameterValue, text));
     }
 }
 
 #[test]
-fn missing_parts_are_named() {
+fn error_names_the_missing_parameter() {
     let table = [
         (add().set_label(None), "The request must contain the parameter Label."),
         (add().set_actions(None), "The request must contain the parameter Actions."),
         (add().set_aws_account_ids(None), "The request must contain the parameter AWSAccountIds."),
     ];
     for (input, text) in table {
-        assert_eq!(refusal(input), (ErrorCode::MissingParameter, text.to_owned()));
+        assert_eq!(error_of(input), (ErrorCode::MissingParameter, text.to_owned()));
     }
 }
 
 #[test]
-fn labels_and_accounts_have_a_form() {
+fn malformed_labels_and_account_ids_are_rejected() {
     for label in ["a b", "ü", &"x".repeat(81)] {
-        assert_eq!(refusal(add().label(label)).0, ErrorCode::InvalidParameterValue, "{label}");
+        assert_eq!(error_of(add().label(label)).0, ErrorCode::InvalidParameterValue, "{label}");
     }
     for account in ["", "12345678901", "1234567890123", "12345678901x"] {
-        assert_eq!(refusal(add().aws_account_ids(account)).0, ErrorCode::InvalidParameterValue, "{account}");
+        assert_eq!(error_of(add().aws_account_ids(account)).0, ErrorCode::InvalidParameterValue, "{account}");
     }
 }

@@ -1,6 +1,6 @@
-//! Rules about queues: names, URLs, attribute names, lists.
+//! Rules for queues: names, URLs, attribute names and page sizes.
 
-use super::refusal::{has_queue_url, missing, refused, unknown_attribute, within};
+use super::error::{invalid_parameter, missing_parameter, require_queue_url, unknown_attribute, within};
 use super::{Validate, characters, tags};
 use crate::limits::{LIST_RESULTS, MAX_QUEUE_NAME_CHARS};
 use crate::service_error::ServiceError;
@@ -10,10 +10,10 @@ use crate::types::queue::{
     ListDeadLetterSourceQueuesInput, ListQueuesInput, PurgeQueueInput, SetQueueAttributesInput,
 };
 
-/// How the names of FIFO queues end.
+/// Suffix of the names of FIFO queues.
 pub const FIFO_SUFFIX: &str = ".fifo";
 
-/// 1 to 80 of `A-Za-z0-9_-`; the suffix of FIFO queues counts.
+/// Validates a queue name: 1 to 80 characters of `A-Za-z0-9_-`, including the suffix of a FIFO queue.
 ///
 /// # Errors
 /// `InvalidParameterValue`.
@@ -23,15 +23,15 @@ pub fn name(name: &str) -> Result<(), ServiceError> {
     if characters::is_name(stem, MAX_QUEUE_NAME_CHARS - suffix) {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(invalid_parameter(format!(
         "Can only include alphanumeric characters, hyphens, or underscores. 1 to {MAX_QUEUE_NAME_CHARS} in length"
     )))
 }
 
-/// Names of attributes that are asked for or set.
+/// Validates the names of queue attributes.
 ///
 /// # Errors
-/// `InvalidAttributeName` for an unknown one.
+/// `InvalidAttributeName` for an unknown name.
 pub fn attribute_names<'a>(
     names: impl IntoIterator<Item = &'a QueueAttributeName>,
 ) -> Result<(), ServiceError> {
@@ -46,15 +46,15 @@ fn page_size(max_results: Option<i32>) -> Result<(), ServiceError> {
     within("MaxResults", max_results, &LIST_RESULTS, reason)
 }
 
-fn named(queue_name: Option<&str>) -> Result<&str, ServiceError> {
-    let must_name =
-        || refused("Value for parameter QueueName is invalid. Reason: Must specify a queue name.");
-    queue_name.filter(|name| !name.is_empty()).ok_or_else(must_name)
+fn require_name(queue_name: Option<&str>) -> Result<&str, ServiceError> {
+    let missing_name =
+        || invalid_parameter("Value for parameter QueueName is invalid. Reason: Must specify a queue name.");
+    queue_name.filter(|name| !name.is_empty()).ok_or_else(missing_name)
 }
 
 impl Validate for CreateQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        name(named(self.queue_name())?)?;
+        name(require_name(self.queue_name())?)?;
         attribute_names(self.attributes.iter().flat_map(|attributes| attributes.keys()))?;
         self.tags.as_ref().map_or(Ok(()), tags::tags)
     }
@@ -62,35 +62,35 @@ impl Validate for CreateQueueInput {
 
 impl Validate for GetQueueUrlInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        named(self.queue_name()).map(drop)
+        require_name(self.queue_name()).map(drop)
     }
 }
 
 impl Validate for DeleteQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())
+        require_queue_url(self.queue_url())
     }
 }
 
 impl Validate for PurgeQueueInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())
+        require_queue_url(self.queue_url())
     }
 }
 
 impl Validate for GetQueueAttributesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         attribute_names(self.attribute_names())
     }
 }
 
 impl Validate for SetQueueAttributesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         match &self.attributes {
             Some(attributes) if !attributes.is_empty() => attribute_names(attributes.keys()),
-            _ => Err(missing("Attributes")),
+            _ => Err(missing_parameter("Attributes")),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Validate for ListQueuesInput {
 
 impl Validate for ListDeadLetterSourceQueuesInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         page_size(self.max_results)
     }
 }

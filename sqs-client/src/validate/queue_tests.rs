@@ -3,7 +3,7 @@ use crate::service_error::ErrorCode;
 use crate::types::queue::CreateQueueInputBuilder;
 
 fn code(result: Result<(), ServiceError>) -> ErrorCode {
-    result.expect_err("a refusal").code
+    result.expect_err("an error").code
 }
 
 fn create(name: &str) -> CreateQueueInputBuilder {
@@ -11,7 +11,7 @@ fn create(name: &str) -> CreateQueueInputBuilder {
 }
 
 #[test]
-fn queue_name_is_up_to_80_characters_with_the_suffix() {
+fn queue_name_has_up_to_80_characters_including_the_suffix() {
     for good in ["a", "A-b_9", &"x".repeat(80), "orders.fifo", &format!("{}.fifo", "x".repeat(75))] {
         assert_eq!(name(good), Ok(()), "{good}");
     }
@@ -35,35 +35,35 @@ fn missing_queue_url_means_that_the_queue_does_not_exist() {
         &ListDeadLetterSourceQueuesInput::default(),
     ];
     for input in inputs {
-        let error = input.validate().expect_err("a refusal");
+        let error = input.validate().expect_err("an error");
         assert_eq!(error.code, ErrorCode::QueueDoesNotExist);
         assert_eq!(error.message.as_deref(), Some("The specified queue does not exist."));
     }
 }
 
 #[test]
-fn create_and_find_need_a_name() {
+fn create_queue_and_get_queue_url_require_a_name() {
     assert_eq!(code(CreateQueueInput::default().validate()), ErrorCode::InvalidParameterValue);
     assert_eq!(code(GetQueueUrlInput::default().validate()), ErrorCode::InvalidParameterValue);
     assert!(create("orders").build().is_ok_and(|input| input.validate().is_ok()));
 }
 
 #[test]
-fn unknown_attribute_is_named_in_the_refusal() {
+fn error_names_the_unknown_attribute() {
     let input = create("orders").attributes("Colour".into(), "red").build().expect("an input");
-    let error = input.validate().expect_err("a refusal");
+    let error = input.validate().expect_err("an error");
     assert_eq!(error.code, ErrorCode::InvalidAttributeName);
     assert_eq!(error.message.as_deref(), Some("Unknown Attribute Colour."));
 }
 
 #[test]
-fn create_checks_its_tags() {
+fn create_queue_validates_tags() {
     let input = create("orders").tags("aws:team", "x").build().expect("an input");
     assert_eq!(code(input.validate()), ErrorCode::InvalidParameterValue);
 }
 
 #[test]
-fn setting_no_attributes_is_a_missing_parameter() {
+fn set_queue_attributes_without_attributes_is_a_missing_parameter() {
     let input = SetQueueAttributesInput::builder().queue_url("q").build().expect("an input");
     assert_eq!(code(input.validate()), ErrorCode::MissingParameter);
 }

@@ -1,6 +1,6 @@
-//! Rules about receiving: how many messages, how long to wait and to hide, and what only FIFO queues take.
+//! Rules for receiving: number of messages, wait time, visibility timeout and receive request attempt id.
 
-use super::refusal::{has_queue_url, within, wrong_queue_type};
+use super::error::{require_queue_url, within, wrong_queue_type};
 use super::{QueueRules, Validate, message};
 use crate::limits::{RECEIVE_MESSAGES, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 use crate::service_error::ServiceError;
@@ -10,19 +10,19 @@ const ATTEMPT_ID: &str = "ReceiveRequestAttemptId";
 
 impl Validate for ReceiveMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
-        has_queue_url(self.queue_url())?;
+        require_queue_url(self.queue_url())?;
         within("MaxNumberOfMessages", self.max_number_of_messages, &RECEIVE_MESSAGES, |low, high| {
             format!("Must be between {low} and {high}, if provided.")
         })?;
         let reason = |low, high| format!("Must be >= {low} and <= {high}, if provided.");
         within("WaitTimeSeconds", self.wait_time_seconds, &WAIT_TIME_SECONDS, reason)?;
         within("VisibilityTimeout", self.visibility_timeout, &VISIBILITY_TIMEOUT_SECONDS, reason)?;
-        // Names of attributes are not checked: recorded answers take illegal ones, which match nothing.
+        // Attribute names are not checked: recorded responses of SQS accept invalid names, which match nothing.
         message::token(ATTEMPT_ID, self.receive_request_attempt_id())
     }
 }
 
-/// What depends on the queue: attempts are numbered on FIFO queues only.
+/// Checks the rules of the queue: only FIFO queues support a receive request attempt id.
 ///
 /// # Errors
 /// `InvalidParameterValue`.

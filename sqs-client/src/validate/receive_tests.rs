@@ -6,14 +6,14 @@ fn receive() -> ReceiveMessageInputBuilder {
     ReceiveMessageInput::builder().queue_url("q")
 }
 
-fn refusal(input: ReceiveMessageInputBuilder) -> String {
-    let error = input.build().expect("an input").validate().expect_err("a refusal");
+fn error_of(input: ReceiveMessageInputBuilder) -> String {
+    let error = input.build().expect("an input").validate().expect_err("an error");
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
     error.message.unwrap_or_default()
 }
 
 #[test]
-fn parameters_out_of_range_are_refused_in_the_words_of_the_service() {
+fn parameters_out_of_range_are_rejected_with_the_messages_of_sqs() {
     let table = [
         (
             receive().max_number_of_messages(11),
@@ -33,12 +33,12 @@ fn parameters_out_of_range_are_refused_in_the_words_of_the_service() {
         ),
     ];
     for (input, text) in table {
-        assert_eq!(refusal(input), text);
+        assert_eq!(error_of(input), text);
     }
 }
 
 #[test]
-fn limits_themselves_are_allowed() {
+fn limits_are_inclusive() {
     for input in [
         receive(),
         receive().max_number_of_messages(1).wait_time_seconds(0).visibility_timeout(0),
@@ -50,15 +50,15 @@ fn limits_themselves_are_allowed() {
 }
 
 #[test]
-fn attempt_id_is_a_token_and_for_fifo_queues_only() {
+fn attempt_id_is_a_token_and_valid_on_fifo_queues_only() {
     assert!(
-        refusal(receive().receive_request_attempt_id("a b"))
+        error_of(receive().receive_request_attempt_id("a b"))
             .contains("ReceiveRequestAttemptId can only include")
     );
     let input = receive().receive_request_attempt_id("attempt-1").build().expect("an input");
     assert_eq!(input.validate(), Ok(()));
     let queue = |fifo| QueueRules { fifo, content_based_deduplication: false, maximum_message_size: 1_024 };
     assert_eq!(validate_for(&input, &queue(true)), Ok(()));
-    let error = validate_for(&input, &queue(false)).expect_err("a refusal");
+    let error = validate_for(&input, &queue(false)).expect_err("an error");
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
 }

@@ -6,7 +6,7 @@ fn tag(key: &str, value: &str) -> Result<(), ServiceError> {
 }
 
 #[test]
-fn keys_and_values_have_a_length() {
+fn keys_and_values_of_invalid_length_are_rejected() {
     for (key, value) in [("k", ""), (&*"ü".repeat(128), &*"ü".repeat(256)), ("awsome", "x")] {
         assert_eq!(tag(key, value), Ok(()), "{key}");
     }
@@ -18,7 +18,7 @@ fn keys_and_values_have_a_length() {
 }
 
 #[test]
-fn tagging_with_nothing_is_a_missing_parameter() {
+fn tag_and_untag_without_tags_are_missing_parameters() {
     let input = TagQueueInput::builder().queue_url("q").build().expect("an input");
     assert_eq!(input.validate().expect_err("nothing").code, ErrorCode::MissingParameter);
     let input = UntagQueueInput::builder().queue_url("q").build().expect("an input");

@@ -123,7 +123,7 @@ fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Que
 fn at_once<T>(operation: impl Future<Output = Result<T, ServiceError>>) -> Result<T, ServiceError> {
     match pin!(operation).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Err(sqs_client::validate::refusal::refused("it cannot be done at once")),
+        Poll::Pending => Err(sqs_client::validate::error::invalid_parameter("it cannot be done at once")),
     }
 }
 

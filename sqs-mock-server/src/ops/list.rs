@@ -6,7 +6,7 @@ use sqs_client::operation::list_dead_letter_source_queues::{
 };
 use sqs_client::operation::list_queues::{ListQueues, ListQueuesInput, ListQueuesOutput};
 use sqs_client::service_error::ServiceError;
-use sqs_client::validate::{Validate, refusal};
+use sqs_client::validate::{Validate, error};
 
 use super::{Context, Serve, Service, built};
 use crate::engine::Page;
@@ -72,5 +72,5 @@ fn next_token(page: &Page, max_results: Option<i32>) -> Option<String> {
 
 fn read_token(token: &str) -> Result<String, ServiceError> {
     let name = base64_simd::STANDARD.decode_to_vec(token).ok().and_then(|name| String::from_utf8(name).ok());
-    name.ok_or_else(|| refusal::invalid("NextToken", token, "It was not given out by this service."))
+    name.ok_or_else(|| error::invalid_value("NextToken", token, "It was not given out by this service."))
 }

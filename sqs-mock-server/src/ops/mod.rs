@@ -50,7 +50,7 @@ use std::time::Duration;
 
 use sqs_client::operation::Operation;
 use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::validate::refusal;
+use sqs_client::validate::error;
 
 use crate::faults::{FailedEntry, Request, Target, name_of};
 
@@ -118,7 +118,7 @@ impl Context {
     /// The refusal of a queue that does not exist, in the words of the request's protocol.
     pub(crate) fn no_such_queue(&self) -> ServiceError {
         if !self.wsdl {
-            return refusal::no_such_queue();
+            return error::queue_does_not_exist();
         }
         let message = "The specified queue does not exist for this wsdl version.";
         ServiceError::new(ErrorCode::QueueDoesNotExist, message)

@@ -16,7 +16,7 @@ use sqs_client::operation::start_message_move_task::{
 };
 use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::ListMessageMoveTasksResultEntry;
-use sqs_client::validate::{Validate, refusal};
+use sqs_client::validate::{Validate, error};
 
 use super::mover::Mover;
 use super::service::Shared;
@@ -36,7 +36,7 @@ impl Serve for StartMessageMoveTask {
         let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
         if !realm.world.read().is_dead_letter_queue(&source.name) {
-            return Err(refusal::refused("Source queue must be configured as a Dead Letter Queue."));
+            return Err(error::invalid_parameter("Source queue must be configured as a Dead Letter Queue."));
         }
         let destination =
             input.destination_arn().map(|arn| find(shared, context, "DestinationArn", arn)).transpose()?;
@@ -60,10 +60,10 @@ impl Serve for StartMessageMoveTask {
 /// The texts are not those of AWS, which are not recorded.
 fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), ServiceError> {
     if source == destination {
-        return Err(refusal::refused("Source queue and destination queue must not be the same."));
+        return Err(error::invalid_parameter("Source queue and destination queue must not be the same."));
     }
     if source.is_fifo() != destination.is_fifo() {
-        return Err(refusal::refused("Destination queue must be same type of queue as the source."));
+        return Err(error::invalid_parameter("Destination queue must be same type of queue as the source."));
     }
     Ok(())
 }
