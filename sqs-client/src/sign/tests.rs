@@ -107,7 +107,7 @@ fn signing_again_replaces_the_earlier_signature() {
 }
 
 #[test]
-fn secrets_never_show_in_debug() {
+fn debug_output_has_no_secrets() {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let credentials = Credentials::new("AKID", "very-secret", Some("very-token".into()), None, "test");
     let signer = Signer::default();

@@ -199,7 +199,7 @@ pub(crate) async fn tour(server: MockSqs, client: &impl Actions<Error = Error>) 
 }
 
 #[tokio::test]
-async fn every_action_does_the_same_through_both_protocols() {
+async fn all_actions_behave_the_same_in_both_protocols() {
     let (server, client) = server_and_client(Protocol::AwsJson).await;
     let json = tour(server, &client).await;
     let (server, client) = server_and_client(Protocol::Query).await;
@@ -213,7 +213,7 @@ async fn every_action_does_the_same_through_both_protocols() {
 }
 
 #[tokio::test]
-async fn paginators_go_through_all_pages() {
+async fn paginators_return_all_pages() {
     let (_server, client) = server_and_client(Protocol::AwsJson).await;
     for number in 0..7 {
         client.create_queue().queue_name(format!("q{number}")).send().await.expect("created");

@@ -22,14 +22,14 @@ async fn send(client: &Client) -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn a_closed_connection_is_tried_again() {
+async fn closed_connection_is_retried() {
     let (url, requests) = raw_service(vec![Act::Close, Act::Close, Act::whole(ACCEPTED)]).await;
     send(&client(&url)).await.expect("third time lucky");
     assert_eq!(requests.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
-async fn a_cut_answer_is_tried_again() {
+async fn truncated_response_is_retried() {
     for sent in [0, 1, ACCEPTED.len() - 1] {
         let (url, _) = raw_service(vec![Act::cut(ACCEPTED, sent), Act::whole(ACCEPTED)]).await;
         send(&client(&url)).await.expect("second time lucky");
@@ -42,14 +42,14 @@ async fn a_cut_answer_is_tried_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_stops_is_given_up() {
+async fn stalled_response_times_out_and_is_retried() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_owned();
     let (url, _) = raw_service(vec![Act::Hang(head), Act::whole(ACCEPTED)]).await;
     send(&impatient(&url, Duration::from_millis(80))).await.expect("second time lucky");
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn redirect_is_not_followed() {
     let answer =
         "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
     let (url, requests) = raw_service(vec![Act::Write(answer.to_owned())]).await;
@@ -59,7 +59,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_known_not_to_have_acted() {
+async fn refused_connection_has_a_known_outcome() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
@@ -69,7 +69,7 @@ async fn nobody_listening_is_known_not_to_have_acted() {
 }
 
 #[tokio::test]
-async fn a_wrong_md5_is_an_error_and_not_a_reason_to_send_again() {
+async fn wrong_md5_is_an_error_and_not_retried() {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(sent_with_md5(WRONG_MD5)).expect(2).mount(&server).await;
     let error = send(&client(&server.uri())).await.expect_err("damaged");
@@ -82,7 +82,7 @@ async fn a_wrong_md5_is_an_error_and_not_a_reason_to_send_again() {
 }
 
 #[tokio::test]
-async fn a_service_without_checksums_needs_the_policy_that_says_so() {
+async fn missing_checksum_is_an_error_unless_the_policy_allows_it() {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(json(200, r#"{"MessageId":"m-1"}"#)).mount(&server).await;
     let error = send(&client(&server.uri())).await.expect_err("missing");
@@ -92,7 +92,7 @@ async fn a_service_without_checksums_needs_the_policy_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_partly_refused_batch_gives_both_lists() {
+async fn partly_failed_batch_returns_both_lists() {
     let server = MockServer::start().await;
     let answer = format!(
         r#"{{"Successful":[{{"Id":"a","MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}],
@@ -114,7 +114,7 @@ async fn a_partly_refused_batch_gives_both_lists() {
 }
 
 #[tokio::test]
-async fn a_batch_answer_without_one_of_its_lists_is_whole() {
+async fn batch_response_with_only_one_list_is_accepted() {
     for answer in
         [r#"{"Successful":[{"Id":"a"}]}"#, r#"{"Failed":[{"Id":"a","SenderFault":false,"Code":"X"}]}"#]
     {
@@ -127,7 +127,7 @@ async fn a_batch_answer_without_one_of_its_lists_is_whole() {
 }
 
 #[tokio::test]
-async fn a_damaged_received_message_is_named() {
+async fn damaged_received_message_is_in_the_error() {
     let server = MockServer::start().await;
     let answer = format!(
         r#"{{"Messages":[{{"MessageId":"m-7","ReceiptHandle":"handle","Body":"hellO","MD5OfBody":"{HELLO_MD5}"}}]}}"#
@@ -146,7 +146,7 @@ async fn a_damaged_received_message_is_named() {
 }
 
 #[tokio::test]
-async fn a_damaged_message_does_not_hide_the_intact_ones() {
+async fn receive_returns_intact_messages_besides_a_damaged_one() {
     let server = MockServer::start().await;
     let message = |id: &str, body: &str| {
         format!(
@@ -164,7 +164,7 @@ async fn a_damaged_message_does_not_hide_the_intact_ones() {
 }
 
 #[tokio::test]
-async fn a_doubt_about_one_attempt_stays_whatever_the_next_ones_say() {
+async fn unknown_outcome_of_an_attempt_persists_after_a_later_rejection() {
     let refusal = "HTTP/1.1 400 Bad Request\r\nx-amzn-query-error: InvalidParameterValue;Sender\r\ncontent-length: 2\r\n\r\n{}";
     let (url, _) = raw_service(vec![Act::Close, Act::Write(refusal.to_owned())]).await;
     let error = send(&client(&url)).await.expect_err("refused at last");
@@ -173,7 +173,7 @@ async fn a_doubt_about_one_attempt_stays_whatever_the_next_ones_say() {
 }
 
 #[tokio::test]
-async fn a_refusal_without_a_code_is_quoted() {
+async fn error_response_without_code_is_quoted() {
     let server = MockServer::start().await;
     Mock::given(method("POST"))
         .respond_with(json(403, r#"{"message":"Forbidden by WAF"}"#))

@@ -79,7 +79,7 @@ async fn all_at_once(client: &Client, calls: usize) -> Vec<Result<(), Error>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_clock_is_corrected_for_all_calls_under_way() {
+async fn clock_skew_is_corrected_for_all_concurrent_calls() {
     #[expect(clippy::disallowed_methods, reason = "the service's clock is ahead of the real one")]
     let ahead = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3_600));
     let right_hour = ahead.clone();
@@ -115,7 +115,7 @@ impl ProvideCredentials for Numbered {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_expired_token_is_one_renewal_however_many_calls_are_under_way() {
+async fn expired_token_is_refreshed_once_for_all_concurrent_calls() {
     let transport = Scripted::new(|_, headers| {
         let first = headers["authorization"].to_str().expect("text").contains("Credential=AK0/");
         if first { refused("ExpiredToken") } else { accepted() }
@@ -129,7 +129,7 @@ async fn one_expired_token_is_one_renewal_however_many_calls_are_under_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_cannot_be_renewed_is_tried_again_once() {
+async fn token_that_stays_expired_is_retried_once() {
     let transport = Scripted::new(|_, _| refused("ExpiredToken"));
     let retries = RetryConfig::standard().with_max_attempts(10);
     let client = Client::from_conf(builder(&transport).retry_config(retries).build());
@@ -137,7 +137,7 @@ async fn a_token_that_cannot_be_renewed_is_tried_again_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_adaptive_mode_slows_down_when_throttled_and_recovers() {
+async fn adaptive_mode_slows_down_when_throttled_and_recovers() {
     let throttled = Arc::new(Mutex::new(false));
     let switch = Arc::clone(&throttled);
     let transport = Scripted::new(move |_, _| {
@@ -163,7 +163,7 @@ async fn the_adaptive_mode_slows_down_when_throttled_and_recovers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_leave_counts_towards_the_operation_timeout() {
+async fn wait_of_the_rate_limiter_counts_toward_the_operation_timeout() {
     let transport =
         Scripted::new(|number, _| if number == 0 { refused("RequestThrottled") } else { accepted() });
     let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_millis(200)).build();
@@ -177,7 +177,7 @@ async fn waiting_for_leave_counts_towards_the_operation_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_operation_timeout_covers_credentials_and_exchange_together() {
+async fn operation_timeout_covers_credentials_and_request_together() {
     #[derive(Debug)]
     struct Slow;
     impl ProvideCredentials for Slow {
@@ -201,7 +201,7 @@ async fn the_operation_timeout_covers_credentials_and_exchange_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_out_of_range_are_no_limits() {
+async fn maximum_durations_as_timeouts_do_not_overflow() {
     let transport = Scripted::new(|_, _| Response::new(Bytes::from_static(b"{}")));
     let longest = Duration::MAX;
     let timeouts =

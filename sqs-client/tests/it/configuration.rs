@@ -20,7 +20,7 @@ async fn failure(config: sqs_client::config::Builder) -> sqs_client::Error {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_with_the_way_to_set_it() {
+async fn error_of_missing_configuration_names_the_setting() {
     let credentials = Credentials::new("a", "s", None, None, "test");
     let error = failure(Config::builder().credentials_provider(credentials.clone())).await;
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Config, 0));
@@ -36,7 +36,7 @@ async fn what_is_missing_is_said_with_the_way_to_set_it() {
 }
 
 #[tokio::test]
-async fn a_provider_without_credentials_is_the_source_of_the_error() {
+async fn credentials_error_has_the_provider_error_as_source() {
     // The variables are not set where these tests run; if they are, there is nothing to see.
     if std::env::var("AWS_ACCESS_KEY_ID").is_ok() {
         return;
@@ -50,7 +50,7 @@ async fn a_provider_without_credentials_is_the_source_of_the_error() {
 }
 
 #[tokio::test]
-async fn requests_are_signed_and_say_who_sends_them() {
+async fn requests_have_signature_and_user_agent() {
     let server = MockServer::start().await;
     let scope = r"^AWS4-HMAC-SHA256 Credential=AKID/\d{8}/eu-west-1/sqs/aws4_request, SignedHeaders=\S+, Signature=[0-9a-f]{64}$";
     Mock::given(method("POST"))
@@ -74,7 +74,7 @@ async fn requests_are_signed_and_say_who_sends_them() {
 }
 
 #[tokio::test]
-async fn without_credentials_requests_can_go_unsigned_on_request() {
+async fn allow_no_auth_sends_unsigned_requests() {
     let server = MockServer::start().await;
     Mock::given(method("POST"))
         .and(header_exists("authorization"))
@@ -93,7 +93,7 @@ async fn without_credentials_requests_can_go_unsigned_on_request() {
 }
 
 #[tokio::test]
-async fn both_protocols_give_the_same() {
+async fn both_protocols_return_the_same_output() {
     let in_json = MockServer::start().await;
     Mock::given(method("POST")).respond_with(accepted()).mount(&in_json).await;
     let in_xml = MockServer::start().await;
@@ -114,7 +114,7 @@ async fn both_protocols_give_the_same() {
 }
 
 #[tokio::test]
-async fn input_is_checked_before_sending_on_request() {
+async fn validate_input_rejects_invalid_input_before_sending() {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(json(200, "{}")).expect(1).mount(&server).await;
     let receive = |client: Client| async move {
@@ -142,7 +142,7 @@ impl Observe for Seen {
 }
 
 #[tokio::test]
-async fn the_observer_is_told_about_every_call() {
+async fn observer_gets_a_report_of_each_call() {
     let server = MockServer::start().await;
     Mock::given(method("POST"))
         .respond_with(ResponseTemplate::new(500))
@@ -157,7 +157,7 @@ async fn the_observer_is_told_about_every_call() {
 }
 
 #[test]
-fn secrets_never_show_in_debug() {
+fn debug_output_has_no_secrets() {
     let credentials = Credentials::new("AKID", "very-secret", Some("very-token".into()), None, "test");
     let config = Config::builder().region(Region::new("eu-west-1")).credentials_provider(credentials).build();
     let shown = format!("{config:?} {:?} {:?}", config.to_builder(), Client::from_conf(config.clone()));

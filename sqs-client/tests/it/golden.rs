@@ -21,7 +21,7 @@ fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap()
 }
 
-fn requests_agree<O: Operation>() {
+fn check_request<O: Operation>() {
     let (json_file, form_file) = (file::<O>("request.json"), file::<O>("request.query"));
     let input: O::Input = Protocol::AwsJson.decode_request(&json_file).unwrap();
     let by_form: O::Input = Protocol::Query.decode_request(&form_file).unwrap();
@@ -41,7 +41,7 @@ fn requests_agree<O: Operation>() {
     assert_eq!(encoded.headers.len(), 1);
 }
 
-fn answers_agree<O: Operation>() {
+fn check_response<O: Operation>() {
     let (json_file, xml_file) = (file::<O>("response.json"), file::<O>("response.xml"));
     let headers = HeaderMap::from_iter([("x-amzn-requestid".parse().unwrap(), REQUEST_ID.parse().unwrap())]);
     let output = Protocol::AwsJson.decode_response::<O>(200, &headers, &json_file).unwrap();
@@ -73,13 +73,13 @@ macro_rules! golden_folders {
             use sqs_client::operation::$module::$op;
 
             #[test]
-            fn the_recorded_requests_agree_in_both_directions() {
-                super::requests_agree::<$op>();
+            fn recorded_requests_encode_and_decode() {
+                super::check_request::<$op>();
             }
 
             #[test]
-            fn the_recorded_answers_agree_in_both_directions() {
-                super::answers_agree::<$op>();
+            fn recorded_responses_encode_and_decode() {
+                super::check_response::<$op>();
             }
         }
     )* };

@@ -23,7 +23,7 @@ fn decode(name: &str) -> ResponseError {
 }
 
 #[track_caller]
-fn assert_refusal(name: &str, code: &ErrorCode, message: Option<&str>, id: Option<&str>) {
+fn assert_service_error(name: &str, code: &ErrorCode, message: Option<&str>, id: Option<&str>) {
     match decode(name) {
         ResponseError::Service { error, request_id } => {
             assert_eq!(&error.code, code, "{name}");
@@ -35,24 +35,29 @@ fn assert_refusal(name: &str, code: &ErrorCode, message: Option<&str>, id: Optio
 }
 
 #[test]
-fn the_header_and_the_type_of_aws_json_each_give_the_code() {
+fn aws_json_error_code_comes_from_header_or_type() {
     let absent = "The specified queue does not exist.";
-    assert_refusal("json-header-and-type", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
-    assert_refusal("json-type-only", &ErrorCode::RequestThrottled, Some("Request is throttled"), REQUEST_ID);
+    assert_service_error("json-header-and-type", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
+    assert_service_error(
+        "json-type-only",
+        &ErrorCode::RequestThrottled,
+        Some("Request is throttled"),
+        REQUEST_ID,
+    );
     let handle = "The input receipt handle \"x\" is not a valid receipt handle.";
-    assert_refusal("json-header-only", &ErrorCode::ReceiptHandleIsInvalid, Some(handle), REQUEST_ID);
+    assert_service_error("json-header-only", &ErrorCode::ReceiptHandleIsInvalid, Some(handle), REQUEST_ID);
 }
 
 #[test]
-fn errors_outside_the_model_are_known_by_their_coral_names() {
+fn errors_outside_the_service_model_are_recognized_by_their_coral_names() {
     let skew = "Signature expired: 20231121T010203Z is now earlier than 20231121T011203Z (20231121T011703Z - 5 min.)";
-    assert_refusal("json-generic", &ErrorCode::SignatureDoesNotMatch, Some(skew), REQUEST_ID);
-    assert_refusal("json-unknown-operation", &ErrorCode::UnknownOperation, None, REQUEST_ID);
+    assert_service_error("json-generic", &ErrorCode::SignatureDoesNotMatch, Some(skew), REQUEST_ID);
+    assert_service_error("json-unknown-operation", &ErrorCode::UnknownOperation, None, REQUEST_ID);
 }
 
 #[test]
-fn the_dialect_of_elasticmq_is_understood() {
-    assert_refusal(
+fn error_of_elasticmq_is_recognized() {
+    assert_service_error(
         "json-elasticmq",
         &ErrorCode::QueueDoesNotExist,
         Some("The specified queue does not exist."),
@@ -61,18 +66,18 @@ fn the_dialect_of_elasticmq_is_understood() {
 }
 
 #[test]
-fn an_unknown_code_is_kept_as_the_header_has_it() {
+fn unknown_error_code_of_the_header_is_kept() {
     let code = ErrorCode::Other("AWS.SimpleQueueService.QueueIsAsleep".to_owned());
-    assert_refusal("json-code-of-the-future", &code, None, REQUEST_ID);
+    assert_service_error("json-code-of-the-future", &code, None, REQUEST_ID);
 }
 
 #[test]
-fn xml_refusals_are_read_with_and_without_namespace_and_white_space() {
+fn xml_errors_are_read_with_and_without_namespace_and_white_space() {
     let purge = "Only one PurgeQueue operation on orders is allowed every 60 seconds.";
-    assert_refusal("xml-detail", &ErrorCode::PurgeQueueInProgress, Some(purge), REQUEST_ID);
+    assert_service_error("xml-detail", &ErrorCode::PurgeQueueInProgress, Some(purge), REQUEST_ID);
     let absent = "The specified queue does not exist for this wsdl version.";
-    assert_refusal("xml-id-in-body", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
-    assert_refusal(
+    assert_service_error("xml-id-in-body", &ErrorCode::QueueDoesNotExist, Some(absent), REQUEST_ID);
+    assert_service_error(
         "xml-without-namespace",
         &ErrorCode::InternalFailure,
         Some("We could not \"do\" it; try again."),
@@ -81,12 +86,12 @@ fn xml_refusals_are_read_with_and_without_namespace_and_white_space() {
 }
 
 #[test]
-fn a_code_as_the_only_element_is_a_refusal() {
-    assert_refusal("xml-code-as-element", &ErrorCode::UnknownOperation, None, REQUEST_ID);
+fn error_code_as_root_element_is_a_service_error() {
+    assert_service_error("xml-code-as-element", &ErrorCode::UnknownOperation, None, REQUEST_ID);
 }
 
 #[test]
-fn what_a_proxy_says_is_not_a_refusal_of_the_service() {
+fn error_page_of_a_proxy_is_unreadable() {
     for (name, id) in [("proxy-page", None), ("empty", REQUEST_ID)] {
         match decode(name) {
             ResponseError::Unreadable { request_id, .. } => assert_eq!(request_id.as_deref(), id, "{name}"),

@@ -125,7 +125,7 @@ fn violations<'w>(text: &str, forbidden: &[&'w str]) -> Vec<(usize, &'w str)> {
 }
 
 #[test]
-fn no_module_knows_what_it_must_not() {
+fn modules_do_not_use_forbidden_modules() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut broken = Vec::new();
     for (place, forbidden) in RULES {
@@ -142,7 +142,7 @@ fn no_module_knows_what_it_must_not() {
 }
 
 #[test]
-fn a_planted_violation_is_found() {
+fn violation_in_code_is_found() {
     let text = "// crate::http\n#[cfg(test)]\nmod tests;\nuse crate::http;\n#[cfg(test)]\nmod t {\nuse crate::http;\n}";
     assert_eq!(violations(text, &["crate::http"]), [(4, "crate::http")]);
 }

@@ -33,7 +33,7 @@ fn with_one_byte_changed(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-fn a_cut_message_is_refused<O: Operation>() {
+fn check_truncated<O: Operation>() {
     for cut in beginnings(&file::<O>("request.json")) {
         // Zero bytes stand for `{}`.
         assert_eq!(request::<O>(Protocol::AwsJson, cut).is_ok(), cut.is_empty());
@@ -50,7 +50,7 @@ fn a_cut_message_is_refused<O: Operation>() {
     }
 }
 
-fn a_changed_byte_does_no_harm<O: Operation>() {
+fn check_changed_bytes<O: Operation>() {
     for changed in with_one_byte_changed(&file::<O>("request.json")) {
         let _ = request::<O>(Protocol::AwsJson, &changed);
     }
@@ -71,13 +71,13 @@ macro_rules! damage {
             use sqs_client::operation::$module::$op;
 
             #[test]
-            fn a_message_cut_at_any_byte_is_refused() {
-                super::a_cut_message_is_refused::<$op>();
+            fn message_truncated_at_any_byte_is_rejected() {
+                super::check_truncated::<$op>();
             }
 
             #[test]
-            fn a_message_with_any_byte_changed_does_no_harm() {
-                super::a_changed_byte_does_no_harm::<$op>();
+            fn message_with_any_byte_changed_does_not_panic() {
+                super::check_changed_bytes::<$op>();
             }
         }
     )* };
@@ -104,7 +104,7 @@ const GARBAGE: [&[u8]; 14] = [
 ];
 
 #[test]
-fn what_is_not_an_answer_is_refused() {
+fn garbage_responses_are_unreadable() {
     for garbage in GARBAGE {
         for protocol in [Protocol::AwsJson, Protocol::Query] {
             for status in [200, 302, 400, 404, 502, 503] {
@@ -116,7 +116,7 @@ fn what_is_not_an_answer_is_refused() {
 }
 
 #[test]
-fn a_refusal_whose_code_is_empty_has_no_code() {
+fn xml_error_with_empty_code_is_unreadable() {
     for xml in ["<Code/>", "<Code></Code>", "<Code> </Code>", ""] {
         let body = format!("<ErrorResponse><Error>{xml}<Message>m</Message></Error></ErrorResponse>");
         let outcome =
@@ -126,14 +126,14 @@ fn a_refusal_whose_code_is_empty_has_no_code() {
 }
 
 #[test]
-fn what_is_not_an_object_is_refused_as_a_request() {
+fn json_request_that_is_not_an_object_is_rejected() {
     for garbage in GARBAGE {
         assert!(request::<ReceiveMessage>(Protocol::AwsJson, garbage).is_err(), "{garbage:?}");
     }
 }
 
 #[test]
-fn an_answer_shorter_than_announced_is_refused_even_when_it_can_be_parsed() {
+fn response_shorter_than_content_length_is_rejected() {
     let headers = HeaderMap::from_iter([(http::header::CONTENT_LENGTH, "3".parse().unwrap())]);
     for protocol in [Protocol::AwsJson, Protocol::Query] {
         assert!(protocol.decode_response::<ReceiveMessage>(200, &headers, b"{}").is_err());
@@ -143,7 +143,7 @@ fn an_answer_shorter_than_announced_is_refused_even_when_it_can_be_parsed() {
 }
 
 #[test]
-fn the_page_of_a_proxy_is_not_taken_for_the_answer_of_a_void_action() {
+fn proxy_page_is_not_a_response_of_an_action_without_output() {
     assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"").is_ok());
     assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"{}").is_ok());
     assert!(answer::<DeleteMessage>(Protocol::AwsJson, b" <html><body>Please log in</body></html>").is_err());
@@ -152,12 +152,12 @@ fn the_page_of_a_proxy_is_not_taken_for_the_answer_of_a_void_action() {
 }
 
 #[test]
-fn the_answer_to_another_action_is_refused() {
+fn xml_response_of_another_action_is_rejected() {
     assert!(answer::<ReceiveMessage>(Protocol::Query, &file::<DeleteMessage>("response.xml")).is_err());
 }
 
 #[test]
-fn errors_quote_little_of_what_was_sent() {
+fn decode_errors_quote_at_most_a_short_excerpt() {
     let long = "9".repeat(1 << 20);
     let by_json = request::<ReceiveMessage>(
         Protocol::AwsJson,

@@ -21,7 +21,7 @@ fn input<I: Input>(value: serde_json::Value) -> I {
 }
 
 #[test]
-fn lists_may_be_unflattened_or_a_single_value() {
+fn unflattened_lists_and_single_values_are_accepted() {
     let expected = Some(input(json!({"AttributeNames": ["All"]})));
     for text in [
         "AttributeName.1=All",
@@ -36,7 +36,7 @@ fn lists_may_be_unflattened_or_a_single_value() {
 }
 
 #[test]
-fn maps_may_be_unflattened_with_lower_case_names_or_a_single_entry() {
+fn unflattened_maps_lower_case_names_and_single_entries_are_accepted() {
     let expected = Some(input(json!({"Attributes": {"DelaySeconds": "5"}})));
     for text in [
         "Attribute.1.Name=DelaySeconds&Attribute.1.Value=5",
@@ -52,14 +52,14 @@ fn maps_may_be_unflattened_with_lower_case_names_or_a_single_entry() {
 }
 
 #[test]
-fn an_entry_without_key_is_refused_and_one_without_value_is_empty() {
+fn map_entry_without_key_is_rejected_and_without_value_is_empty() {
     assert_eq!(form::<TagQueueInput>("Tag.1.Value=a"), None);
     assert_eq!(form::<TagQueueInput>("Tag.1=a"), None);
     assert_eq!(form::<TagQueueInput>("Tag.1.Key=a"), Some(input(json!({"Tags": {"a": ""}}))));
 }
 
 #[test]
-fn an_empty_list_of_botocore_is_absent() {
+fn empty_list_of_botocore_is_absent() {
     assert_eq!(form::<SendMessageBatchInput>("QueueUrl=u&Entries="), Some(input(json!({"QueueUrl": "u"}))));
     assert_eq!(
         form::<ReceiveMessageInput>("AttributeNames=&MaxNumberOfMessages=2"),
@@ -78,7 +78,7 @@ fn plus_signs_and_escapes_in_names_and_values_are_decoded() {
 }
 
 #[test]
-fn a_bad_escape_stays_as_it_is_and_bad_utf8_is_refused() {
+fn invalid_percent_escape_is_kept_and_invalid_utf8_is_rejected() {
     for text in ["%", "%2", "%zz", "100%", "%%20"] {
         let expected = Some(input(json!({"MessageBody": text.replace("%20", " ")})));
         assert_eq!(form::<SendMessageInput>(&format!("MessageBody={text}")), expected);
@@ -89,13 +89,13 @@ fn a_bad_escape_stays_as_it_is_and_bad_utf8_is_refused() {
 }
 
 #[test]
-fn an_unknown_action_is_named_and_a_missing_one_is_nothing() {
+fn form_action_is_unknown_or_missing() {
     assert_eq!(Form::parse(b"Action=Fly&Version=1").unwrap().action(), Some(Err("Fly")));
     assert_eq!(Form::parse(b"").unwrap().action(), None);
 }
 
 #[test]
-fn wrong_types_are_refused_in_both_protocols() {
+fn wrong_types_are_rejected_in_both_protocols() {
     for text in [
         "DelaySeconds=x",
         "DelaySeconds=",
@@ -126,7 +126,7 @@ fn wrong_types_are_refused_in_both_protocols() {
 }
 
 #[test]
-fn null_is_absent_even_where_a_member_is_required() {
+fn null_is_absent_even_for_required_members() {
     let text = r#"{"Successful":[{"Id":"a","MessageId":"m","MD5OfMessageBody":"x","SequenceNumber":null}],"Failed":null}"#;
     let output = answer::<SendMessageBatch>(Protocol::AwsJson, text.as_bytes()).unwrap();
     assert_eq!((output.successful.len(), output.failed.len()), (1, 0));
@@ -139,7 +139,7 @@ fn null_is_absent_even_where_a_member_is_required() {
 }
 
 #[test]
-fn unknown_members_are_ignored() {
+fn unknown_members_are_ignored_in_both_protocols() {
     let expected = Some(input(json!({"MessageBody": "a"})));
     let text = r#"{"Later":{"x":[1,null,{}]},"MessageBody":"a","messagebody":"b"}"#;
     assert_eq!(Protocol::AwsJson.decode_request::<SendMessageInput>(text.as_bytes()).ok(), expected);
@@ -147,7 +147,7 @@ fn unknown_members_are_ignored() {
 }
 
 #[test]
-fn an_answer_with_nothing_to_say_is_empty() {
+fn empty_json_object_is_an_empty_output() {
     for text in ["{}", " {} "] {
         let output = answer::<ListQueues>(Protocol::AwsJson, text.as_bytes()).unwrap();
         assert_eq!(output, ListQueuesOutput::default());
@@ -155,7 +155,7 @@ fn an_answer_with_nothing_to_say_is_empty() {
 }
 
 #[test]
-fn shapes_are_not_read_from_json_lists() {
+fn json_arrays_in_place_of_shapes_are_rejected() {
     let read = |body: &str| Protocol::AwsJson.decode_request::<SendMessageBatchInput>(body.as_bytes());
     assert!(read(r#"{"Entries":[{"Id":"a","MessageBody":"x"}]}"#).is_ok());
     for body in [

@@ -22,7 +22,7 @@ fn receive(xml: &str) -> Option<ReceiveMessageOutput> {
 }
 
 #[test]
-fn deep_json_is_refused_as_a_member_and_skipped_as_something_unknown() {
+fn deep_json_is_rejected_in_a_known_member_and_skipped_in_an_unknown_one() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let deep = format!("{}1{}", open.repeat(DEPTH), close.repeat(DEPTH));
         for member in ["Messages", "Unknown"] {
@@ -41,14 +41,14 @@ fn deep_json_is_refused_as_a_member_and_skipped_as_something_unknown() {
 }
 
 #[test]
-fn deep_xml_is_refused() {
+fn deep_xml_is_rejected() {
     assert!(receive(&"<a>".repeat(DEPTH)).is_none());
     assert!(receive(&format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH))).is_none());
     assert!(receive(&format!("{}{}", "<a>".repeat(20), "</a>".repeat(20))).is_some());
 }
 
 #[test]
-fn a_form_with_too_many_parameters_is_refused() {
+fn form_with_too_many_parameters_is_rejected() {
     let many = |count: usize| (0..count).map(|n| format!("X.{n}=1")).collect::<Vec<_>>().join("&");
     assert!(Form::parse(many(10_000).as_bytes()).is_ok());
     assert!(Form::parse(many(100_000).as_bytes()).is_err());
@@ -57,14 +57,14 @@ fn a_form_with_too_many_parameters_is_refused() {
 }
 
 #[test]
-fn a_parameter_with_too_many_levels_is_refused() {
+fn form_parameter_with_too_many_levels_is_rejected() {
     assert!(Form::parse(format!("X{}=1", ".1".repeat(10_000)).as_bytes()).is_err());
     assert!(Form::parse(format!("{}=1", ".".repeat(10_000)).as_bytes()).is_err());
     assert!(Form::parse(b"A.1.B.1.C.1.D=1").is_ok());
 }
 
 #[test]
-fn a_body_of_ten_mebibytes_is_read_whole() {
+fn body_of_ten_mebibytes_is_decoded() {
     for filler in ["x", "é", "&<\"\r"] {
         let input = SendMessageInput::builder()
             .message_body(filler.repeat(10 * MEBIBYTE / filler.len()))
@@ -78,14 +78,14 @@ fn a_body_of_ten_mebibytes_is_read_whole() {
 }
 
 #[test]
-fn a_text_of_half_a_million_references_is_read_whole() {
+fn text_with_half_a_million_character_references_is_decoded() {
     let message = receive(&format!("<Message><Body>{}</Body></Message>", "&amp;&#xD;".repeat(1 << 18)));
     let body = message.unwrap().messages.unwrap().remove(0).body.unwrap();
     assert!(body == "&\r".repeat(1 << 18));
 }
 
 #[test]
-fn many_elements_and_entries_are_read_whole_and_too_many_are_refused() {
+fn many_xml_elements_are_decoded_and_too_many_rejected() {
     let count = 16_000;
     let messages = receive(&"<Message/>".repeat(count)).unwrap().messages.unwrap();
     assert_eq!(messages.len(), count);
@@ -98,7 +98,7 @@ fn many_elements_and_entries_are_read_whole_and_too_many_are_refused() {
 }
 
 #[test]
-fn a_mebibyte_of_nothing_is_refused_or_ignored() {
+fn mebibyte_of_repeated_syntax_characters_is_rejected() {
     for filler in
         ["<", "<a ", "&", "&amp;", "{", "[", "\"", "\\", "%", ".", "+", " ", "]]>", "<!--", "<![CDATA["]
     {
@@ -114,7 +114,7 @@ fn a_mebibyte_of_nothing_is_refused_or_ignored() {
 }
 
 #[test]
-fn list_numbers_may_be_anything_and_only_give_the_order() {
+fn form_list_numbers_only_define_the_order() {
     let names = |form: &str| -> Option<Vec<String>> {
         let input: ReceiveMessageInput = Form::parse(form.as_bytes()).unwrap().read().ok()?;
         input.message_attribute_names
@@ -137,7 +137,7 @@ fn list_numbers_may_be_anything_and_only_give_the_order() {
 }
 
 #[test]
-fn the_largest_legal_request_has_room() {
+fn largest_valid_request_round_trips() {
     use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
     use sqs_client::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 

@@ -29,7 +29,7 @@ fn fail(cause: impl Display) -> TestCaseError {
     TestCaseError::fail(cause.to_string())
 }
 
-fn request_survives<O: Operation>(
+fn check_request<O: Operation>(
     protocol: Protocol,
     sent: &O::Input,
     arrives: &O::Input,
@@ -50,7 +50,7 @@ fn same_as_serde_json(body: &[u8], shape: &impl serde::Serialize) -> Result<(), 
     Ok(())
 }
 
-fn response_survives<O: Operation>(
+fn check_response<O: Operation>(
     protocol: Protocol,
     sent: &O::Output,
     arrives: O::Output,
@@ -68,7 +68,7 @@ fn response_survives<O: Operation>(
     Ok(())
 }
 
-macro_rules! every_shape_survives {
+macro_rules! round_trip_tests {
     ($($module:ident $op:ident,)*) => { $(
         mod $module {
             use sqs_client::operation::$module::$op;
@@ -76,30 +76,30 @@ macro_rules! every_shape_survives {
             use super::*;
 
             #[test]
-            fn any_request_survives_both_protocols() {
+            fn any_request_round_trips_in_both_protocols() {
                 check(|bytes| {
                     let input = arbitrary(&mut Choices::new(bytes));
-                    request_survives::<$op>(Protocol::AwsJson, &input, &input)?;
-                    request_survives::<$op>(Protocol::Query, &input, &through_form::<$op>(&input))
+                    check_request::<$op>(Protocol::AwsJson, &input, &input)?;
+                    check_request::<$op>(Protocol::Query, &input, &through_form::<$op>(&input))
                 });
             }
 
             #[test]
-            fn any_answer_survives_both_protocols() {
+            fn any_response_round_trips_in_both_protocols() {
                 check(|bytes| {
                     let output = arbitrary(&mut Choices::new(bytes));
-                    response_survives::<$op>(Protocol::AwsJson, &output, output.clone())?;
-                    response_survives::<$op>(Protocol::Query, &output, through_xml::<$op>(&output))
+                    check_response::<$op>(Protocol::AwsJson, &output, output.clone())?;
+                    check_response::<$op>(Protocol::Query, &output, through_xml::<$op>(&output))
                 });
             }
         }
     )* };
 }
 
-for_each_operation!(every_shape_survives);
+for_each_operation!(round_trip_tests);
 
 #[test]
-fn any_refusal_survives_both_protocols() {
+fn any_service_error_round_trips_in_both_protocols() {
     check(|bytes| {
         let mut choices = Choices::new(bytes);
         let unknown = ErrorCode::from_name("AWS.SimpleQueueService.CodeOfTheFuture");
@@ -135,7 +135,7 @@ macro_rules! make_many {
 }
 
 #[test]
-fn every_member_of_every_shape_is_among_what_is_tried() {
+fn generator_produces_every_member_of_every_shape() {
     let make_all = for_each_operation!(make_many);
     // The multiplicative generator of Lehmer: plain, and the same on every run.
     let noise: Vec<u8> = std::iter::successors(Some(1_u64), |last| Some(last * 48_271 % 0x7fff_ffff))

@@ -27,7 +27,7 @@ fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
 }
 
 #[test]
-fn form_values_escape_all_but_the_unreserved_characters() {
+fn form_values_escape_all_but_unreserved_characters() {
     let body = "aZ09-_.~ +&=%*'()!/:\r\n\té😀";
     let expected = "aZ09-_.~%20%2B%26%3D%25%2A%27%28%29%21%2F%3A%0D%0A%09%C3%A9%F0%9F%98%80";
     assert_eq!(
@@ -37,7 +37,7 @@ fn form_values_escape_all_but_the_unreserved_characters() {
 }
 
 #[test]
-fn the_two_name_lists_of_a_receive_are_numbered_as_one() {
+fn attribute_name_lists_of_a_receive_share_one_numbering() {
     let names = json!({"AttributeNames": ["All", "Policy"], "MessageSystemAttributeNames": ["SenderId"], "MessageAttributeNames": ["x"]});
     assert_eq!(
         form::<ReceiveMessageInput>(names),
@@ -51,7 +51,7 @@ fn the_two_name_lists_of_a_receive_are_numbered_as_one() {
 }
 
 #[test]
-fn every_list_of_every_entry_is_numbered_from_one() {
+fn lists_of_each_batch_entry_are_numbered_from_one() {
     let entry = |id| json!({"Id": id, "MessageBody": "b", "MessageAttributes": {"n": {"DataType": "String", "StringListValues": ["x", "y"]}}});
     let text = form::<SendMessageBatchInput>(json!({"Entries": [entry("a"), entry("b")]}));
     for entry in 1..=2 {
@@ -77,7 +77,7 @@ fn xml_text_escapes_quotes_and_carriage_returns() {
 }
 
 #[test]
-fn an_empty_answer_keeps_its_result_and_a_void_one_has_none() {
+fn xml_has_a_result_element_unless_the_action_has_no_output() {
     assert!(xml::<ReceiveMessage>(json!({})).contains("><ReceiveMessageResult/><ResponseMetadata>"));
     assert!(
         xml::<ReceiveMessage>(json!({"Messages": []})).contains("><ReceiveMessageResult/><ResponseMetadata>")
@@ -86,7 +86,7 @@ fn an_empty_answer_keeps_its_result_and_a_void_one_has_none() {
 }
 
 #[test]
-fn an_empty_answer_is_an_empty_object_and_empty_batch_lists_are_left_out() {
+fn empty_json_output_is_an_empty_object_without_lists() {
     let receive =
         Protocol::AwsJson.encode_response::<ReceiveMessage>(&ReceiveMessageOutput::default(), "id").unwrap();
     assert_eq!(receive.body, "{}");
@@ -97,12 +97,12 @@ fn an_empty_answer_is_an_empty_object_and_empty_batch_lists_are_left_out() {
 }
 
 #[test]
-fn nine_actions_are_void() {
+fn nine_actions_have_no_output() {
     assert_eq!(Action::ALL.into_iter().filter(|action| action.is_void()).count(), 9);
 }
 
 #[test]
-fn a_refusal_in_aws_json_carries_both_names() {
+fn aws_json_error_has_type_and_query_error_header() {
     let refusal = ServiceError::new(ErrorCode::QueueDoesNotExist, "Gone.");
     let encoded = Protocol::AwsJson.encode_error(&refusal, "id");
     assert_eq!(encoded.status, 400);
@@ -115,7 +115,7 @@ fn a_refusal_in_aws_json_carries_both_names() {
 }
 
 #[test]
-fn a_refusal_in_xml_has_type_code_message_and_detail() {
+fn xml_error_has_type_code_message_and_detail() {
     let refusal = ServiceError::new(ErrorCode::InternalFailure, "Try \"again\".");
     let encoded = Protocol::Query.encode_error(&refusal, "id");
     assert_eq!(encoded.status, 500);
@@ -128,7 +128,7 @@ fn a_refusal_in_xml_has_type_code_message_and_detail() {
 }
 
 #[test]
-fn what_cannot_be_in_a_header_does_not_get_there() {
+fn invalid_header_characters_are_replaced() {
     let refusal = ServiceError::bare(ErrorCode::from_name("Line\r\nX-Injected: 1"));
     let encoded = Protocol::AwsJson.encode_error(&refusal, "id\r\n");
     assert_eq!(encoded.headers["x-amzn-query-error"], "?");
@@ -136,7 +136,7 @@ fn what_cannot_be_in_a_header_does_not_get_there() {
 }
 
 #[test]
-fn the_code_in_the_header_counts_before_the_type_unless_only_the_type_is_known() {
+fn header_code_takes_precedence_unless_only_the_type_is_known() {
     let decode = |header, body: &str| {
         let headers = headers(&[("x-amzn-query-error", header)]);
         match Protocol::AwsJson.decode_response::<SendMessage>(400, &headers, body.as_bytes()) {
@@ -154,7 +154,7 @@ fn the_code_in_the_header_counts_before_the_type_unless_only_the_type_is_known()
 }
 
 #[test]
-fn the_protocol_of_a_request_is_known_by_its_headers() {
+fn protocol_is_detected_from_request_headers() {
     let detect = |name, value| Detected::from_headers(&headers(&[(name, value)]));
     let target = |target| detect("x-amz-target", target);
     assert_eq!(target("AmazonSQS.SendMessage"), Detected::AwsJson(Ok(Action::SendMessage)));

@@ -15,7 +15,7 @@ fn receive(inner: &str) -> ReceiveMessageOutput {
 }
 
 #[test]
-fn an_empty_result_is_an_empty_answer() {
+fn empty_result_element_is_an_empty_output() {
     assert_eq!(receive(""), ReceiveMessageOutput::default());
     assert_eq!(
         answer::<ReceiveMessage>(
@@ -28,13 +28,13 @@ fn an_empty_result_is_an_empty_answer() {
 }
 
 #[test]
-fn unknown_elements_are_ignored() {
+fn unknown_xml_elements_are_ignored() {
     let output = receive("<Later><x/>y</Later><Message><Body>a</Body><Later>b</Later></Message>");
     assert_eq!(output.messages()[0].body(), Some("a"));
 }
 
 #[test]
-fn xml_is_read_with_declaration_prefixes_comments_and_cdata() {
+fn xml_declaration_prefixes_comments_and_cdata_are_supported() {
     let text = "\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- c -->\n<q:SendMessageResponse xmlns:q=\"urn:x\">\n  \
                 <q:SendMessageResult>\n    <q:MessageId>a<!-- c -->b<![CDATA[<&>]]></q:MessageId>\n  </q:SendMessageResult>\n  \
                 <q:ResponseMetadata><q:RequestId> id </q:RequestId></q:ResponseMetadata>\n</q:SendMessageResponse>\n";
@@ -44,7 +44,7 @@ fn xml_is_read_with_declaration_prefixes_comments_and_cdata() {
 }
 
 #[test]
-fn bodies_keep_their_white_space() {
+fn bodies_keep_white_space() {
     // A bare CR should have been folded to LF, but a service that forgot to escape it computed its MD5 with it.
     for (text, body) in [
         (" ", " "),
@@ -61,7 +61,7 @@ fn bodies_keep_their_white_space() {
 }
 
 #[test]
-fn entities_of_a_document_are_not_expanded() {
+fn custom_and_external_entities_are_rejected() {
     let bomb = "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY f SYSTEM \"file:///etc/passwd\">]>";
     for reference in ["&b;", "&f;", "&nbsp;", "&#0;", "&#xD800;", "&#x110000;", "&#;", "&;", "& ", "&amp"] {
         let text = format!(
@@ -72,7 +72,7 @@ fn entities_of_a_document_are_not_expanded() {
 }
 
 #[test]
-fn xml_with_two_roots_or_wrong_types_is_refused() {
+fn xml_with_two_roots_or_malformed_content_is_rejected() {
     let whole = "<SendMessageResponse><SendMessageResult/></SendMessageResponse>";
     assert!(answer::<SendMessage>(Protocol::Query, whole.as_bytes()).is_ok());
     assert!(answer::<SendMessage>(Protocol::Query, whole.repeat(2).as_bytes()).is_err());

@@ -36,7 +36,7 @@ async fn requests(server: &MockServer) -> Vec<Request> {
 }
 
 #[tokio::test]
-async fn a_server_error_is_tried_again() {
+async fn server_error_is_retried() {
     for status in [500, 502, 503, 504] {
         let server = first(2, ResponseTemplate::new(status)).await;
         assert_eq!(send(&client(&server.uri())).await.expect("third time lucky"), "m-1");
@@ -45,7 +45,7 @@ async fn a_server_error_is_tried_again() {
 }
 
 #[tokio::test]
-async fn after_three_attempts_the_error_says_all_that_is_known() {
+async fn error_after_three_attempts_has_code_message_status_id_and_attempts() {
     let server = first(9, refusal(500, "InternalFailure", "InternalFailure", "Oops.")).await;
     let error = send(&client(&server.uri())).await.expect_err("fails");
     assert_eq!(
@@ -64,7 +64,7 @@ fn unless_in_doubt(earlier: Option<Error>) -> CallOptions {
 }
 
 #[tokio::test]
-async fn what_may_have_been_acted_on_is_not_repeated_when_nothing_may_be() {
+async fn unknown_outcome_is_not_retried_with_unless_in_doubt() {
     let server = first(1, ResponseTemplate::new(500)).await;
     let client = client(&server.uri());
     let input =
@@ -78,7 +78,7 @@ async fn what_may_have_been_acted_on_is_not_repeated_when_nothing_may_be() {
 }
 
 #[tokio::test]
-async fn attempts_that_were_made_before_count() {
+async fn attempts_of_an_earlier_call_count_toward_the_maximum() {
     let server = first(9, ResponseTemplate::new(500)).await;
     let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
     let (client, mut earlier) = (client(&server.uri()), None);
@@ -91,7 +91,7 @@ async fn attempts_that_were_made_before_count() {
 }
 
 #[tokio::test]
-async fn a_clear_refusal_is_repeated_also_when_nothing_else_may_be() {
+async fn throttling_is_retried_with_unless_in_doubt() {
     let server = first(1, refusal(403, "RequestThrottled", "RequestThrottled", "Slow down.")).await;
     let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
     client(&server.uri()).execute::<SendMessage>(&input, unless_in_doubt(None)).await.expect("accepted");
@@ -99,7 +99,7 @@ async fn a_clear_refusal_is_repeated_also_when_nothing_else_may_be() {
 }
 
 #[tokio::test]
-async fn an_answer_says_whether_an_attempt_before_it_may_have_been_acted_on() {
+async fn output_is_maybe_repeated_after_an_attempt_with_unknown_outcome() {
     for (answer, is_maybe) in [
         (ResponseTemplate::new(500), true),
         (refusal(403, "RequestThrottled", "RequestThrottled", "Slow down."), false),
@@ -111,7 +111,7 @@ async fn an_answer_says_whether_an_attempt_before_it_may_have_been_acted_on() {
 }
 
 #[tokio::test]
-async fn throttling_is_tried_again_whatever_its_status() {
+async fn throttling_is_retried_with_any_status() {
     for (status, code, shape) in [
         (403, "RequestThrottled", "RequestThrottled"),
         (400, "ThrottlingException", "ThrottlingException"),
@@ -127,7 +127,7 @@ async fn throttling_is_tried_again_whatever_its_status() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_final() {
+async fn client_error_is_not_retried() {
     for (status, code, shape) in [
         (400, "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"),
         (403, "OverLimit", "OverLimit"),
@@ -142,7 +142,7 @@ async fn a_refusal_is_final() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_is_given_up_and_tried_again() {
+async fn attempt_timeout_is_retried() {
     let server = first(1, accepted().set_delay(Duration::from_secs(30))).await;
     send(&impatient(&server.uri(), Duration::from_millis(80))).await.expect("second time lucky");
 
@@ -153,7 +153,7 @@ async fn a_slow_answer_is_given_up_and_tried_again() {
 }
 
 #[tokio::test]
-async fn the_operation_timeout_bounds_all_attempts() {
+async fn operation_timeout_limits_all_attempts_together() {
     let server = first(9, accepted().set_delay(Duration::from_secs(30))).await;
     let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_millis(60)).build();
     let client = Client::from_conf(settings(&server.uri()).timeout_config(timeouts).build());
@@ -164,7 +164,7 @@ async fn the_operation_timeout_bounds_all_attempts() {
 }
 
 #[tokio::test]
-async fn a_long_poll_is_not_cut_by_the_attempt_timeout() {
+async fn attempt_timeout_is_extended_by_the_wait_of_a_long_poll() {
     let server = MockServer::start().await;
     let answer = json(200, "{}").set_delay(Duration::from_millis(300));
     Mock::given(method("POST")).respond_with(answer).mount(&server).await;
@@ -177,7 +177,7 @@ async fn a_long_poll_is_not_cut_by_the_attempt_timeout() {
 }
 
 #[tokio::test]
-async fn a_page_of_a_proxy_is_not_an_answer() {
+async fn proxy_page_is_an_unreadable_response() {
     let page = "<html><body>Please sign in</body></html>";
     let server = first(9, ResponseTemplate::new(200).set_body_raw(page, "text/html")).await;
     let error = send(&client(&server.uri())).await.expect_err("no answer");
@@ -190,7 +190,7 @@ async fn a_page_of_a_proxy_is_not_an_answer() {
 }
 
 #[tokio::test]
-async fn a_fifo_send_keeps_its_deduplication_id_over_attempts() {
+async fn generated_deduplication_id_is_the_same_in_all_attempts() {
     let server = first(2, ResponseTemplate::new(500)).await;
     let settings = settings(&server.uri()).deduplication_ids(DeduplicationIds::Generate);
     let client = Client::from_conf(settings.build());
@@ -210,7 +210,7 @@ async fn a_fifo_send_keeps_its_deduplication_id_over_attempts() {
 }
 
 #[tokio::test]
-async fn a_wrong_clock_is_corrected_once_and_for_all() {
+async fn corrected_clock_skew_applies_to_later_calls() {
     let server = MockServer::start().await;
     let hour = Duration::from_secs(3_600);
     #[expect(clippy::disallowed_methods, reason = "the service's clock is ahead of the real one")]
@@ -232,7 +232,7 @@ async fn a_wrong_clock_is_corrected_once_and_for_all() {
 }
 
 #[tokio::test]
-async fn a_wrong_signature_with_the_right_clock_is_final() {
+async fn signature_error_without_clock_skew_is_not_retried() {
     let server = MockServer::start().await;
     let refusal = refusal(403, "SignatureDoesNotMatch", "InvalidSignatureException", "No match");
     Mock::given(method("POST")).respond_with(refusal).mount(&server).await;
@@ -241,14 +241,14 @@ async fn a_wrong_signature_with_the_right_clock_is_final() {
 }
 
 #[tokio::test]
-async fn retries_can_be_switched_off() {
+async fn disabled_retries_make_one_attempt() {
     let server = first(1, ResponseTemplate::new(500)).await;
     let client = Client::from_conf(settings(&server.uri()).retry_config(RetryConfig::disabled()).build());
     assert_eq!(send(&client).await.expect_err("no retries").attempts(), 1);
 }
 
 #[tokio::test]
-async fn a_storm_of_failures_stops_being_retried() {
+async fn retries_stop_when_the_token_bucket_is_empty() {
     let server = first(u64::from(u32::MAX), ResponseTemplate::new(500)).await;
     let client = client(&server.uri());
     for _ in 0..100 {
@@ -259,7 +259,7 @@ async fn a_storm_of_failures_stops_being_retried() {
 }
 
 #[tokio::test]
-async fn one_attempt_is_one_and_generates_nothing() {
+async fn retries_never_makes_one_attempt_and_generates_no_deduplication_id() {
     let server = first(1, ResponseTemplate::new(503)).await;
     let client =
         Client::from_conf(settings(&server.uri()).deduplication_ids(DeduplicationIds::Generate).build());
@@ -295,7 +295,7 @@ impl Transport for Throttling {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_of_throttled_receives_does_not_spin_when_the_retry_budget_is_used_up() {
+async fn throttled_receive_loop_does_not_spin_with_an_empty_token_bucket() {
     let client = Client::from_conf(
         settings("http://h").retry_config(RetryConfig::standard()).transport(Throttling::default()).build(),
     );
@@ -316,7 +316,7 @@ async fn a_loop_of_throttled_receives_does_not_spin_when_the_retry_budget_is_use
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_the_service_asks_for_is_granted() {
+async fn retry_waits_as_long_as_the_service_requests() {
     let transport = Throttling { retry_after: Some("4000") };
     let client = Client::from_conf(settings("http://h").transport(transport).build());
     let started = Instant::now();

@@ -65,6 +65,6 @@ macro_rules! count {
 }
 
 #[test]
-fn the_tests_know_every_operation() {
+fn test_table_has_every_operation() {
     assert_eq!(for_each_operation!(count), sqs_client::operation::Action::ALL);
 }

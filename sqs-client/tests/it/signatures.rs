@@ -17,7 +17,7 @@ async fn strict() -> (MockSqs, Builder) {
 }
 
 #[tokio::test]
-async fn every_request_is_signed_so_that_it_can_be_verified() {
+async fn signed_requests_of_both_protocols_are_accepted() {
     let (_server, config) = strict().await;
     for protocol in [Protocol::AwsJson, Protocol::Query] {
         for token in [None, Some("to/ken+==".to_owned())] {
@@ -42,7 +42,7 @@ impl TimeSource for HourAhead {
 }
 
 #[tokio::test]
-async fn a_wrong_clock_is_put_right_by_the_servers() {
+async fn clock_skew_is_corrected_by_the_date_of_the_server() {
     let (_server, config) = strict().await;
     let config = config.time_source(HourAhead);
     let stubborn = Client::from_conf(config.clone().disable_clock_skew_correction(true).build());
