@@ -1,4 +1,4 @@
-//! All 23 actions against a real server, in both protocols over real HTTP: the same happens, and the same comes out.
+//! Runs all 23 actions against the mock server over HTTP, in both protocols, and compares the outcomes.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ use sqs_mock_server::MockSqs;
 
 use crate::actions::Actions;
 
-/// What came out of each step, with what differs between two runs left out.
+/// The outcome of each step, without values that differ between runs.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log(Vec<String>);
 
@@ -122,7 +122,7 @@ async fn batches(client: &impl Actions<Error = Error>, url: &str, log: &mut Log)
         }
         send = send.entries(entry.build().expect("complete"));
     }
-    let sent = send.send().await.expect("a mixed batch is a success");
+    let sent = send.send().await.expect("a partial failure is a success of the request");
     log.note("SendMessageBatch", (sent.successful().len(), sent.failed()));
 
     let receive = client.receive_message().queue_url(url).max_number_of_messages(10).send().await;
@@ -131,7 +131,7 @@ async fn batches(client: &impl Actions<Error = Error>, url: &str, log: &mut Log)
         client.change_message_visibility_batch().queue_url(url),
         client.delete_message_batch().queue_url(url),
     );
-    let handles = received.iter().filter_map(|message| message.receipt_handle()).chain(["rubbish"]);
+    let handles = received.iter().filter_map(|message| message.receipt_handle()).chain(["invalid-handle"]);
     for (number, handle) in handles.enumerate() {
         let id = format!("n{number}");
         let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(&id).receipt_handle(handle);
@@ -139,9 +139,9 @@ async fn batches(client: &impl Actions<Error = Error>, url: &str, log: &mut Log)
         let entry = DeleteMessageBatchRequestEntry::builder().id(&id).receipt_handle(handle);
         delete = delete.entries(entry.build().expect("complete"));
     }
-    let changed = change.send().await.expect("a mixed batch is a success");
+    let changed = change.send().await.expect("a partial failure is a success of the request");
     log.note("ChangeMessageVisibilityBatch", (changed.successful(), changed.failed()));
-    let deleted = delete.send().await.expect("a mixed batch is a success");
+    let deleted = delete.send().await.expect("a partial failure is a success of the request");
     log.note("DeleteMessageBatch", (deleted.successful(), deleted.failed()));
 }
 
@@ -169,17 +169,22 @@ async fn dead_letters(client: &impl Actions<Error = Error>, source: &str, log: &
         (tasks.results().len(), tasks.results()[0].max_number_of_messages_per_second()),
     );
     let cancel = client.cancel_message_move_task().task_handle(&handle).send().await;
-    // The one message may have been moved before the cancel; then there is nothing to cancel, which is said.
+    // If the task has finished before the cancellation, the server returns an error with a message.
     log.note("CancelMessageMoveTask", cancel.is_ok() || cancel.is_err_and(|error| error.message().is_some()));
 }
 
-async fn ends(client: &impl Actions<Error = Error>, plain: &str, fifo: &str, log: &mut Log) {
+async fn deletions(client: &impl Actions<Error = Error>, plain: &str, fifo: &str, log: &mut Log) {
     log.note("PurgeQueue", client.purge_queue().queue_url(plain).send().await.is_ok());
     log.note("DeleteQueue", client.delete_queue().queue_url(fifo).send().await.is_ok());
-    let error = client.delete_queue().queue_url(fifo).send().await.expect_err("gone");
+    let error = client.delete_queue().queue_url(fifo).send().await.expect_err("deleted");
     log.note("errors", (error.code().map(str::to_owned), error.status(), error.is_queue_does_not_exist()));
-    let error =
-        client.delete_message().queue_url(plain).receipt_handle("rubbish").send().await.expect_err("refused");
+    let error = client
+        .delete_message()
+        .queue_url(plain)
+        .receipt_handle("invalid-handle")
+        .send()
+        .await
+        .expect_err("rejected");
     log.note("errors", (error.code().map(str::to_owned), error.status(), error.message().map(str::to_owned)));
 }
 
@@ -193,7 +198,7 @@ pub(crate) async fn tour(server: MockSqs, client: &impl Actions<Error = Error>) 
     let send = client.send_message().queue_url(&fifo).message_body("m").message_group_id("g");
     let sent = send.message_deduplication_id("d").send().await.expect("sent");
     log.note("SendMessage to FIFO", sent.sequence_number().map(str::len));
-    ends(client, &plain, &fifo, &mut log).await;
+    deletions(client, &plain, &fifo, &mut log).await;
     server.shutdown().await;
     log
 }
@@ -207,7 +212,7 @@ async fn all_actions_behave_the_same_in_both_protocols() {
     assert!(
         json.0.iter().any(|step| step
             == "errors: (Some(\"ReceiptHandleIsInvalid\"), Some(404), Some(\"The input \
-         receipt handle \\\"rubbish\\\" is not a valid receipt handle.\"))"),
+         receipt handle \\\"invalid-handle\\\" is not a valid receipt handle.\"))"),
         "{json:#?}"
     );
 }

@@ -1,4 +1,4 @@
-//! Connections that break, and answers that are cut or damaged.
+//! Broken connections, and truncated or damaged responses.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn send(client: &Client) -> Result<(), Error> {
 #[tokio::test]
 async fn closed_connection_is_retried() {
     let (url, requests) = raw_service(vec![Act::Close, Act::Close, Act::whole(ACCEPTED)]).await;
-    send(&client(&url)).await.expect("third time lucky");
+    send(&client(&url)).await.expect("the third attempt succeeds");
     assert_eq!(requests.load(Ordering::SeqCst), 3);
 }
 
@@ -32,28 +32,28 @@ async fn closed_connection_is_retried() {
 async fn truncated_response_is_retried() {
     for sent in [0, 1, ACCEPTED.len() - 1] {
         let (url, _) = raw_service(vec![Act::cut(ACCEPTED, sent), Act::whole(ACCEPTED)]).await;
-        send(&client(&url)).await.expect("second time lucky");
+        send(&client(&url)).await.expect("the second attempt succeeds");
     }
     let (url, _) = raw_service(vec![Act::cut(ACCEPTED, 7)]).await;
-    let error = send(&client(&url)).await.expect_err("always cut");
+    let error = send(&client(&url)).await.expect_err("always truncated");
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Transport, 3));
     assert!(error.is_outcome_unknown() && error.is_retryable());
-    assert!(std::error::Error::source(&error).is_some(), "the cause is in the source");
+    assert!(std::error::Error::source(&error).is_some(), "source() is the cause");
 }
 
 #[tokio::test]
 async fn stalled_response_times_out_and_is_retried() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_owned();
     let (url, _) = raw_service(vec![Act::Hang(head), Act::whole(ACCEPTED)]).await;
-    send(&impatient(&url, Duration::from_millis(80))).await.expect("second time lucky");
+    send(&impatient(&url, Duration::from_millis(80))).await.expect("the second attempt succeeds");
 }
 
 #[tokio::test]
 async fn redirect_is_not_followed() {
-    let answer =
+    let response =
         "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
-    let (url, requests) = raw_service(vec![Act::Write(answer.to_owned())]).await;
-    let error = send(&client(&url)).await.expect_err("refused");
+    let (url, requests) = raw_service(vec![Act::Write(response.to_owned())]).await;
+    let error = send(&client(&url)).await.expect_err("rejected");
     assert_eq!((error.kind(), error.status()), (ErrorKind::Unreadable, Some(307)));
     assert_eq!(requests.load(Ordering::SeqCst), 1);
 }
@@ -63,7 +63,7 @@ async fn refused_connection_has_a_known_outcome() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
-    let error = send(&client(&url)).await.expect_err("nobody there");
+    let error = send(&client(&url)).await.expect_err("connection refused");
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Transport, 3));
     assert!(!error.is_outcome_unknown(), "{error:?}");
 }
@@ -85,7 +85,7 @@ async fn wrong_md5_is_an_error_and_not_retried() {
 async fn missing_checksum_is_an_error_unless_the_policy_allows_it() {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(json(200, r#"{"MessageId":"m-1"}"#)).mount(&server).await;
-    let error = send(&client(&server.uri())).await.expect_err("missing");
+    let error = send(&client(&server.uri())).await.expect_err("the checksum is missing");
     assert!(error.to_string().contains("VerifyIfPresent"), "{error}");
     let policy = settings(&server.uri()).checksum_policy(ChecksumPolicy::VerifyIfPresent).build();
     send(&Client::from_conf(policy)).await.expect("accepted");
@@ -94,11 +94,11 @@ async fn missing_checksum_is_an_error_unless_the_policy_allows_it() {
 #[tokio::test]
 async fn partly_failed_batch_returns_both_lists() {
     let server = MockServer::start().await;
-    let answer = format!(
+    let response = format!(
         r#"{{"Successful":[{{"Id":"a","MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}],
             "Failed":[{{"Id":"b","SenderFault":true,"Code":"InvalidMessageContents","Message":"Bad characters"}}]}}"#
     );
-    Mock::given(method("POST")).respond_with(json(200, &answer)).expect(1).mount(&server).await;
+    Mock::given(method("POST")).respond_with(json(200, &response)).expect(1).mount(&server).await;
     let entry = |id: &str| SendMessageBatchRequestEntry::builder().id(id).message_body(HELLO).build();
     let batch = client(&server.uri())
         .send_message_batch()
@@ -115,11 +115,11 @@ async fn partly_failed_batch_returns_both_lists() {
 
 #[tokio::test]
 async fn batch_response_with_only_one_list_is_accepted() {
-    for answer in
+    for response in
         [r#"{"Successful":[{"Id":"a"}]}"#, r#"{"Failed":[{"Id":"a","SenderFault":false,"Code":"X"}]}"#]
     {
         let server = MockServer::start().await;
-        Mock::given(method("POST")).respond_with(json(200, answer)).mount(&server).await;
+        Mock::given(method("POST")).respond_with(json(200, response)).mount(&server).await;
         let delete =
             client(&server.uri()).delete_message_batch().queue_url(QUEUE).send().await.expect("read");
         assert_eq!(delete.successful().len() + delete.failed().len(), 1);
@@ -129,20 +129,20 @@ async fn batch_response_with_only_one_list_is_accepted() {
 #[tokio::test]
 async fn damaged_received_message_is_in_the_error() {
     let server = MockServer::start().await;
-    let answer = format!(
+    let response = format!(
         r#"{{"Messages":[{{"MessageId":"m-7","ReceiptHandle":"handle","Body":"hellO","MD5OfBody":"{HELLO_MD5}"}}]}}"#
     );
-    Mock::given(method("POST")).respond_with(json(200, &answer)).mount(&server).await;
+    Mock::given(method("POST")).respond_with(json(200, &response)).mount(&server).await;
     let error = client(&server.uri()).receive_message().queue_url(QUEUE).send().await.expect_err("damaged");
     assert!(error.to_string().contains("m-7"), "{error}");
     assert_eq!(error.checksum_mismatches()[0].id(), Some("m-7"));
-    let output = error.output::<ReceiveMessageOutput>().expect("what came is there");
+    let output = error.output::<ReceiveMessageOutput>().expect("the error has the output");
     let damaged = &output.damaged_messages()[0].message;
-    assert_eq!(damaged.receipt_handle(), Some("handle"), "so that it can be given back");
+    assert_eq!(damaged.receipt_handle(), Some("handle"), "the receipt handle is available");
 
     let other = error.with_output(ReceiveMessageOutput::builder().build());
     assert_eq!(other.to_string(), error.to_string());
-    assert_eq!(other.output::<ReceiveMessageOutput>().expect("another").messages().len(), 0);
+    assert_eq!(other.output::<ReceiveMessageOutput>().expect("the replaced output").messages().len(), 0);
 }
 
 #[tokio::test]
@@ -153,23 +153,26 @@ async fn receive_returns_intact_messages_besides_a_damaged_one() {
             r#"{{"MessageId":"{id}","ReceiptHandle":"h-{id}","Body":"{body}","MD5OfBody":"{HELLO_MD5}"}}"#
         )
     };
-    let answer = format!(r#"{{"Messages":[{},{}]}}"#, message("m-1", "hellO"), message("m-2", HELLO));
-    Mock::given(method("POST")).respond_with(json(200, &answer)).mount(&server).await;
+    let response = format!(r#"{{"Messages":[{},{}]}}"#, message("m-1", "hellO"), message("m-2", HELLO));
+    Mock::given(method("POST")).respond_with(json(200, &response)).mount(&server).await;
     let receive = client(&server.uri()).receive_message();
-    let output = receive.clone().queue_url(QUEUE).send().await.expect("one is intact");
+    let output = receive.clone().queue_url(QUEUE).send().await.expect("one message is intact");
     assert_eq!(output.messages().iter().map(|one| one.message_id()).collect::<Vec<_>>(), [Some("m-2")]);
     assert_eq!(output.damaged_messages()[0].message.receipt_handle(), Some("h-m-1"));
     let error = receive.queue_url(FIFO_QUEUE).send().await.expect_err("m-2 must not overtake m-1");
-    assert_eq!(error.output::<ReceiveMessageOutput>().expect("the answer").damaged_messages().len(), 1);
+    assert_eq!(
+        error.output::<ReceiveMessageOutput>().expect("the error has the output").damaged_messages().len(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn unknown_outcome_of_an_attempt_persists_after_a_later_rejection() {
-    let refusal = "HTTP/1.1 400 Bad Request\r\nx-amzn-query-error: InvalidParameterValue;Sender\r\ncontent-length: 2\r\n\r\n{}";
-    let (url, _) = raw_service(vec![Act::Close, Act::Write(refusal.to_owned())]).await;
-    let error = send(&client(&url)).await.expect_err("refused at last");
+    let rejection = "HTTP/1.1 400 Bad Request\r\nx-amzn-query-error: InvalidParameterValue;Sender\r\ncontent-length: 2\r\n\r\n{}";
+    let (url, _) = raw_service(vec![Act::Close, Act::Write(rejection.to_owned())]).await;
+    let error = send(&client(&url)).await.expect_err("rejected in the end");
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Service, 2));
-    assert!(error.is_outcome_unknown(), "the first attempt may have been acted on");
+    assert!(error.is_outcome_unknown(), "the service may have executed the first attempt");
 }
 
 #[tokio::test]
@@ -179,7 +182,7 @@ async fn error_response_without_code_is_quoted() {
         .respond_with(json(403, r#"{"message":"Forbidden by WAF"}"#))
         .mount(&server)
         .await;
-    let error = send(&client(&server.uri())).await.expect_err("refused");
+    let error = send(&client(&server.uri())).await.expect_err("rejected");
     assert_eq!(error.kind(), ErrorKind::Unreadable);
     assert!(error.to_string().contains("Forbidden by WAF"), "{error}");
 }

@@ -1,5 +1,4 @@
-//! What the clones of a client share, under tokio's paused clock and a transport within the process: no sockets, no
-//! waiting.
+//! State that the clones of a client share. Uses tokio's paused clock and an in-process transport instead of sockets.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,13 +16,13 @@ use tokio::time::Instant;
 
 use crate::service::{HELLO, HELLO_MD5, QUEUE, settings};
 
-type Answer = dyn Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync;
+type Respond = dyn Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync;
 
-/// Answers after 10 ms with what a function makes of the number of the request and its headers.
+/// Responds after 10 ms with the result of a function of request number and headers.
 #[derive(Clone)]
 struct Scripted {
     requests: Arc<AtomicU32>,
-    answer: Arc<Answer>,
+    respond: Arc<Respond>,
 }
 
 impl std::fmt::Debug for Scripted {
@@ -33,8 +32,8 @@ impl std::fmt::Debug for Scripted {
 }
 
 impl Scripted {
-    fn new(answer: impl Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync + 'static) -> Self {
-        Self { requests: Arc::default(), answer: Arc::new(answer) }
+    fn new(respond: impl Fn(u32, &HeaderMap) -> Response<Bytes> + Send + Sync + 'static) -> Self {
+        Self { requests: Arc::default(), respond: Arc::new(respond) }
     }
 
     fn requests(&self) -> u32 {
@@ -47,7 +46,7 @@ impl Transport for Scripted {
         Box::pin(async move {
             let number = self.requests.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(Duration::from_millis(10)).await;
-            Ok((self.answer)(number, request.headers()))
+            Ok((self.respond)(number, request.headers()))
         })
     }
 }
@@ -56,7 +55,7 @@ fn accepted() -> Response<Bytes> {
     Response::new(format!(r#"{{"MessageId":"m","MD5OfMessageBody":"{HELLO_MD5}"}}"#).into())
 }
 
-fn refused(code: &str) -> Response<Bytes> {
+fn rejected(code: &str) -> Response<Bytes> {
     let response = Response::builder().status(403).header("x-amzn-query-error", format!("{code};Sender"));
     response.body(Bytes::from_static(b"{}")).expect("valid")
 }
@@ -69,7 +68,7 @@ async fn send(client: &Client) -> Result<(), Error> {
     client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.map(drop)
 }
 
-async fn all_at_once(client: &Client, calls: usize) -> Vec<Result<(), Error>> {
+async fn send_concurrently(client: &Client, calls: usize) -> Vec<Result<(), Error>> {
     let mut running = JoinSet::new();
     for _ in 0..calls {
         let client = client.clone();
@@ -80,26 +79,26 @@ async fn all_at_once(client: &Client, calls: usize) -> Vec<Result<(), Error>> {
 
 #[tokio::test(start_paused = true)]
 async fn clock_skew_is_corrected_for_all_concurrent_calls() {
-    #[expect(clippy::disallowed_methods, reason = "the service's clock is ahead of the real one")]
+    #[expect(clippy::disallowed_methods, reason = "the service's clock is one hour ahead of the real one")]
     let ahead = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3_600));
-    let right_hour = ahead.clone();
+    let server_hour = ahead.clone();
     let transport = Scripted::new(move |_, headers| {
         // `Sat, 21 Nov 2026 13:..` and `20261121T13..`
         let signed = headers["x-amz-date"].to_str().expect("text");
-        if signed[9..11] == right_hour[17..19] {
+        if signed[9..11] == server_hour[17..19] {
             return accepted();
         }
-        let mut stale = refused("SignatureDoesNotMatch");
+        let mut stale = rejected("SignatureDoesNotMatch");
         stale.headers_mut().insert("date", ahead.parse().expect("a date"));
         stale
     });
     let client = Client::from_conf(builder(&transport).build());
-    for result in all_at_once(&client, 10).await {
+    for result in send_concurrently(&client, 10).await {
         result.expect("corrected");
     }
 }
 
-/// Credentials numbered by call, all of which last.
+/// Provides credentials that never expire. Their ids number the calls.
 #[derive(Clone, Debug, Default)]
 struct Numbered(Arc<AtomicU32>);
 
@@ -118,22 +117,22 @@ impl ProvideCredentials for Numbered {
 async fn expired_token_is_refreshed_once_for_all_concurrent_calls() {
     let transport = Scripted::new(|_, headers| {
         let first = headers["authorization"].to_str().expect("text").contains("Credential=AK0/");
-        if first { refused("ExpiredToken") } else { accepted() }
+        if first { rejected("ExpiredToken") } else { accepted() }
     });
     let provider = Numbered::default();
     let client = Client::from_conf(builder(&transport).credentials_provider(provider.clone()).build());
-    for result in all_at_once(&client, 20).await {
-        result.expect("renewed");
+    for result in send_concurrently(&client, 20).await {
+        result.expect("refreshed");
     }
     assert_eq!(provider.0.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn token_that_stays_expired_is_retried_once() {
-    let transport = Scripted::new(|_, _| refused("ExpiredToken"));
+    let transport = Scripted::new(|_, _| rejected("ExpiredToken"));
     let retries = RetryConfig::standard().with_max_attempts(10);
     let client = Client::from_conf(builder(&transport).retry_config(retries).build());
-    assert_eq!(send(&client).await.expect_err("expired for good").attempts(), 2);
+    assert_eq!(send(&client).await.expect_err("still expired").attempts(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +141,7 @@ async fn adaptive_mode_slows_down_when_throttled_and_recovers() {
     let switch = Arc::clone(&throttled);
     let transport = Scripted::new(move |_, _| {
         let throttle = std::mem::take(&mut *switch.lock().expect("not poisoned"));
-        if throttle { refused("RequestThrottled") } else { accepted() }
+        if throttle { rejected("RequestThrottled") } else { accepted() }
     });
     let client = Client::from_conf(builder(&transport).retry_config(RetryConfig::adaptive()).build());
     let rate = async |seconds: u64| {
@@ -158,19 +157,19 @@ async fn adaptive_mode_slows_down_when_throttled_and_recovers() {
     let recovered = (rate(20).await, rate(5).await).1;
     assert!(
         cut < 0.9 * unlimited && recovered > 0.95 * unlimited,
-        "{unlimited} -> {cut} -> {recovered} a second"
+        "requests per second: unlimited {unlimited}, cut {cut}, recovered {recovered}"
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn wait_of_the_rate_limiter_counts_toward_the_operation_timeout() {
     let transport =
-        Scripted::new(|number, _| if number == 0 { refused("RequestThrottled") } else { accepted() });
+        Scripted::new(|number, _| if number == 0 { rejected("RequestThrottled") } else { accepted() });
     let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_millis(200)).build();
     let client = builder(&transport).retry_config(RetryConfig::adaptive()).timeout_config(timeouts).build();
     let client = Client::from_conf(client);
     let started = Instant::now();
-    // Half a request a second is what is left after a throttling answer to the very first one.
+    // After throttling of the first request, the rate is the minimum: one request in two seconds.
     let results = [send(&client).await, send(&client).await];
     assert!(results.iter().any(Result::is_err));
     assert!(started.elapsed() <= Duration::from_millis(400), "{:?}", started.elapsed());

@@ -1,4 +1,4 @@
-//! What a client does with its configuration, and what it says when something is missing.
+//! Effects of the configuration, and errors of missing configuration.
 
 use std::error::Error as _;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,13 @@ use crate::service::{HELLO, HELLO_MD5, QUEUE, accepted, client, json, settings};
 
 async fn failure(config: sqs_client::config::Builder) -> sqs_client::Error {
     let client = Client::from_conf(config.build());
-    client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.expect_err("cannot work")
+    client
+        .send_message()
+        .queue_url(QUEUE)
+        .message_body(HELLO)
+        .send()
+        .await
+        .expect_err("incomplete configuration")
 }
 
 #[tokio::test]
@@ -37,7 +43,7 @@ async fn error_of_missing_configuration_names_the_setting() {
 
 #[tokio::test]
 async fn credentials_error_has_the_provider_error_as_source() {
-    // The variables are not set where these tests run; if they are, there is nothing to see.
+    // If the environment has credentials, this cannot be tested.
     if std::env::var("AWS_ACCESS_KEY_ID").is_ok() {
         return;
     }
@@ -101,9 +107,9 @@ async fn both_protocols_return_the_same_output() {
         "<SendMessageResponse><SendMessageResult><MessageId>m-1</MessageId><MD5OfMessageBody>{HELLO_MD5}</MD5OfMessageBody>\
          </SendMessageResult><ResponseMetadata><RequestId>request-1</RequestId></ResponseMetadata></SendMessageResponse>"
     );
-    let answer = ResponseTemplate::new(200).set_body_raw(xml, "text/xml");
+    let response = ResponseTemplate::new(200).set_body_raw(xml, "text/xml");
     Mock::given(header("content-type", "application/x-www-form-urlencoded; charset=utf-8"))
-        .respond_with(answer)
+        .respond_with(response)
         .mount(&in_xml)
         .await;
     let query = Client::from_conf(settings(&in_xml.uri()).protocol(Protocol::Query).build());
@@ -120,20 +126,20 @@ async fn validate_input_rejects_invalid_input_before_sending() {
     let receive = |client: Client| async move {
         client.receive_message().queue_url(QUEUE).max_number_of_messages(11).send().await
     };
-    let checking = Client::from_conf(settings(&server.uri()).validate_input(true).build());
-    let error = receive(checking).await.expect_err("refused here");
+    let validating = Client::from_conf(settings(&server.uri()).validate_input(true).build());
+    let error = receive(validating).await.expect_err("rejected before sending");
     assert_eq!(
         (error.kind(), error.attempts(), error.code()),
         (ErrorKind::Input, 0, Some("InvalidParameterValue"))
     );
     assert!(error.to_string().contains("Must be between 1 and 10"), "{error}");
-    receive(client(&server.uri())).await.expect("the service decides");
+    receive(client(&server.uri())).await.expect("not validated by the client");
 }
 
 #[derive(Clone, Debug, Default)]
-struct Seen(Arc<Mutex<Vec<String>>>);
+struct Recorder(Arc<Mutex<Vec<String>>>);
 
-impl Observe for Seen {
+impl Observe for Recorder {
     fn call(&self, report: &CallReport<'_>) {
         let CallReport { action, attempts, error, .. } = report;
         let line = format!("{action} {attempts} {:?}", error.and_then(|error| error.code()));
@@ -150,10 +156,10 @@ async fn observer_gets_a_report_of_each_call() {
         .mount(&server)
         .await;
     Mock::given(method("POST")).respond_with(accepted()).mount(&server).await;
-    let seen = Seen::default();
-    let client = Client::from_conf(settings(&server.uri()).observer(seen.clone()).build());
+    let recorder = Recorder::default();
+    let client = Client::from_conf(settings(&server.uri()).observer(recorder.clone()).build());
     client.send_message().queue_url(QUEUE).message_body(HELLO).send().await.expect("accepted");
-    assert_eq!(*seen.0.lock().expect("not poisoned"), ["SendMessage 2 None"]);
+    assert_eq!(*recorder.0.lock().expect("not poisoned"), ["SendMessage 2 None"]);
 }
 
 #[test]

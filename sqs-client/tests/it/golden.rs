@@ -1,4 +1,4 @@
-//! Recorded wire forms of all operations: `tests/golden/<Action>/` has each message in both protocols.
+//! Recorded messages of all operations in both protocols, in `tests/golden/<Action>/`.
 
 use http::HeaderMap;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::shapes::{for_each_operation, through_form};
 
 const REQUEST_ID: &str = "b25f48e8-84fd-11e6-80d9-574e0c664fcb";
 
-/// The bytes of a file of an operation's folder.
+/// Reads a file from the folder of an operation.
 pub(crate) fn file<O: Operation>(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/golden/{}/{name}", env!("CARGO_MANIFEST_DIR"), O::ACTION);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -1,4 +1,4 @@
-//! Recorded refusals, `tests/golden/errors/`: status line, headers, an empty line, the body.
+//! Recorded error responses in `tests/golden/errors/`: status line, headers, an empty line and the body.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sqs_client::operation::send_message::SendMessage;
@@ -7,7 +7,7 @@ use sqs_client::service_error::ErrorCode;
 
 const REQUEST_ID: Option<&str> = Some("e1c5a2f0-5b1c-5e0f-9d2e-f8d0c2f4a1b7");
 
-/// Decodes a recorded answer in the protocol that its name begins with.
+/// Decodes a recorded response. The prefix of its name is the protocol.
 fn decode(name: &str) -> ResponseError {
     let path = format!("{}/tests/golden/errors/{name}.http", env!("CARGO_MANIFEST_DIR"));
     let recorded = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

@@ -1,6 +1,6 @@
-//! Forms and XML as trees in one fixed order, read here by other means than those of the crate.
+//! Parses forms and XML to sorted trees, independently of the crate under test.
 //!
-//! Neither the order of elements nor the numbers of map entries mean anything, so sorted trees are compared.
+//! The order of elements and the numbers of map entries have no meaning, so tests compare sorted trees.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Reads XML whose text has only `&amp;`, `&lt;`, `&gt;`, `&quot;` and `&#xD;` as references.
+    /// Parses XML. Supports only the references `&amp;`, `&lt;`, `&gt;`, `&quot;` and `&#xD;`.
     pub(crate) fn of_xml(xml: &[u8]) -> Self {
         let mut reader = Reader::from_str(std::str::from_utf8(xml).unwrap());
         reader.config_mut().expand_empty_elements = true;
@@ -49,7 +49,7 @@ impl Tree {
         document
     }
 
-    /// Reads a form, whose numbers must be 1, 2, .. in every list.
+    /// Parses a form. Panics unless every list is numbered 1, 2, ..
     pub(crate) fn of_form(form: &[u8]) -> Self {
         let mut root = Level::default();
         for pair in std::str::from_utf8(form).unwrap().split('&') {
@@ -57,7 +57,7 @@ impl Tree {
             let value = value.replace('+', " ");
             let level =
                 name.split('.').fold(&mut root, |level, part| level.members.entry(part.into()).or_default());
-            assert_eq!(level.text, "", "{name} comes twice");
+            assert_eq!(level.text, "", "{name} occurs twice");
             level.text = percent_encoding::percent_decode_str(&value).decode_utf8().unwrap().into_owned();
         }
         root.into_tree()

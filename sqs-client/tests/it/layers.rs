@@ -1,10 +1,10 @@
-//! Who may know whom: the rules of the house, checked on the text of the sources.
+//! Checks the dependency rules between modules in the source text.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder or file below the workspace, and what may not be named in it.
+/// A folder or file, relative to the workspace, and the names that it must not contain.
 const RULES: &[(&str, &[&str])] = &[
     (
         "sqs-client/src/types",
@@ -20,7 +20,7 @@ const RULES: &[(&str, &[&str])] = &[
         "sqs-client/src/checksum",
         &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],
     ),
-    // Type aliases name the client, where aws-sdk-sqs has them; nothing else may.
+    // Type aliases may name the client, as in aws-sdk-sqs.
     ("sqs-client/src/operation.rs", &["use crate::client", "crate::protocol", "crate::config", "tokio"]),
     ("sqs-client/src/protocol", &["crate::client", "crate::config", "crate::error", "tokio"]),
     (
@@ -62,7 +62,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-mock-server/src/journal", &["crate::ops", "crate::http", "crate::mock"]),
     ("sqs-client/src/retry", &["crate::"]),
     ("sqs-client/src/random.rs", &["crate::"]),
-    // Randomness of the layers is that of the client.
+    // The layers use the client's random module.
     ("sqs-buffered/src", &["fastrand"]),
     ("sqs-extended/src", &["fastrand"]),
     (
@@ -94,17 +94,17 @@ fn sources(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `tests.rs`, `x_tests.rs` and what is in a folder `tests`: these may know more. Only the last two parts of the path
-/// count, wherever the workspace lies.
+/// Whether a file is `tests.rs`, `x_tests.rs` or in a folder `tests`. The rules do not apply to tests. Checks only the last two
+/// components, because the path of the workspace may contain `tests`.
 fn is_test(path: &Path) -> bool {
-    let of_tests = |name: Option<&OsStr>| name.is_some_and(|name| name == "tests");
+    let is_tests = |name: Option<&OsStr>| name.is_some_and(|name| name == "tests");
     let stem = path.file_stem();
-    of_tests(path.parent().and_then(Path::file_name))
-        || of_tests(stem)
+    is_tests(path.parent().and_then(Path::file_name))
+        || is_tests(stem)
         || stem.is_some_and(|stem| stem.to_string_lossy().ends_with("_tests"))
 }
 
-/// Forbidden words in a source, with their lines. Comments do not count, nor does a unit test module within the file.
+/// Finds forbidden names and their line numbers. Skips comments and a unit test module at the end of the file.
 fn violations<'w>(text: &str, forbidden: &[&'w str]) -> Vec<(usize, &'w str)> {
     let mut found = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
@@ -131,14 +131,14 @@ fn modules_do_not_use_forbidden_modules() {
     for (place, forbidden) in RULES {
         let mut files = Vec::new();
         sources(&workspace.join(place), &mut files);
-        assert!(!files.is_empty(), "{place} has no sources: has it moved?");
+        assert!(!files.is_empty(), "{place} has no source files; update RULES if it was moved");
         for file in files {
             let text = fs::read_to_string(&file).expect("a source");
             let found = violations(&text, forbidden).into_iter();
             broken.extend(found.map(|(line, word)| format!("{}:{line}: {word}", file.display())));
         }
     }
-    assert!(broken.is_empty(), "forbidden names:\n{}", broken.join("\n"));
+    assert!(broken.is_empty(), "modules contain forbidden names:\n{}", broken.join("\n"));
 }
 
 #[test]

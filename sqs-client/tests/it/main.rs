@@ -1,4 +1,4 @@
-//! The integration tests, in one binary so that they link once.
+//! Integration tests, in one binary so that they link once.
 
 mod actions;
 #[cfg(feature = "aws-sdk-sqs")]

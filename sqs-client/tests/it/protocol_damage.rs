@@ -1,4 +1,4 @@
-//! Damaged bytes are refused, and no damage makes a decoder panic.
+//! Decoders reject damaged bytes and never panic.
 
 use http::HeaderMap;
 use sqs_client::operation::Operation;
@@ -9,7 +9,7 @@ use sqs_client::protocol::{DecodeError, Form, Protocol, ResponseError};
 use crate::golden::file;
 use crate::shapes::for_each_operation;
 
-pub(crate) fn answer<O: Operation>(protocol: Protocol, body: &[u8]) -> Result<O::Output, ResponseError> {
+pub(crate) fn response<O: Operation>(protocol: Protocol, body: &[u8]) -> Result<O::Output, ResponseError> {
     protocol.decode_response::<O>(200, &HeaderMap::new(), body)
 }
 
@@ -17,12 +17,12 @@ fn request<O: Operation>(protocol: Protocol, body: &[u8]) -> Result<O::Input, De
     protocol.decode_request(body)
 }
 
-/// Every beginning of the text but all of it.
-fn beginnings(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// All proper prefixes of the text.
+fn prefixes(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..text.len()).map(|end| &text[..end])
 }
 
-/// The text with one byte after another replaced by each of some that mean something to a parser.
+/// The text with each byte replaced by each of several syntax characters.
 fn with_one_byte_changed(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let bytes = [b'"', b'<', b'&', b'{', b']', b'%', b'.', b'1', 0x00, 0xc3, 0xff];
     let places = (0..text.len()).flat_map(move |at| bytes.map(|byte| (at, byte)));
@@ -34,19 +34,19 @@ fn with_one_byte_changed(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 }
 
 fn check_truncated<O: Operation>() {
-    for cut in beginnings(&file::<O>("request.json")) {
-        // Zero bytes stand for `{}`.
-        assert_eq!(request::<O>(Protocol::AwsJson, cut).is_ok(), cut.is_empty());
+    for prefix in prefixes(&file::<O>("request.json")) {
+        // An empty body means `{}`.
+        assert_eq!(request::<O>(Protocol::AwsJson, prefix).is_ok(), prefix.is_empty());
     }
-    for cut in beginnings(&file::<O>("response.json")) {
-        assert!(answer::<O>(Protocol::AwsJson, cut).is_err());
+    for prefix in prefixes(&file::<O>("response.json")) {
+        assert!(response::<O>(Protocol::AwsJson, prefix).is_err());
     }
-    for cut in beginnings(&file::<O>("response.xml")) {
-        assert!(answer::<O>(Protocol::Query, cut).is_err());
+    for prefix in prefixes(&file::<O>("response.xml")) {
+        assert!(response::<O>(Protocol::Query, prefix).is_err());
     }
-    // A form has no end mark, so that a cut one may be whole: only the HTTP layer knows.
-    for cut in beginnings(&file::<O>("request.query")) {
-        let _ = request::<O>(Protocol::Query, cut);
+    // A form has no end mark, so only the HTTP layer can detect truncation.
+    for prefix in prefixes(&file::<O>("request.query")) {
+        let _ = request::<O>(Protocol::Query, prefix);
     }
 }
 
@@ -59,7 +59,7 @@ fn check_changed_bytes<O: Operation>() {
     }
     for (protocol, name) in [(Protocol::AwsJson, "response.json"), (Protocol::Query, "response.xml")] {
         for changed in with_one_byte_changed(&file::<O>(name)) {
-            let _ = answer::<O>(protocol, &changed);
+            let _ = response::<O>(protocol, &changed);
             let _ = protocol.decode_response::<O>(500, &HeaderMap::new(), &changed);
         }
     }
@@ -85,7 +85,7 @@ macro_rules! damage {
 
 for_each_operation!(damage);
 
-/// What arrives when something else than the service answers, or than a client asks.
+/// Bodies that are neither responses nor requests of SQS.
 const GARBAGE: [&[u8]; 14] = [
     b" \r\n\t",
     b"\0\0\0\0",
@@ -144,16 +144,18 @@ fn response_shorter_than_content_length_is_rejected() {
 
 #[test]
 fn proxy_page_is_not_a_response_of_an_action_without_output() {
-    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"").is_ok());
-    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b"{}").is_ok());
-    assert!(answer::<DeleteMessage>(Protocol::AwsJson, b" <html><body>Please log in</body></html>").is_err());
-    assert!(answer::<DeleteMessage>(Protocol::Query, b"<html><body>Please log in</body></html>").is_err());
-    assert!(answer::<DeleteMessage>(Protocol::Query, b"").is_err());
+    assert!(response::<DeleteMessage>(Protocol::AwsJson, b"").is_ok());
+    assert!(response::<DeleteMessage>(Protocol::AwsJson, b"{}").is_ok());
+    assert!(
+        response::<DeleteMessage>(Protocol::AwsJson, b" <html><body>Please log in</body></html>").is_err()
+    );
+    assert!(response::<DeleteMessage>(Protocol::Query, b"<html><body>Please log in</body></html>").is_err());
+    assert!(response::<DeleteMessage>(Protocol::Query, b"").is_err());
 }
 
 #[test]
 fn xml_response_of_another_action_is_rejected() {
-    assert!(answer::<ReceiveMessage>(Protocol::Query, &file::<DeleteMessage>("response.xml")).is_err());
+    assert!(response::<ReceiveMessage>(Protocol::Query, &file::<DeleteMessage>("response.xml")).is_err());
 }
 
 #[test]

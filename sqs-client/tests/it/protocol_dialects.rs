@@ -1,4 +1,4 @@
-//! Forms and JSON that clients and services of the field use beside what AWS documents.
+//! Forms and JSON of other clients and SQS-compatible services that differ from the AWS documentation.
 
 use serde_json::json;
 use sqs_client::operation::list_queues::{ListQueues, ListQueuesOutput};
@@ -9,13 +9,13 @@ use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::operation::{Input, tag_queue::TagQueueInput};
 use sqs_client::protocol::{Form, Protocol};
 
-use crate::protocol_damage::answer;
+use crate::protocol_damage::response;
 
 fn form<I: Input>(form: &str) -> Option<I> {
     Form::parse(form.as_bytes()).unwrap().read().ok()
 }
 
-/// An input as AWS JSON would carry it.
+/// An input from its AWS JSON.
 fn input<I: Input>(value: serde_json::Value) -> I {
     serde_json::from_value(value).unwrap()
 }
@@ -128,7 +128,7 @@ fn wrong_types_are_rejected_in_both_protocols() {
 #[test]
 fn null_is_absent_even_for_required_members() {
     let text = r#"{"Successful":[{"Id":"a","MessageId":"m","MD5OfMessageBody":"x","SequenceNumber":null}],"Failed":null}"#;
-    let output = answer::<SendMessageBatch>(Protocol::AwsJson, text.as_bytes()).unwrap();
+    let output = response::<SendMessageBatch>(Protocol::AwsJson, text.as_bytes()).unwrap();
     assert_eq!((output.successful.len(), output.failed.len()), (1, 0));
     let text = r#"{"QueueUrl":null,"MessageBody":"a","MessageAttributes":{"n":{"DataType":null,"StringValue":"v"}}}"#;
     let sent: SendMessageInput = Protocol::AwsJson.decode_request(text.as_bytes()).unwrap();
@@ -149,7 +149,7 @@ fn unknown_members_are_ignored_in_both_protocols() {
 #[test]
 fn empty_json_object_is_an_empty_output() {
     for text in ["{}", " {} "] {
-        let output = answer::<ListQueues>(Protocol::AwsJson, text.as_bytes()).unwrap();
+        let output = response::<ListQueues>(Protocol::AwsJson, text.as_bytes()).unwrap();
         assert_eq!(output, ListQueuesOutput::default());
     }
 }

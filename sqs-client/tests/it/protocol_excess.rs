@@ -1,4 +1,4 @@
-//! Messages that are deep, long or many: limits and linear parsers keep them cheap.
+//! Deep, long and numerous content: limits and linear parsers bound time and memory.
 
 use http::HeaderMap;
 use sqs_client::operation::Operation;
@@ -6,7 +6,7 @@ use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::protocol::{Form, Protocol};
 
-use crate::protocol_damage::answer;
+use crate::protocol_damage::response;
 
 const DEPTH: usize = 100_000;
 const MEBIBYTE: usize = 1 << 20;
@@ -18,7 +18,7 @@ fn in_result(inner: &str) -> String {
 }
 
 fn receive(xml: &str) -> Option<ReceiveMessageOutput> {
-    answer::<ReceiveMessage>(Protocol::Query, in_result(xml).as_bytes()).ok()
+    response::<ReceiveMessage>(Protocol::Query, in_result(xml).as_bytes()).ok()
 }
 
 #[test]
@@ -27,16 +27,16 @@ fn deep_json_is_rejected_in_a_known_member_and_skipped_in_an_unknown_one() {
         let deep = format!("{}1{}", open.repeat(DEPTH), close.repeat(DEPTH));
         for member in ["Messages", "Unknown"] {
             let body = format!("{{\"{member}\":{deep}}}");
-            let outcome = answer::<ReceiveMessage>(Protocol::AwsJson, body.as_bytes());
+            let outcome = response::<ReceiveMessage>(Protocol::AwsJson, body.as_bytes());
             assert_eq!(outcome.is_ok(), member == "Unknown");
-            // An error without a code is not one of the service, however deep.
+            // An error body without a code is unreadable at any depth.
             assert!(
                 Protocol::AwsJson
                     .decode_response::<ReceiveMessage>(400, &HeaderMap::new(), body.as_bytes())
                     .is_err()
             );
         }
-        assert!(answer::<ReceiveMessage>(Protocol::AwsJson, open.repeat(DEPTH).as_bytes()).is_err());
+        assert!(response::<ReceiveMessage>(Protocol::AwsJson, open.repeat(DEPTH).as_bytes()).is_err());
     }
 }
 
@@ -103,10 +103,10 @@ fn mebibyte_of_repeated_syntax_characters_is_rejected() {
         ["<", "<a ", "&", "&amp;", "{", "[", "\"", "\\", "%", ".", "+", " ", "]]>", "<!--", "<![CDATA["]
     {
         let body = filler.repeat(MEBIBYTE / filler.len());
-        assert!(answer::<SendMessage>(Protocol::AwsJson, body.as_bytes()).is_err(), "{filler}");
-        assert!(answer::<SendMessage>(Protocol::Query, body.as_bytes()).is_err(), "{filler}");
+        assert!(response::<SendMessage>(Protocol::AwsJson, body.as_bytes()).is_err(), "{filler}");
+        assert!(response::<SendMessage>(Protocol::Query, body.as_bytes()).is_err(), "{filler}");
         assert!(
-            answer::<SendMessage>(Protocol::AwsJson, format!("{{\"MessageId\":{body}").as_bytes()).is_err(),
+            response::<SendMessage>(Protocol::AwsJson, format!("{{\"MessageId\":{body}").as_bytes()).is_err(),
             "{filler}"
         );
         let _ = Form::parse(body.as_bytes());
@@ -127,9 +127,9 @@ fn form_list_numbers_only_define_the_order() {
         list(&["a", "b", "c", "d"])
     );
     assert_eq!(names(&format!("{prefix}.10=b&{prefix}.9=a")), list(&["a", "b"]));
-    // Of parameters with the same name the last counts.
+    // The last parameter with the same name wins.
     assert_eq!(names(&format!("{prefix}.1=a&{prefix}.1=b")), list(&["b"]));
-    // What is no number is not an element; where nothing else is there, the list is malformed.
+    // Names that are not numbers are ignored. A list with no number is malformed.
     assert_eq!(names(&format!("{prefix}.1=a&{prefix}.x=b&{prefix}.-1=c")), list(&["a"]));
     for name in ["x", "-1", "1.2", "", "99999999999999999999", "1.", "1.member"] {
         assert_eq!(names(&format!("{prefix}.{name}=a")), None, "{name}");

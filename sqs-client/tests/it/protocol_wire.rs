@@ -1,4 +1,4 @@
-//! What exactly goes over the wire, where readers of the field are picky.
+//! The exact encoding of details that other implementations depend on.
 
 use http::HeaderMap;
 use serde_json::json;
@@ -103,8 +103,8 @@ fn nine_actions_have_no_output() {
 
 #[test]
 fn aws_json_error_has_type_and_query_error_header() {
-    let refusal = ServiceError::new(ErrorCode::QueueDoesNotExist, "Gone.");
-    let encoded = Protocol::AwsJson.encode_error(&refusal, "id");
+    let error = ServiceError::new(ErrorCode::QueueDoesNotExist, "Gone.");
+    let encoded = Protocol::AwsJson.encode_error(&error, "id");
     assert_eq!(encoded.status, 400);
     assert_eq!(encoded.headers["x-amzn-query-error"], "AWS.SimpleQueueService.NonExistentQueue;Sender");
     assert_eq!(encoded.headers["x-amzn-requestid"], "id");
@@ -116,8 +116,8 @@ fn aws_json_error_has_type_and_query_error_header() {
 
 #[test]
 fn xml_error_has_type_code_message_and_detail() {
-    let refusal = ServiceError::new(ErrorCode::InternalFailure, "Try \"again\".");
-    let encoded = Protocol::Query.encode_error(&refusal, "id");
+    let error = ServiceError::new(ErrorCode::InternalFailure, "Try \"again\".");
+    let encoded = Protocol::Query.encode_error(&error, "id");
     assert_eq!(encoded.status, 500);
     assert!(!encoded.headers.contains_key("x-amzn-query-error"));
     assert_eq!(
@@ -129,8 +129,8 @@ fn xml_error_has_type_code_message_and_detail() {
 
 #[test]
 fn invalid_header_characters_are_replaced() {
-    let refusal = ServiceError::bare(ErrorCode::from_name("Line\r\nX-Injected: 1"));
-    let encoded = Protocol::AwsJson.encode_error(&refusal, "id\r\n");
+    let error = ServiceError::bare(ErrorCode::from_name("Line\r\nX-Injected: 1"));
+    let encoded = Protocol::AwsJson.encode_error(&error, "id\r\n");
     assert_eq!(encoded.headers["x-amzn-query-error"], "?");
     assert_eq!(encoded.headers["x-amzn-requestid"], "?");
 }
@@ -148,7 +148,7 @@ fn header_code_takes_precedence_unless_only_the_type_is_known() {
     assert_eq!(decode("Odd;Sender", r#"{"__type":"x#InvalidAddress"}"#), ErrorCode::InvalidAddress);
     assert_eq!(decode("Odd;Sender", r#"{"__type":"x#Strange"}"#), ErrorCode::from_name("Odd"));
     assert_eq!(decode("", r#"{"__type":"OverLimit:http://internal.amazon.com/"}"#), ErrorCode::OverLimit);
-    // A body of which one member is odd, or all, still has the rest.
+    // A malformed message or body does not hide the code.
     assert_eq!(decode("", r#"{"__type":"OverLimit","message":{"a":1}}"#), ErrorCode::OverLimit);
     assert_eq!(decode("OverLimit", "<html>"), ErrorCode::OverLimit);
 }

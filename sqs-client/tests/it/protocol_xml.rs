@@ -1,24 +1,24 @@
-//! XML that services of the field write beside what AWS documents, and XML that is refused.
+//! XML variants of SQS-compatible services, and XML that is rejected.
 
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
 use sqs_client::operation::send_message::SendMessage;
 use sqs_client::protocol::Protocol;
 use sqs_client::types::RequestId;
 
-use crate::protocol_damage::answer;
+use crate::protocol_damage::response;
 
 fn receive(inner: &str) -> ReceiveMessageOutput {
     let xml = format!(
         "<ReceiveMessageResponse><ReceiveMessageResult>{inner}</ReceiveMessageResult></ReceiveMessageResponse>"
     );
-    answer::<ReceiveMessage>(Protocol::Query, xml.as_bytes()).unwrap()
+    response::<ReceiveMessage>(Protocol::Query, xml.as_bytes()).unwrap()
 }
 
 #[test]
 fn empty_result_element_is_an_empty_output() {
     assert_eq!(receive(""), ReceiveMessageOutput::default());
     assert_eq!(
-        answer::<ReceiveMessage>(
+        response::<ReceiveMessage>(
             Protocol::Query,
             b"<ReceiveMessageResponse><ReceiveMessageResult/></ReceiveMessageResponse>"
         )
@@ -38,14 +38,14 @@ fn xml_declaration_prefixes_comments_and_cdata_are_supported() {
     let text = "\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- c -->\n<q:SendMessageResponse xmlns:q=\"urn:x\">\n  \
                 <q:SendMessageResult>\n    <q:MessageId>a<!-- c -->b<![CDATA[<&>]]></q:MessageId>\n  </q:SendMessageResult>\n  \
                 <q:ResponseMetadata><q:RequestId> id </q:RequestId></q:ResponseMetadata>\n</q:SendMessageResponse>\n";
-    let output = answer::<SendMessage>(Protocol::Query, text.as_bytes()).unwrap();
+    let output = response::<SendMessage>(Protocol::Query, text.as_bytes()).unwrap();
     assert_eq!(output.message_id(), Some("ab<&>"));
     assert_eq!(output.request_id(), Some("id"));
 }
 
 #[test]
 fn bodies_keep_white_space() {
-    // A bare CR should have been folded to LF, but a service that forgot to escape it computed its MD5 with it.
+    // An XML parser should convert a literal CR to LF. But a service that does not escape CR includes it in the MD5.
     for (text, body) in [
         (" ", " "),
         ("\n\t", "\n\t"),
@@ -67,20 +67,20 @@ fn custom_and_external_entities_are_rejected() {
         let text = format!(
             "{bomb}<SendMessageResponse><SendMessageResult><MessageId>{reference}</MessageId></SendMessageResult></SendMessageResponse>"
         );
-        assert!(answer::<SendMessage>(Protocol::Query, text.as_bytes()).is_err(), "{reference}");
+        assert!(response::<SendMessage>(Protocol::Query, text.as_bytes()).is_err(), "{reference}");
     }
 }
 
 #[test]
 fn xml_with_two_roots_or_malformed_content_is_rejected() {
     let whole = "<SendMessageResponse><SendMessageResult/></SendMessageResponse>";
-    assert!(answer::<SendMessage>(Protocol::Query, whole.as_bytes()).is_ok());
-    assert!(answer::<SendMessage>(Protocol::Query, whole.repeat(2).as_bytes()).is_err());
+    assert!(response::<SendMessage>(Protocol::Query, whole.as_bytes()).is_ok());
+    assert!(response::<SendMessage>(Protocol::Query, whole.repeat(2).as_bytes()).is_err());
     for inner in
         ["<MessageId><b/></MessageId>", "<MessageId>", "</MessageId>", "<MessageId></Other>", "<MessageId/ >"]
     {
         let text =
             whole.replace("<SendMessageResult/>", &format!("<SendMessageResult>{inner}</SendMessageResult>"));
-        assert!(answer::<SendMessage>(Protocol::Query, text.as_bytes()).is_err(), "{inner}");
+        assert!(response::<SendMessage>(Protocol::Query, text.as_bytes()).is_err(), "{inner}");
     }
 }

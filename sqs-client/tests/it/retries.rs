@@ -1,4 +1,4 @@
-//! Which answers are tried again, how often, and what stays the same over attempts.
+//! Which responses are retried, how often, and what all attempts have in common.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,10 +18,10 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::service::{FIFO_QUEUE, HELLO, QUEUE, accepted, client, impatient, json, refusal, settings};
 
-/// The first `times` requests get `answer`, all later ones are accepted.
-async fn first(times: u64, answer: ResponseTemplate) -> MockServer {
+/// Responds with `response` to the first `times` requests and accepts the rest.
+async fn first(times: u64, response: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
-    Mock::given(method("POST")).respond_with(answer).up_to_n_times(times).mount(&server).await;
+    Mock::given(method("POST")).respond_with(response).up_to_n_times(times).mount(&server).await;
     Mock::given(method("POST")).respond_with(accepted()).mount(&server).await;
     server
 }
@@ -39,7 +39,7 @@ async fn requests(server: &MockServer) -> Vec<Request> {
 async fn server_error_is_retried() {
     for status in [500, 502, 503, 504] {
         let server = first(2, ResponseTemplate::new(status)).await;
-        assert_eq!(send(&client(&server.uri())).await.expect("third time lucky"), "m-1");
+        assert_eq!(send(&client(&server.uri())).await.expect("the third attempt succeeds"), "m-1");
         assert_eq!(requests(&server).await.len(), 3);
     }
 }
@@ -70,7 +70,7 @@ async fn unknown_outcome_is_not_retried_with_unless_in_doubt() {
     let input =
         || SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
     let error =
-        client.execute::<SendMessage>(&input(), unless_in_doubt(None)).await.expect_err("not repeated");
+        client.execute::<SendMessage>(&input(), unless_in_doubt(None)).await.expect_err("not retried");
     assert!(error.is_outcome_unknown() && error.repeat_after().is_some());
     assert_eq!((error.attempts(), requests(&server).await.len()), (1, 1));
     let sent = client.execute::<SendMessage>(&input(), unless_in_doubt(Some(error))).await.expect("accepted");
@@ -84,7 +84,7 @@ async fn attempts_of_an_earlier_call_count_toward_the_maximum() {
     let (client, mut earlier) = (client(&server.uri()), None);
     for number in 1..=3 {
         let sent = client.execute::<SendMessage>(&input, unless_in_doubt(earlier)).await;
-        let error = sent.expect_err("it is refused");
+        let error = sent.expect_err("rejected");
         assert_eq!((error.attempts(), error.repeat_after().is_some()), (number, number < 3));
         earlier = Some(error);
     }
@@ -100,11 +100,11 @@ async fn throttling_is_retried_with_unless_in_doubt() {
 
 #[tokio::test]
 async fn output_is_maybe_repeated_after_an_attempt_with_unknown_outcome() {
-    for (answer, is_maybe) in [
+    for (response, is_maybe) in [
         (ResponseTemplate::new(500), true),
         (refusal(403, "RequestThrottled", "RequestThrottled", "Slow down."), false),
     ] {
-        let server = first(1, answer).await;
+        let server = first(1, response).await;
         let send = client(&server.uri()).send_message().queue_url(QUEUE).message_body(HELLO);
         assert_eq!(send.send().await.expect("accepted").is_maybe_repeated(), is_maybe);
     }
@@ -118,12 +118,12 @@ async fn throttling_is_retried_with_any_status() {
         (400, "KMS.ThrottlingException", "KmsThrottled"),
     ] {
         let server = first(1, refusal(status, code, shape, "Request is throttled")).await;
-        send(&client(&server.uri())).await.expect("second time lucky");
+        send(&client(&server.uri())).await.expect("the second attempt succeeds");
         let server = first(9, refusal(status, code, shape, "Request is throttled")).await;
         assert!(send(&client(&server.uri())).await.expect_err("throttled").is_throttle());
     }
     let server = first(1, ResponseTemplate::new(429)).await;
-    send(&client(&server.uri())).await.expect("second time lucky");
+    send(&client(&server.uri())).await.expect("the second attempt succeeds");
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn client_error_is_not_retried() {
         (403, "AccessDenied", "AccessDeniedException"),
     ] {
         let server = first(1, refusal(status, code, shape, "No.")).await;
-        let error = send(&client(&server.uri())).await.expect_err("refused");
+        let error = send(&client(&server.uri())).await.expect_err("rejected");
         assert_eq!((error.code(), error.attempts()), (Some(code), 1));
         assert!(!error.is_retryable() && !error.is_outcome_unknown());
     }
@@ -144,7 +144,7 @@ async fn client_error_is_not_retried() {
 #[tokio::test]
 async fn attempt_timeout_is_retried() {
     let server = first(1, accepted().set_delay(Duration::from_secs(30))).await;
-    send(&impatient(&server.uri(), Duration::from_millis(80))).await.expect("second time lucky");
+    send(&impatient(&server.uri(), Duration::from_millis(80))).await.expect("the second attempt succeeds");
 
     let server = first(9, accepted().set_delay(Duration::from_secs(30))).await;
     let error = send(&impatient(&server.uri(), Duration::from_millis(30))).await.expect_err("too slow");
@@ -166,25 +166,32 @@ async fn operation_timeout_limits_all_attempts_together() {
 #[tokio::test]
 async fn attempt_timeout_is_extended_by_the_wait_of_a_long_poll() {
     let server = MockServer::start().await;
-    let answer = json(200, "{}").set_delay(Duration::from_millis(300));
-    Mock::given(method("POST")).respond_with(answer).mount(&server).await;
+    let response = json(200, "{}").set_delay(Duration::from_millis(300));
+    Mock::given(method("POST")).respond_with(response).mount(&server).await;
     let client = impatient(&server.uri(), Duration::from_millis(50));
     let receive = || client.receive_message().queue_url(QUEUE);
-    let received = receive().wait_time_seconds(1).send().await.expect("the wait is added");
+    let received = receive().wait_time_seconds(1).send().await.expect("the wait time extends the timeout");
     assert!(received.messages().is_empty());
-    receive().send().await.expect("the queue's own wait may be as long");
-    assert!(receive().wait_time_seconds(0).send().await.expect_err("a short poll is short").is_timeout());
+    receive().send().await.expect("the maximum wait time extends the timeout");
+    assert!(
+        receive()
+            .wait_time_seconds(0)
+            .send()
+            .await
+            .expect_err("a short poll does not extend the timeout")
+            .is_timeout()
+    );
 }
 
 #[tokio::test]
 async fn proxy_page_is_an_unreadable_response() {
     let page = "<html><body>Please sign in</body></html>";
     let server = first(9, ResponseTemplate::new(200).set_body_raw(page, "text/html")).await;
-    let error = send(&client(&server.uri())).await.expect_err("no answer");
+    let error = send(&client(&server.uri())).await.expect_err("unreadable response");
     assert_eq!((error.kind(), error.status(), error.attempts()), (ErrorKind::Unreadable, Some(200), 3));
 
     let server = first(9, ResponseTemplate::new(407).set_body_raw(page, "text/html")).await;
-    let error = send(&client(&server.uri())).await.expect_err("no answer");
+    let error = send(&client(&server.uri())).await.expect_err("unreadable response");
     assert_eq!((error.kind(), error.attempts()), (ErrorKind::Unreadable, 1));
     assert!(error.to_string().contains("status 407"), "{error}");
 }
@@ -213,7 +220,7 @@ async fn generated_deduplication_id_is_the_same_in_all_attempts() {
 async fn corrected_clock_skew_applies_to_later_calls() {
     let server = MockServer::start().await;
     let hour = Duration::from_secs(3_600);
-    #[expect(clippy::disallowed_methods, reason = "the service's clock is ahead of the real one")]
+    #[expect(clippy::disallowed_methods, reason = "the service's clock is one hour ahead of the real one")]
     let ahead = SystemTime::now() + hour;
     let stale = refusal(403, "SignatureDoesNotMatch", "InvalidSignatureException", "Signature expired")
         .insert_header("date", httpdate::fmt_http_date(ahead));
@@ -221,7 +228,7 @@ async fn corrected_clock_skew_applies_to_later_calls() {
     Mock::given(method("POST")).respond_with(accepted()).mount(&server).await;
     let client = client(&server.uri());
     send(&client).await.expect("corrected");
-    send(&client).await.expect("still corrected");
+    send(&client).await.expect("the correction persists");
     let dates: Vec<String> = requests(&server)
         .await
         .iter()
@@ -234,10 +241,10 @@ async fn corrected_clock_skew_applies_to_later_calls() {
 #[tokio::test]
 async fn signature_error_without_clock_skew_is_not_retried() {
     let server = MockServer::start().await;
-    let refusal = refusal(403, "SignatureDoesNotMatch", "InvalidSignatureException", "No match");
-    Mock::given(method("POST")).respond_with(refusal).mount(&server).await;
-    let error = send(&client(&server.uri())).await.expect_err("refused");
-    assert_eq!(error.attempts(), 1, "wiremock's Date is the real one");
+    let response = refusal(403, "SignatureDoesNotMatch", "InvalidSignatureException", "No match");
+    Mock::given(method("POST")).respond_with(response).mount(&server).await;
+    let error = send(&client(&server.uri())).await.expect_err("rejected");
+    assert_eq!(error.attempts(), 1, "wiremock sends the real Date");
 }
 
 #[tokio::test]
@@ -255,7 +262,7 @@ async fn retries_stop_when_the_token_bucket_is_empty() {
         send(&client).await.expect_err("fails");
     }
     let sent = requests(&server).await.len();
-    assert_eq!(sent, 100 + 500 / 5, "100 calls, and as many retries as the bucket pays for");
+    assert_eq!(sent, 100 + 500 / 5, "100 calls, and 500 tokens for retries at 5 tokens each");
 }
 
 #[tokio::test]
@@ -270,14 +277,14 @@ async fn retries_never_makes_one_attempt_and_generates_no_deduplication_id() {
     let error = client
         .execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never))
         .await
-        .expect_err("it is not repeated");
+        .expect_err("not retried");
     assert!(error.is_retryable() && error.attempts() == 1);
     client.execute::<SendMessage>(&input, CallOptions::with_retries(Retries::Never)).await.expect("accepted");
     let sent: Vec<_> = requests(&server).await.into_iter().map(|request| request.body).collect();
     assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
 }
 
-/// Throttles every request, and asks for a pause if it is told to.
+/// Throttles every request. Optionally requests a pause, in milliseconds.
 #[derive(Debug, Default)]
 struct Throttling {
     retry_after: Option<&'static str>,
@@ -285,12 +292,12 @@ struct Throttling {
 
 impl Transport for Throttling {
     fn send(&self, _: http::Request<Bytes>) -> TransportFuture<'_> {
-        let mut answer = http::Response::new(Bytes::from_static(b"{}"));
-        *answer.status_mut() = http::StatusCode::FORBIDDEN;
-        let headers = answer.headers_mut();
+        let mut response = http::Response::new(Bytes::from_static(b"{}"));
+        *response.status_mut() = http::StatusCode::FORBIDDEN;
+        let headers = response.headers_mut();
         headers.insert("x-amzn-query-error", HeaderValue::from_static("RequestThrottled;Sender"));
         self.retry_after.map(|millis| headers.insert("x-amz-retry-after", HeaderValue::from_static(millis)));
-        Box::pin(std::future::ready(Ok(answer)))
+        Box::pin(std::future::ready(Ok(response)))
     }
 }
 
@@ -300,7 +307,7 @@ async fn throttled_receive_loop_does_not_spin_with_an_empty_token_bucket() {
         settings("http://h").retry_config(RetryConfig::standard()).transport(Throttling::default()).build(),
     );
     let receive = || client.receive_message().queue_url(QUEUE).send();
-    // A receive makes two retries of 5 tokens each.
+    // Each receive makes two retries of 5 tokens each.
     for _ in 0..50 {
         assert_eq!(receive().await.expect_err("throttled").attempts(), 3);
     }
@@ -309,10 +316,10 @@ async fn throttled_receive_loop_does_not_spin_with_an_empty_token_bucket() {
         assert_eq!(receive().await.expect_err("throttled").attempts(), 1);
     }
     let paced = started.elapsed();
-    assert!(paced > Duration::from_secs(2), "20 pauses of up to a second took {paced:?}");
+    assert!(paced > Duration::from_secs(2), "20 receives with pauses of up to a second took only {paced:?}");
     let started = Instant::now();
     client.list_queues().send().await.expect_err("throttled");
-    assert!(started.elapsed().is_zero(), "other operations fail at once");
+    assert!(started.elapsed().is_zero(), "other operations fail immediately");
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,5 +328,9 @@ async fn retry_waits_as_long_as_the_service_requests() {
     let client = Client::from_conf(settings("http://h").transport(transport).build());
     let started = Instant::now();
     client.list_queues().send().await.expect_err("throttled");
-    assert!(started.elapsed() >= Duration::from_secs(8), "two pauses of 4 s, not {:?}", started.elapsed());
+    assert!(
+        started.elapsed() >= Duration::from_secs(8),
+        "expected two pauses of 4 s, took {:?}",
+        started.elapsed()
+    );
 }

@@ -1,4 +1,4 @@
-//! Services to test against: canned answers over real HTTP, and sockets that misbehave.
+//! Test services: canned responses over HTTP, and raw sockets that misbehave.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) const HELLO_MD5: &str = "5d41402abc4b2a76b9719d911017c592";
 pub(crate) const QUEUE: &str = "http://sqs.eu-west-1.amazonaws.com/123456789012/orders";
 pub(crate) const FIFO_QUEUE: &str = "http://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo";
 
-/// Settings under which tests are quick: pauses of a millisecond at most.
+/// Settings for fast tests, with an initial backoff of one millisecond.
 pub(crate) fn settings(endpoint: &str) -> Builder {
     Config::builder()
         .endpoint_url(endpoint)
@@ -29,13 +29,13 @@ pub(crate) fn client(endpoint: &str) -> Client {
     Client::from_conf(settings(endpoint).build())
 }
 
-/// A client whose attempts take at most this long.
+/// A client with an attempt timeout.
 pub(crate) fn impatient(endpoint: &str, attempt: Duration) -> Client {
     let timeouts = TimeoutConfig::builder().operation_attempt_timeout(attempt).build();
     Client::from_conf(settings(endpoint).timeout_config(timeouts).build())
 }
 
-/// The answer to an accepted `SendMessage` of [`HELLO`].
+/// The response to a successful `SendMessage` of [`HELLO`].
 pub(crate) fn accepted() -> ResponseTemplate {
     sent_with_md5(HELLO_MD5)
 }
@@ -50,27 +50,27 @@ pub(crate) fn json(status: u16, body: &str) -> ResponseTemplate {
         .set_body_raw(body.to_owned(), "application/x-amz-json-1.0")
 }
 
-/// A refusal as AWS writes it.
+/// An error response in the format of AWS.
 pub(crate) fn refusal(status: u16, query_code: &str, shape: &str, text: &str) -> ResponseTemplate {
     json(status, &format!(r#"{{"__type":"com.amazonaws.sqs#{shape}","message":"{text}"}}"#))
         .insert_header("x-amzn-query-error", format!("{query_code};Sender"))
 }
 
-/// What a raw service does with one connection, after it has read a request.
+/// What a raw service does with a connection after reading the request.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Answers with these bytes, then closes.
+    /// Writes these bytes, then closes.
     Write(String),
-    /// Closes without an answer.
+    /// Closes without a response.
     Close,
-    /// Answers with these bytes and never goes on.
+    /// Writes these bytes, then neither writes nor closes.
     Hang(String),
     /// Answers with these bytes before it has read anything, then closes.
     Greet(&'static str),
 }
 
 impl Act {
-    /// A whole HTTP answer of which only `sent` bytes of the body come.
+    /// A response truncated after `sent` bytes of the body.
     pub(crate) fn cut(body: &str, sent: usize) -> Self {
         let length = body.len();
         Self::Write(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}", &body[..sent]))

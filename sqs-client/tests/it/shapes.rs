@@ -1,9 +1,9 @@
-//! The table of operations for tests, and what the forms of the Query protocol cannot tell apart.
+//! The table of operations for tests, and the information that the Query protocol loses.
 
 use serde_json::{Map, Value};
 use sqs_client::operation::Operation;
 
-/// Calls `$test!` with the module and the marker of all 23 operations.
+/// Calls `$test!` with the module and the type of all 23 operations.
 macro_rules! for_each_operation {
     ($test:ident) => {
         $test! {
@@ -23,8 +23,8 @@ macro_rules! for_each_operation {
 }
 pub(crate) use for_each_operation;
 
-/// An input as it arrives through a form: empty lists and maps are absent, and the two lists of a receive that
-/// share a name are one.
+/// An input after encoding and decoding as a form. Empty lists and maps are absent, and the two lists of a receive that share
+/// a name are merged.
 pub(crate) fn through_form<O: Operation>(input: &O::Input) -> O::Input {
     let mut members = without_empty_members(serde_json::to_value(input).unwrap());
     if let Some(Value::Array(mut second)) = members.remove("MessageSystemAttributeNames") {
@@ -34,7 +34,7 @@ pub(crate) fn through_form<O: Operation>(input: &O::Input) -> O::Input {
     serde_json::from_value(members.into()).unwrap()
 }
 
-/// An output as it arrives through XML: empty lists and maps are absent.
+/// An output after encoding and decoding as XML. Empty lists and maps are absent.
 pub(crate) fn through_xml<O: Operation>(output: &O::Output) -> O::Output {
     serde_json::from_value(without_empty_members(serde_json::to_value(output).unwrap()).into()).unwrap()
 }

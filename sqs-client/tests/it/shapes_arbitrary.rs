@@ -1,8 +1,8 @@
-//! Makes arbitrary values of any shape out of a string of bytes.
+//! Generates arbitrary values of any shape from bytes.
 //!
-//! A shape says through serde which members it has, so this is a deserializer that makes the members up: new
-//! members and shapes are covered by themselves. The bytes are the only source of choice, and where they end
-//! everything is absent or empty, so that proptest shrinks a value by shrinking its bytes.
+//! The generator is a serde deserializer, which learns the members from the shape. It covers new members and shapes
+//! automatically. The bytes determine all choices. After the last byte, everything is absent or empty, so proptest shrinks a
+//! value by shrinking its bytes.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -11,18 +11,18 @@ use crate::shapes_choices::Choices;
 
 type Error = serde::de::value::Error;
 
-/// A value of the shape `T`.
+/// Generates a value of the shape `T`.
 pub(crate) fn arbitrary<T: DeserializeOwned>(choices: &mut Choices<'_>) -> T {
-    T::deserialize(Place { choices, member: "" }).unwrap()
+    T::deserialize(ValueGenerator { choices, member: "" }).unwrap()
 }
 
-/// Where a value is wanted: the member tells binary values from text.
-struct Place<'c, 'b> {
+/// Generates one value. The name of the member distinguishes binary values from text.
+struct ValueGenerator<'c, 'b> {
     choices: &'c mut Choices<'b>,
     member: &'static str,
 }
 
-impl<'de> Deserializer<'de> for Place<'_, '_> {
+impl<'de> Deserializer<'de> for ValueGenerator<'_, '_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -50,12 +50,12 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let left = self.choices.below(4);
-        visitor.visit_seq(Elements { place: self, left })
+        visitor.visit_seq(Elements { generator: self, left })
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let left = self.choices.below(4);
-        visitor.visit_map(Elements { place: self, left })
+        visitor.visit_map(Elements { generator: self, left })
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -73,15 +73,15 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
     }
 }
 
-/// Elements of a list or entries of a map.
+/// Generates the elements of a list or the entries of a map.
 struct Elements<'c, 'b> {
-    place: Place<'c, 'b>,
+    generator: ValueGenerator<'c, 'b>,
     left: u8,
 }
 
 impl<'b> Elements<'_, 'b> {
-    fn place(&mut self) -> Place<'_, 'b> {
-        Place { choices: self.place.choices, member: self.place.member }
+    fn generator(&mut self) -> ValueGenerator<'_, 'b> {
+        ValueGenerator { choices: self.generator.choices, member: self.generator.member }
     }
 }
 
@@ -93,7 +93,7 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
             return Ok(None);
         };
         self.left = left;
-        seed.deserialize(self.place()).map(Some)
+        seed.deserialize(self.generator()).map(Some)
     }
 }
 
@@ -105,7 +105,7 @@ impl<'de> MapAccess<'de> for Elements<'_, '_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(self.place())
+        seed.deserialize(self.generator())
     }
 }
 
@@ -121,9 +121,9 @@ impl<'de> MapAccess<'de> for Members<'_, '_> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         while let Some(member) = self.rest.next().copied() {
-            self.choices.offered.insert((self.shape, member));
+            self.choices.possible.insert((self.shape, member));
             if self.choices.below(4) != 0 {
-                self.choices.given.insert((self.shape, member));
+                self.choices.generated.insert((self.shape, member));
                 self.current = member;
                 return seed.deserialize(StrDeserializer::<Error>::new(member)).map(Some);
             }
@@ -132,6 +132,6 @@ impl<'de> MapAccess<'de> for Members<'_, '_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(Place { choices: self.choices, member: self.current })
+        seed.deserialize(ValueGenerator { choices: self.choices, member: self.current })
     }
 }

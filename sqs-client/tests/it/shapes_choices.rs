@@ -1,19 +1,19 @@
-//! Choices made by a string of bytes: which members, how many elements, what text.
+//! Derives the choices of the generator from bytes: members, number of elements, text.
 
 use std::collections::BTreeSet;
 
-/// Choices yet to be made, and the members met so far.
+/// The remaining choices, and the members generated so far.
 pub(crate) struct Choices<'b> {
     bytes: std::slice::Iter<'b, u8>,
-    /// Shape and name of every member that could be given.
-    pub(crate) offered: BTreeSet<(&'static str, &'static str)>,
-    /// Shape and name of every member that was given.
-    pub(crate) given: BTreeSet<(&'static str, &'static str)>,
+    /// Shape and name of every possible member.
+    pub(crate) possible: BTreeSet<(&'static str, &'static str)>,
+    /// Shape and name of every generated member.
+    pub(crate) generated: BTreeSet<(&'static str, &'static str)>,
 }
 
 impl<'b> Choices<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
-        Self { bytes: bytes.iter(), offered: BTreeSet::new(), given: BTreeSet::new() }
+        Self { bytes: bytes.iter(), possible: BTreeSet::new(), generated: BTreeSet::new() }
     }
 
     fn byte(&mut self) -> u8 {
@@ -36,9 +36,9 @@ impl<'b> Choices<'b> {
         }
     }
 
-    /// Text of the characters that SQS allows, leaning towards those that some protocol writes in a special way.
+    /// Text of characters that SQS allows. Prefers characters that a protocol escapes.
     pub(crate) fn text(&mut self) -> String {
-        // Some of the names of every open enum; any other text is an unknown name.
+        // Names of several open enums. Any other text is an unknown name.
         const NAMES: [&str; 6] =
             ["All", "Policy", "SenderId", "AWSTraceHeader", "SequenceNumber", "FifoQueue"];
         const SPECIAL: [char; 32] = [

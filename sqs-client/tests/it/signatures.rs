@@ -1,4 +1,4 @@
-//! Signatures against a server that verifies them, over real HTTP.
+//! Signatures, verified by the mock server over HTTP.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use sqs_client::protocol::Protocol;
 use sqs_client::time::TimeSource;
 use sqs_mock_server::MockSqs;
 
-async fn strict() -> (MockSqs, Builder) {
+async fn verifying_server() -> (MockSqs, Builder) {
     let server =
         MockSqs::builder().require_signatures([("AKID", "secret")]).start().await.expect("a free port");
     let mut config = server.client_config();
@@ -18,15 +18,15 @@ async fn strict() -> (MockSqs, Builder) {
 
 #[tokio::test]
 async fn signed_requests_of_both_protocols_are_accepted() {
-    let (_server, config) = strict().await;
+    let (_server, config) = verifying_server().await;
     for protocol in [Protocol::AwsJson, Protocol::Query] {
         for token in [None, Some("to/ken+==".to_owned())] {
             let credentials = Credentials::new("AKID", "secret", token, None, "test");
             let config = config.clone().protocol(protocol).credentials_provider(credentials).build();
             let client = Client::from_conf(config);
-            let created = client.create_queue().queue_name("q").send().await.expect("admitted");
+            let created = client.create_queue().queue_name("q").send().await.expect("accepted");
             let send = client.send_message().queue_url(created.queue_url().expect("has a URL"));
-            send.message_body("ünïcödé \r\n & more").send().await.expect("admitted");
+            send.message_body("ünïcödé \r\n & more").send().await.expect("accepted");
         }
     }
 }
@@ -35,7 +35,7 @@ async fn signed_requests_of_both_protocols_are_accepted() {
 struct HourAhead;
 
 impl TimeSource for HourAhead {
-    #[expect(clippy::disallowed_methods, reason = "this clock is wrong by an hour from the real one")]
+    #[expect(clippy::disallowed_methods, reason = "this clock is one hour ahead of the real one")]
     fn now(&self) -> SystemTime {
         SystemTime::now() + Duration::from_secs(3_600)
     }
@@ -43,14 +43,14 @@ impl TimeSource for HourAhead {
 
 #[tokio::test]
 async fn clock_skew_is_corrected_by_the_date_of_the_server() {
-    let (_server, config) = strict().await;
+    let (_server, config) = verifying_server().await;
     let config = config.time_source(HourAhead);
-    let stubborn = Client::from_conf(config.clone().disable_clock_skew_correction(true).build());
-    let error = stubborn.list_queues().send().await.expect_err("refused");
+    let uncorrected = Client::from_conf(config.clone().disable_clock_skew_correction(true).build());
+    let error = uncorrected.list_queues().send().await.expect_err("rejected");
     assert_eq!(error.code(), Some("SignatureDoesNotMatch"));
     Client::from_conf(config.build())
         .list_queues()
         .send()
         .await
-        .expect("corrected by the Date of the answer");
+        .expect("corrected by the Date of the response");
 }
