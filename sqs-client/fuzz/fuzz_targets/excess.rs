@@ -1,4 +1,4 @@
-//! The letter of an action, the number of a decoder, then pieces of a long body, each with how often it comes.
+//! Input: the letter of an action, the number of a decoder, and repeated pieces of a long body.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::excess(data));

@@ -1,4 +1,4 @@
-//! The letter of an action, then a request in the form of the Query protocol.
+//! Input: the letter of an action and a form request of the Query protocol.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::request(

@@ -1,4 +1,4 @@
-//! The letter of an action, then an HTTP answer in AWS JSON.
+//! Input: the letter of an action and an HTTP response in AWS JSON.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::answer(

@@ -1,4 +1,4 @@
-//! The letter of an action, then a request in AWS JSON.
+//! Input: the letter of an action and an AWS JSON request.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::request(

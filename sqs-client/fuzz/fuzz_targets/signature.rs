@@ -1,4 +1,4 @@
-//! An HTTP request, which is verified as it is, and signed and verified.
+//! Input: an HTTP request.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::signature(data));

@@ -1,10 +1,10 @@
-//! What the fuzz targets check. Nothing may panic, and beyond that:
+//! The checks of the fuzz targets. In addition to the absence of panics, they check:
 //!
 //! ```text
-//! request, answer   what was decoded is encoded in both protocols, and decodes to the same
-//! excess            a decoder needs memory within a factor of the body, whatever is repeated in it
-//! headers           neither order nor wildcards choose the form of an answer
-//! signature         what the signer signs is accepted, and not after any change
+//! request, answer   a decoded value does not change when encoded and decoded again, in both protocols
+//! excess            the memory of a decoder is limited by the length of the body
+//! headers           the detected protocol matches the headers
+//! signature         a signed request is accepted, and rejected after any change
 //! ```
 
 mod answers;
@@ -13,7 +13,7 @@ mod memory;
 mod message;
 mod requests;
 mod signatures;
-// The operations, what the forms cannot tell apart, and readers other than those of the crate: as in its tests.
+// Shared with the integration tests: the table of operations and the independent parsers.
 #[path = "../../tests/it/golden_tree.rs"]
 mod golden_tree;
 #[path = "../../tests/it/shapes.rs"]

@@ -1,4 +1,4 @@
-//! How much memory a decoder may take at its peak.
+//! Limits the peak memory of decoders.
 
 use http::HeaderMap;
 use peak_alloc::PeakAlloc;
@@ -12,32 +12,38 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const KIBIBYTE: usize = 1 << 10;
 const MEBIBYTE: usize = 1 << 20;
-/// What bytes of a body may need, while it is small: an element of three bytes is a shape of 200.
+/// Allowed bytes per byte of a small body. A list element of three bytes becomes a shape of 200.
 const FACTOR: usize = 256;
-/// What a body may need whose parts are as many as the decoders let pass, beside its texts: 34 MB for a form of
-/// 10,000 parameters with twelve levels each.
+/// Allowed bytes for the maximum number of parts that the decoders accept, without texts. A form of 10,000 parameters with
+/// twelve levels each takes 34 MB.
 const PARTS: usize = 40 * MEBIBYTE;
-/// Texts are kept a few times: as they came, decoded, while a buffer grows.
+/// Allowed copies of texts: encoded, decoded, and in growing buffers.
 const COPIES: usize = 8;
-/// Length of the bodies of [`excess`].
+/// Maximum length of the bodies of [`excess`].
 const LONG: usize = 2 * MEBIBYTE;
 
-/// Runs a decoder on `body`.
+/// Runs a decoder on `body` and checks its peak memory.
 pub(crate) fn within_bounds<T>(body: &[u8], decode: impl FnOnce() -> T) -> T {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
     let decoded = decode();
     let needed = ALLOCATOR.peak_usage().saturating_sub(before);
     let allowed = (16 * KIBIBYTE + FACTOR * body.len()).min(PARTS + COPIES * body.len());
-    assert!(needed <= allowed, "{needed} bytes for a body of {}", body.len());
+    assert!(
+        needed <= allowed,
+        "{needed} bytes of memory for a body of {} bytes; allowed are {allowed}",
+        body.len()
+    );
     decoded
 }
 
-/// Checks that a long body stays within bounds: an input is the letter of an action, the number of a decoder, then
-/// pieces of the body, each ended by a line end and begun with the power of two that says how often it comes.
+/// Checks the peak memory for a long body.
+///
+/// The input is the letter of an action, the number of a decoder, and the pieces of the body, one per line. The first byte of
+/// a piece is a power of two: how often the piece is repeated.
 ///
 /// # Panics
-/// A decoder takes more memory than a body of that length may need.
+/// A decoder takes more memory than a body of this length may need.
 pub fn excess(data: &[u8]) {
     let Some((action, [decoder, pieces @ ..])) = message::action(data) else { return };
     let mut body = Vec::new();

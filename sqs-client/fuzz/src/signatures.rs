@@ -1,21 +1,21 @@
-//! Signatures: the signer and the verifier must agree, and on nothing that was changed.
+//! Signatures: the verifier must accept a signed request and reject it after any change.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_credential_types::Credentials;
 use http::header::{AUTHORIZATION, HOST, HeaderMap};
-use sqs_client::sign::{Claim, VerifyError, Signable, Signer, Verifiable, verify};
+use sqs_client::sign::{Claim, Signable, Signer, Verifiable, VerifyError, verify};
 
 use crate::message;
 
 const TOKEN: &str = "x-amz-security-token";
 const REGION: &str = "eu-west-1";
 
-/// Checks an HTTP request: `POST <path>?<query>`, headers, an empty line, the body.
+/// Checks an HTTP request: `POST <path>?<query>`, headers, an empty line and the body.
 ///
 /// # Panics
-/// What was signed is refused, or what was changed is accepted.
+/// A signed request is rejected, or a changed request is accepted.
 pub fn signature(data: &[u8]) {
     let (mut head, body) = message::head_and_body(data);
     let request_line = String::from_utf8_lossy(head.next().unwrap_or_default());
@@ -25,14 +25,14 @@ pub fn signature(data: &[u8]) {
     for (name, value) in head.filter_map(message::header) {
         headers.insert(name, value);
     }
-    // Nobody can write a signature without the secret.
-    let as_it_came = verify(Verifiable { method, path, query, headers: &headers, body }, &keys(), now());
-    assert!(as_it_came.is_err(), "{as_it_came:?}");
+    // The fuzzer does not know the secret, so it cannot forge a signature.
+    let unsigned = verify(Verifiable { method, path, query, headers: &headers, body }, &keys(), now());
+    assert!(unsigned.is_err(), "{unsigned:?}");
     sign_and_verify(path, headers, body);
 }
 
 fn keys() -> HashMap<String, String> {
-    HashMap::from([("AKID".to_owned(), "a secret that no input knows".to_owned())])
+    HashMap::from([("AKID".to_owned(), "a secret that the fuzzer does not know".to_owned())])
 }
 
 fn now() -> SystemTime {
@@ -43,11 +43,11 @@ fn sign_and_verify(path: &str, mut headers: HeaderMap, body: &[u8]) {
     let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()).map(str::to_owned) else { return };
     let token = headers.get(TOKEN).map(|token| String::from_utf8_lossy(token.as_bytes()).into_owned());
     let credentials =
-        Credentials::new("AKID", keys().remove("AKID").expect("its secret"), token.clone(), None, "fuzz");
+        Credentials::new("AKID", keys().remove("AKID").expect("has a secret"), token.clone(), None, "fuzz");
     let request = Signable { host: &host, path, body };
     if Signer::default().sign(request, &mut headers, &credentials, REGION, now()).is_err() {
-        // No header can carry the token.
-        assert!(!token.expect("nothing else can be wrong").is_ascii());
+        // The token is not allowed in a header.
+        assert!(!token.expect("only a token can be invalid").is_ascii());
         return;
     }
     let check = |path: &str, headers: &HeaderMap, body: &[u8]| {
@@ -56,7 +56,7 @@ fn sign_and_verify(path: &str, mut headers: HeaderMap, body: &[u8]) {
     let claim = Claim { access_key_id: "AKID".to_owned(), region: REGION.to_owned(), session_token: token };
     assert_eq!(check(path, &headers, body), Ok(claim), "{headers:?}");
 
-    // Whatever the announced hash says: it counts only for a payload that is not signed, which ours always are.
+    // With `x-amz-content-sha256: UNSIGNED-PAYLOAD` the verifier ignores the body.
     if !headers.contains_key("x-amz-content-sha256") {
         assert_eq!(check(path, &headers, &[body, b"!"].concat()), Err(VerifyError::Mismatch));
     }
