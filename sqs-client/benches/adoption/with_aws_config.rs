@@ -1,4 +1,4 @@
-//! The minimal program, with every credential source of the AWS SDK.
+//! A minimal program with all credential sources of the AWS SDK.
 
 use sqs_client as sqs;
 

@@ -1,4 +1,4 @@
-//! The minimal program, with static credentials.
+//! A minimal program with static credentials.
 
 use sqs::config::{BehaviorVersion, Credentials, Region};
 use sqs_client as sqs;

@@ -1,4 +1,4 @@
-//! What is sent, and what the server answers to it.
+//! The request bodies and the responses of the server.
 
 use std::str::FromStr;
 
@@ -12,14 +12,14 @@ use sqs_client::types::{Message, SendMessageBatchResultEntry};
 use crate::Failed;
 use crate::options::{Row, words};
 
-/// Messages of a batch and of a receive.
+/// Messages per batch and per receive.
 pub(crate) const MESSAGES: usize = 10;
-/// Bytes of a body.
+/// Bytes per body.
 const BYTES: usize = 1024;
 const REQUEST_ID: &str = "7c9a3f0e-4b1d-5e2a-9f3c-2d6b8a1e0f47";
 
 words! {
-    /// What bodies are like.
+    /// The content of the bodies.
     Body { Text => "text", Json => "json", }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn queue_url(endpoint: &str) -> String {
     format!("{endpoint}/123456789012/orders")
 }
 
-/// The answer to a request of a row.
+/// The response to the request of a row.
 pub(crate) fn answer(row: Row, body: Body) -> Result<EncodedResponse, Failed> {
     let body = body.text();
     let md5 = md5_of_body(&body);
@@ -60,7 +60,7 @@ pub(crate) fn answer(row: Row, body: Body) -> Result<EncodedResponse, Failed> {
             Protocol::AwsJson.encode_response::<SendMessageBatch>(&output, REQUEST_ID)?
         }
         Row::Receive => {
-            // As long as those of AWS.
+            // AWS's receipt handles have about this length.
             let handle = "AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a".repeat(11);
             let message = |number| {
                 let message = Message::builder().message_id(message_id(number)).receipt_handle(&handle);

@@ -1,4 +1,4 @@
-//! One measurement, in a process of its own.
+//! One measurement, in a separate process.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn measure(peer: impl Exchange, measurement: &Measurement) -> Result<Figur
     Ok(Figures::new(&times, took, cpu, allocations, peak_kib()?))
 }
 
-/// Makes requests until the time is over, `concurrency` at once.
+/// Sends requests for `time`, `concurrency` at a time.
 async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Result<Times, Failed> {
     let end = now() + time;
     let mut tasks = JoinSet::new();

@@ -1,4 +1,4 @@
-//! What one measurement gives, and how it gets from process to process: numbers with spaces between.
+//! The results of a measurement. Processes exchange them as numbers separated by spaces.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,15 @@ use sqs_benchmarks::process::Cpu;
 
 use crate::Failed;
 
-/// How long requests took: a count for each microsecond, so that memory does not grow with the rate.
+/// A histogram of request durations with one bucket per microsecond. Its memory does not depend on the rate.
 pub(crate) struct Times(Vec<u32>);
 
-/// Microseconds that are told apart; the last count is of all that took as long or longer.
-const MOST: usize = 20_000;
+/// Number of buckets for durations, in microseconds. The last bucket counts all longer durations.
+const MAX_MICROS: usize = 20_000;
 
 impl Default for Times {
     fn default() -> Self {
-        Self(vec![0; MOST + 1])
+        Self(vec![0; MAX_MICROS + 1])
     }
 }
 
@@ -40,30 +40,33 @@ impl Times {
         self.0.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// The time that so many of a hundred requests do not exceed, in microseconds; without end when that is not known.
-    #[expect(clippy::cast_precision_loss, reason = "they are few")]
+    /// The percentile in microseconds. Infinite if it is in the last bucket.
+    #[expect(clippy::cast_precision_loss, reason = "at most 20,000")]
     fn percentile(&self, percent: u64) -> f64 {
-        let wanted = (self.count() * percent).div_ceil(100);
+        let rank = (self.count() * percent).div_ceil(100);
         let mut seen = 0;
         let at = self.0.iter().position(|&count| {
             seen += u64::from(count);
-            seen >= wanted
+            seen >= rank
         });
-        at.filter(|&micros| micros < MOST).map_or(f64::INFINITY, |micros| micros as f64)
+        at.filter(|&micros| micros < MAX_MICROS).map_or(f64::INFINITY, |micros| micros as f64)
     }
 }
 
-/// The columns of the table.
+/// The results of one measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
+    /// Requests per second.
     pub(crate) rate: f64,
+    /// Microseconds.
     pub(crate) p50: f64,
+    /// Microseconds.
     pub(crate) p99: f64,
-    /// Microseconds a request.
+    /// User CPU time per request, in microseconds.
     pub(crate) user: f64,
-    /// User and system.
+    /// User and kernel CPU time per request, in microseconds.
     pub(crate) cpu: f64,
-    /// For one request.
+    /// Allocations per request.
     pub(crate) allocations: f64,
     pub(crate) peak_mib: f64,
 }
@@ -72,13 +75,13 @@ impl Figures {
     #[expect(clippy::cast_precision_loss, reason = "figures of three digits")]
     pub(crate) fn new(times: &Times, took: Duration, cpu: Cpu, allocations: u64, peak_kib: u64) -> Self {
         let requests = times.count() as f64;
-        let a_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
+        let per_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
         Self {
             rate: requests / took.as_secs_f64(),
             p50: times.percentile(50),
             p99: times.percentile(99),
-            user: a_request(cpu.user),
-            cpu: a_request(cpu.total()),
+            user: per_request(cpu.user),
+            cpu: per_request(cpu.total()),
             allocations: allocations as f64 / requests,
             peak_mib: peak_kib as f64 / 1024.0,
         }
@@ -92,9 +95,9 @@ impl Figures {
         Self::from(columns)
     }
 
-    /// A time in microseconds, for readers.
+    /// Formats a time in microseconds.
     pub(crate) fn micros(time: f64) -> String {
-        if time.is_infinite() { format!("> {} ms", MOST / 1000) } else { format!("{time:.0} us") }
+        if time.is_infinite() { format!("> {} ms", MAX_MICROS / 1000) } else { format!("{time:.0} us") }
     }
 
     fn columns(&self) -> [f64; 7] {
@@ -119,7 +122,9 @@ impl FromStr for Figures {
 
     fn from_str(line: &str) -> Result<Self, Failed> {
         let columns: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
-        let columns: [f64; 7] = columns.try_into().map_err(|_| format!("no figures: {line:?}"))?;
+        let columns: [f64; 7] = columns
+            .try_into()
+            .map_err(|_| format!("expected 7 numbers separated by spaces, found {line:?}"))?;
         Ok(columns.into())
     }
 }

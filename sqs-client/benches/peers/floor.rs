@@ -1,4 +1,4 @@
-//! The floor: a bare hyper client with kept connections, which sends bytes that are encoded and signed once.
+//! The floor: a bare hyper client with connection reuse. It encodes and signs the request once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ use crate::peers::Exchange;
 pub(crate) struct Floor {
     authority: String,
     request: EncodedRequest,
-    /// Those that nobody uses; the lock is held for a push or a pop.
+    /// Idle connections. The lock is held only to push or pop one.
     idle: Arc<Mutex<Vec<SendRequest<Full<Bytes>>>>>,
 }
 

@@ -1,8 +1,8 @@
 //! Run with: `cargo bench -p sqs-client --bench peers`, and with `--features hyper` to measure that transport too.
 //!
-//! What a request costs: sqs-client beside aws-sdk-sqs, and beside the floor, which is a bare HTTP client that sends bytes
-//! made beforehand. The server, which always gives the same answers, and each measurement are processes of their own, started
-//! from this program:
+//! Measures the cost of a request: sqs-client, aws-sdk-sqs, and a floor, a bare HTTP client that sends prepared bytes.
+//!
+//! This program starts the server, which sends fixed responses, and one process per measurement:
 //!
 //! ```text
 //! main --serve--> server <--HTTP-- client <--client-- main      for each round, row, concurrency and peer
@@ -25,7 +25,7 @@ use options::{Measurement, Mode, Options};
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use table::Table;
 
-/// Counts allocations, in all peers alike.
+/// Counts the allocations of all peers.
 #[global_allocator]
 static ALLOCATOR: alloc_tracker::Allocator<std::alloc::System> = alloc_tracker::Allocator::system();
 
@@ -47,7 +47,7 @@ fn compare(options: &Options) -> Result<(), Failed> {
     let (_server, url) = server::start(options.body)?;
     let mut table = Table::default();
     for _ in 0..options.rounds {
-        // Peers take turns, so that a slow moment of the machine strikes none of them alone.
+        // Alternates between peers, so that a slow phase of the machine affects all of them.
         for measurement in options.measurements() {
             let figures = measure(&measurement, &url)?;
             table.add(measurement, figures);

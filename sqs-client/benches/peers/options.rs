@@ -1,4 +1,4 @@
-//! What is measured, and the command line that says so.
+//! The measurements and their command-line options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,30 +10,30 @@ use crate::Failed;
 use crate::canned::Body;
 
 pub(crate) const HELP: &str = "\
-Compares sqs-client with aws-sdk-sqs, and with the floor: a bare hyper client that sends bytes signed beforehand and does
-not look at the answers.
+Compares sqs-client with aws-sdk-sqs and with a floor: a bare hyper client that sends a request signed in advance and ignores
+the responses.
 
-  --seconds COUNT       how long each measurement takes, after a warm-up of a fifth of that; 1 by default
-  --rounds COUNT        how often each is repeated, in turns; 5 by default, the median of each column counts
-  --concurrency LIST    requests on their way at once, 1,32 by default
-  --rows LIST           send,batch,receive by default
-  --peers LIST          sqs-client,aws-sdk-sqs,floor by default, and with the feature hyper sqs-client-hyper
-  --body KIND           what the bodies of 1 KiB are: text (nothing to escape in JSON; the default) or json (many quotes)
-  --svg FILE            also draws the CPU time of a request as bars;
-                        cargo runs benches in the folder of their package: that is where a relative FILE begins
-  --help                this text
+  --seconds COUNT       duration of each measurement, after a warm-up of a fifth of it; default 1
+  --rounds COUNT        repetitions of each measurement; default 5; the table has the median of each column
+  --concurrency LIST    concurrent requests; default 1,32
+  --rows LIST           operations; default send,batch,receive
+  --peers LIST          clients; default sqs-client,aws-sdk-sqs,floor, and sqs-client-hyper with the feature hyper
+  --body KIND           content of the 1 KiB bodies: text (nothing to escape in JSON; default) or json (many quotes)
+  --svg FILE            draw the CPU time per request as bars; a relative FILE starts at the folder of the package,
+                        where cargo runs benches
+  --help                print this help
 
-The server answers the same bytes always, with the right MD5s: sqs-client verifies each of them, aws-sdk-sqs none. It is a
-process of its own, and so is each measurement, which has a runtime of one thread; the rate shows what that thread does. CPU
-is that of the client's process for one request, in microseconds: what it spends itself, and in brackets with what the kernel
-spends for it. Allocations include reallocations; each is counted while CPU is measured, which takes some nanoseconds and so
-favours the client that allocates less. aws-sdk-sqs has its default HTTP client, without TLS. What was too short to be
-measured is `-`.
+The server always sends the same bytes, with correct MD5s. sqs-client verifies them, aws-sdk-sqs does not. The server and each
+measurement run in separate processes. A measurement has a single-threaded runtime; the rate is that of one thread.
 
-The table goes to standard output; `of the SDK` compares with aws-sdk-sqs, `of the floor` with the floor of the same run.
-Measure on a machine that does nothing else: two cores suffice.";
+CPU is the CPU time of the client process per request, in microseconds: user time, and in brackets user plus kernel time.
+Allocations include reallocations. Counting an allocation takes some nanoseconds of the measured CPU time, which favours the
+client that allocates less. aws-sdk-sqs uses its default HTTP client, without TLS. `-` means too short to measure.
 
-/// What one process does.
+The table goes to standard output. `of the SDK` is the ratio to aws-sdk-sqs, `of the floor` the ratio to the floor, both of the
+same run. Measure on an idle machine with at least two cores.";
+
+/// The task of a process.
 pub(crate) enum Mode {
     Help,
     Serve(Body),
@@ -61,7 +61,7 @@ macro_rules! words {
             fn from_str(text: &str) -> Result<Self, Failed> {
                 let found = Self::ALL.iter().find(|value| value.as_str() == text).copied();
                 let allowed = [$($(#[$of_variant])* $word),*].join(", ");
-                found.ok_or_else(|| format!("{text:?} is none of {allowed}").into())
+                found.ok_or_else(|| format!("{text:?} is not allowed; allowed are {allowed}").into())
             }
         }
     };
@@ -70,11 +70,11 @@ pub(crate) use words;
 
 words! { Row { Send => "send", Batch => "batch", Receive => "receive", } }
 impl Row {
-    /// For the headings of the plot.
+    /// Heading in the plot.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Send => "send of 1 KiB",
-            Self::Batch => "send of ten times 1 KiB in a batch",
+            Self::Batch => "batch send of ten times 1 KiB",
             Self::Receive => "receive of ten times 1 KiB",
         }
     }
@@ -88,7 +88,7 @@ words! { Peer {
     Floor => "floor",
 } }
 
-/// One cell of the comparison.
+/// The parameters of a measurement.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Measurement {
     pub(crate) row: Row,
@@ -99,7 +99,7 @@ pub(crate) struct Measurement {
 }
 
 impl Measurement {
-    /// As [`read`] takes them after `--client URL`.
+    /// The arguments after `--client URL`, as [`read`] expects them.
     pub(crate) fn arguments(&self) -> [String; 5] {
         let words = [self.row.as_str(), self.peer.as_str(), self.body.as_str()].map(str::to_owned);
         let [row, peer, body] = words;
@@ -150,7 +150,7 @@ pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
             "--body" => options.body = arguments.word()?,
             "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => return Ok(Mode::Help),
-            // Only this program gives these to itself.
+            // Internal: this program starts itself with these options.
             "--serve" => return Ok(Mode::Serve(arguments.word()?)),
             "--client" => {
                 let url = arguments.value()?;

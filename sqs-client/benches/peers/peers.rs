@@ -1,4 +1,4 @@
-//! The two clients, used as their users would.
+//! The two clients with their usual API.
 
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use sqs_client::types::SendMessageBatchRequestEntry;
@@ -7,33 +7,33 @@ use crate::Failed;
 use crate::canned::{Body, MESSAGES, queue_url};
 use crate::options::Row;
 
-/// Makes requests; its clones share what is worth sharing.
+/// A client of the benchmark. Clones share its connections.
 pub(crate) trait Exchange: Clone + Send + Sync + 'static {
-    /// One request and its answer.
+    /// Sends one request and reads the response.
     fn exchange(&self) -> impl Future<Output = Result<(), Failed>> + Send;
 }
 
-/// A client, and what it is to send.
+/// A client and the request to send.
 #[derive(Clone)]
-pub(crate) struct With<C> {
+pub(crate) struct PeerClient<C> {
     client: C,
     row: Row,
     queue_url: String,
     body: String,
 }
 
-impl<C> With<C> {
+impl<C> PeerClient<C> {
     fn new(client: C, row: Row, endpoint: &str, body: Body) -> Self {
         Self { client, row, queue_url: queue_url(endpoint), body: body.text() }
     }
 }
 
-pub(crate) fn ours(row: Row, endpoint: &str, body: Body) -> With<sqs_client::Client> {
+pub(crate) fn ours(row: Row, endpoint: &str, body: Body) -> PeerClient<sqs_client::Client> {
     ours_with(settings(endpoint), row, endpoint, body)
 }
 
 #[cfg(feature = "hyper")]
-pub(crate) fn ours_over_hyper(row: Row, endpoint: &str, body: Body) -> With<sqs_client::Client> {
+pub(crate) fn ours_over_hyper(row: Row, endpoint: &str, body: Body) -> PeerClient<sqs_client::Client> {
     use sqs_client::transport::{HyperTransport, PoolConfig};
 
     let transport = HyperTransport::plain_http(PoolConfig::default());
@@ -45,8 +45,8 @@ fn ours_with(
     row: Row,
     endpoint: &str,
     body: Body,
-) -> With<sqs_client::Client> {
-    With::new(sqs_client::Client::from_conf(settings.build()), row, endpoint, body)
+) -> PeerClient<sqs_client::Client> {
+    PeerClient::new(sqs_client::Client::from_conf(settings.build()), row, endpoint, body)
 }
 
 fn settings(endpoint: &str) -> sqs_client::config::Builder {
@@ -56,19 +56,19 @@ fn settings(endpoint: &str) -> sqs_client::config::Builder {
         .endpoint_url(endpoint)
 }
 
-pub(crate) fn sdk(row: Row, endpoint: &str, body: Body) -> With<aws_sdk_sqs::Client> {
+pub(crate) fn sdk(row: Row, endpoint: &str, body: Body) -> PeerClient<aws_sdk_sqs::Client> {
     let config = aws_sdk_sqs::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("us-east-1"))
         .credentials_provider(Credentials::new("AKIDEXAMPLE", "secret", None, None, "bench"))
         .http_client(aws_smithy_http_client::Builder::new().build_http())
         .endpoint_url(endpoint);
-    With::new(aws_sdk_sqs::Client::from_conf(config.build()), row, endpoint, body)
+    PeerClient::new(aws_sdk_sqs::Client::from_conf(config.build()), row, endpoint, body)
 }
 
 macro_rules! exchange {
     ($client:ty, $entry:ty) => {
-        impl Exchange for With<$client> {
+        impl Exchange for PeerClient<$client> {
             async fn exchange(&self) -> Result<(), Failed> {
                 let Self { client, row, queue_url, body } = self;
                 let answered = match row {
@@ -93,7 +93,11 @@ macro_rules! exchange {
                     }
                 };
                 let expected = if *row == Row::Send { 1 } else { MESSAGES };
-                if answered == expected { Ok(()) } else { Err("the answer is another one".into()) }
+                if answered == expected {
+                    Ok(())
+                } else {
+                    Err("the response has the wrong number of messages".into())
+                }
             }
         }
     };

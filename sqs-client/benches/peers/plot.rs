@@ -1,16 +1,16 @@
-//! The CPU time of requests as bars.
+//! Draws the CPU time per request as bars.
 
 use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
 
 use crate::options::{Measurement, Peer};
 use crate::table::Table;
 
-/// A bar for each measurement: dark what the client spends itself, light what the kernel spends for it.
+/// One bar per measurement: user CPU time dark, kernel CPU time light.
 pub(crate) fn bars(table: &Table) -> Canvas {
     let mut groups: Vec<Group> = Vec::new();
     for (measurement, figures) in table.medians() {
         let Measurement { row, concurrency, peer, .. } = measurement;
-        let heading = format!("{}, {concurrency} at once", row.describe());
+        let heading = format!("{}, concurrency {concurrency}", row.describe());
         let (name, colour) = (peer.as_str().to_owned(), colour(*peer));
         let bar = Bar { name, colour, value: figures.cpu, dark: Some(figures.user) };
         match groups.last_mut().filter(|group| group.heading == heading) {
@@ -19,10 +19,10 @@ pub(crate) fn bars(table: &Table) -> Canvas {
         }
     }
     let bars = Bars {
-        title: "CPU time of a client for one request",
+        title: "CPU time of the client per request",
         unit: "microseconds, less is better",
         scale: Scale::Linear,
-        parts: Some(["the client's own", "with what the kernel spends for it, in brackets"]),
+        parts: Some(["user CPU time", "user and kernel CPU time, in brackets"]),
         groups,
     };
     bars.draw()

@@ -1,4 +1,4 @@
-//! The server, a process of its own: it reads a request and gives the answer that was made beforehand.
+//! The server, in a separate process. It reads a request and sends a prepared response.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -20,14 +20,14 @@ use crate::Failed;
 use crate::canned::{self, Body};
 use crate::options::Row;
 
-/// A running server, and its URL.
+/// Starts a server. Returns it and its URL.
 pub(crate) fn start(body: Body) -> Result<(Server, String), Failed> {
     let mut server = Server::of_this_program(["--serve", body.as_str()])?;
     let url = server.line()?;
     Ok((server, url))
 }
 
-/// Serves until the input ends, which the one who started it holds.
+/// Serves until standard input ends. The parent process holds the other end.
 pub(crate) fn run(body: Body) -> Result<(), Failed> {
     let answers = Answers {
         send: canned::answer(Row::Send, body)?,
@@ -47,21 +47,21 @@ async fn serve(answers: Arc<Answers>) -> Result<(), Failed> {
     loop {
         let (connection, _) = listener.accept().await?;
         connection.set_nodelay(true)?;
-        tokio::spawn(converse(connection, Arc::clone(&answers)));
+        tokio::spawn(serve_connection(connection, Arc::clone(&answers)));
     }
 }
 
-async fn converse(connection: TcpStream, answers: Arc<Answers>) {
+async fn serve_connection(connection: TcpStream, answers: Arc<Answers>) {
     let service = service_fn(move |request: Request<Incoming>| {
         let response = answers.to(request.headers());
         async move {
-            // The answer comes after the whole request, as that of SQS; a cut one ends the connection by itself.
+            // Like SQS, reads the whole request before it responds.
             let mut body = request.into_body();
             while let Some(Ok(_)) = body.frame().await {}
             Ok::<_, Infallible>(response)
         }
     });
-    // An error is a client that went away.
+    // An error means that the client has disconnected.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(connection), service).await;
 }
 

@@ -1,4 +1,4 @@
-//! All figures, and the table that they make.
+//! Collects the results and prints the table.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,8 +21,8 @@ impl Table {
         self.0.iter().map(|(measurement, rounds)| (measurement, Figures::median(rounds)))
     }
 
-    /// What a peer has in the place of another one.
-    fn beside(&self, measurement: &Measurement, peer: Peer) -> Option<Figures> {
+    /// The results of another peer for the same measurement.
+    fn of_peer(&self, measurement: &Measurement, peer: Peer) -> Option<Figures> {
         self.0.get(&Measurement { peer, ..*measurement }).map(|rounds| Figures::median(rounds))
     }
 }
@@ -31,12 +31,12 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| Request | At once | Client | Requests/s | p50 | p99 | CPU (with kernel) | of the SDK | of the floor | Allocations | of the SDK | Peak memory |"
+            "| Request | Concurrency | Client | Requests/s | p50 | p99 | CPU (with kernel) | of the SDK | of the floor | Allocations | of the SDK | Peak memory |"
         )?;
         writeln!(f, "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
         for (measurement, figures) in self.medians() {
             let Measurement { row, concurrency, peer, .. } = measurement;
-            let (sdk, floor) = (self.beside(measurement, Peer::Sdk), self.beside(measurement, Peer::Floor));
+            let (sdk, floor) = (self.of_peer(measurement, Peer::Sdk), self.of_peer(measurement, Peer::Floor));
             let times = |base: Option<Figures>| {
                 base.map_or("-".to_owned(), |base| {
                     let [user, cpu] = [(figures.user, base.user), (figures.cpu, base.cpu)];
@@ -44,7 +44,7 @@ impl fmt::Display for Table {
                     format!("{user} ({cpu})")
                 })
             };
-            // Less than the hundredth of a second that `/proc` tells is nothing there.
+            // `/proc` has a resolution of 10 ms, so short measurements may be zero.
             let cpu = Some(figures.cpu).filter(|cpu| *cpu > 0.0);
             let cpu = cpu.map_or("-".to_owned(), |cpu| format!("{:.1} ({cpu:.1}) us", figures.user));
             let of_allocations = cell(sdk.and_then(|sdk| ratio(figures.allocations, sdk.allocations)), 2);
