@@ -11,7 +11,7 @@ pub fn unit() -> f64 {
 /// A random UUID (version 4) as text.
 ///
 /// Every call gets its bits from the operating system. A generator inside the process would repeat ids in forked processes
-/// and restored snapshots, and SQS silently drops a message with a repeated deduplication id.
+/// and restored snapshots. SQS silently drops a message with a repeated deduplication id.
 ///
 /// # Panics
 /// The random number generator of the operating system fails. `HashMap` has the same requirement.

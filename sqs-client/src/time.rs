@@ -20,8 +20,8 @@ impl TimeSource for SystemClock {
 
 /// Difference between the server's clock and the local one, in whole seconds. Negative if the server's is behind.
 ///
-/// The `Date` of a response has a resolution of one second and does not include network latency, so the result is accurate
-/// to a few seconds. Signatures tolerate five minutes.
+/// The result is accurate to a few seconds: `Date` has a resolution of one second and does not include network latency.
+/// Signatures tolerate five minutes.
 pub(crate) fn skew(server: SystemTime, local: SystemTime) -> i64 {
     let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match server.duration_since(local) {

@@ -108,7 +108,7 @@ pub enum ResponseError {
     },
     /// The response is not a valid response of SQS.
     Unreadable {
-        /// What is wrong with it.
+        /// The decoding error.
         error: DecodeError,
         /// The request id, if there is one.
         request_id: Option<String>,

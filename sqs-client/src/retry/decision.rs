@@ -40,7 +40,7 @@ pub(crate) struct Policy {
     max_backoff: Duration,
 }
 
-/// A failed attempt and what the decision depends on.
+/// A failed attempt, as input of the decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
     /// The first attempt is number 1.
@@ -56,7 +56,7 @@ pub(crate) struct Attempt {
     pub(crate) time_left: Option<Duration>,
 }
 
-/// What to do after a failed attempt.
+/// The decision after a failed attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
     RetryAfter(Duration),

@@ -181,7 +181,7 @@ impl ErrorCode {
         }
     }
 
-    /// The full `__type` of AWS JSON. Errors of the service model are in the namespace of SQS, others in that of Coral.
+    /// The full `__type` of AWS JSON. Errors of the service model have the namespace of SQS, others have Coral's.
     pub fn type_name(&self) -> String {
         let namespace = match self.row() {
             Some(row) if !row.modelled => "com.amazon.coral.service",

@@ -59,7 +59,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 #[derive(Debug)]
 pub struct Signer {
     service: &'static str,
-    /// Written once per key and day. A reader waits only while the new key is stored.
+    /// Written once per key and day. Readers wait only while a writer replaces the key, not while it derives one.
     key: RwLock<Option<Arc<SigningKey>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Accepts what [`Signer`] signs. Every other request gets a specific error.
+//! The verifier accepts requests signed by [`Signer`] and rejects all others with a specific error.
 
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;

@@ -142,7 +142,7 @@ pub(crate) fn wait_time(input: &ReceiveMessageInput) -> Duration {
     Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
 }
 
-/// Whether the URL is that of a FIFO queue. Names of FIFO queues end in `.fifo`.
+/// Whether a URL belongs to a FIFO queue. Names of FIFO queues end in `.fifo`.
 pub(crate) fn is_fifo(queue_url: &str) -> bool {
     queue_url.ends_with(".fifo")
 }

@@ -9,8 +9,9 @@ pub trait RequestId {
     fn request_id(&self) -> Option<&str>;
 }
 
-/// Tells whether the service may have executed a request more than once, because the response to an earlier attempt was lost.
+/// Whether the service may have executed a request more than once.
 ///
+/// This happens if the response to an earlier attempt was lost.
 /// A batch entry that such a response reports as failed may have succeeded in the earlier attempt.
 pub trait MaybeRepeated {
     /// Whether the service may also have executed an earlier attempt.

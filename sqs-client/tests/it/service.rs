@@ -65,7 +65,7 @@ pub(crate) enum Act {
     Close,
     /// Writes these bytes, then neither writes nor closes.
     Hang(String),
-    /// Answers with these bytes before it has read anything, then closes.
+    /// Writes these bytes before it reads anything, then closes.
     Greet(&'static str),
 }
 

@@ -9,7 +9,7 @@ mod member;
 
 use std::collections::HashMap;
 
-/// Tells whether the encoder omits a member.
+/// Whether the encoder omits a member.
 ///
 /// SQS omits absent members and empty required lists alike: a batch response has `Successful`, `Failed` or both.
 pub(crate) trait Absent {
@@ -45,7 +45,7 @@ pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>
     map.get_or_insert_default().insert(key, value);
 }
 
-/// Declares a shape. The first word selects what is generated in addition to the struct and its builder:
+/// Declares a shape. The first word selects the additional code:
 /// `input` (a fluent builder), `output` (response metadata) or `data` (nothing). `try_output` and `try_data` have
 /// required members, so their `build` returns a `Result`.
 macro_rules! shape {
