@@ -61,6 +61,7 @@ pub mod guide {
 }
 mod hex;
 pub mod limits;
+mod model;
 pub mod observe;
 pub mod operation;
 pub mod protocol;

@@ -29,7 +29,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::operation::Action;
+use crate::model::Action;
 
 /// Receives a report of every finished call. Calls whose future was dropped are not reported.
 ///

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::checksum::ChecksumPolicy;
 use crate::client::{CallOptions, Execute, Retries, verified};
 use crate::error::{Context, Error};
-use crate::operation::Operation;
+use crate::model::Operation;
 use crate::retry::{Attempt, Decision, Policy, TokenBucket};
 use crate::types::HasMetadata as _;
 

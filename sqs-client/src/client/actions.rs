@@ -1,7 +1,7 @@
 //! One method for each action.
 
 use super::Client;
-use crate::operation::for_each_operation;
+use crate::model::for_each_operation;
 use crate::types::FluentBuilder;
 
 macro_rules! actions {
@@ -11,14 +11,14 @@ macro_rules! actions {
             impl Client {
                 $(
                     #[doc = $doc]
-                    pub fn $module(&self) -> crate::operation::$module::builders::[<$op FluentBuilder>] {
+                    pub fn $module(&self) -> FluentBuilder<crate::types::$family::[<$op InputBuilder>], Self> {
                         FluentBuilder::new(self.clone())
                     }
                 )*
             }
 
             $(
-                impl crate::operation::$module::builders::[<$op InputBuilder>] {
+                impl crate::types::$family::[<$op InputBuilder>] {
                     /// Sends what is built so far with `client`.
                     ///
                     /// # Errors
@@ -26,10 +26,10 @@ macro_rules! actions {
                     ///
                     /// # Cancel safety
                     /// As of `send`.
-                    pub async fn send_with<H: super::Call<crate::operation::$module::$op>>(
+                    pub async fn send_with<H: super::Call<crate::model::$op>>(
                         self,
                         client: &H,
-                    ) -> Result<crate::operation::$module::[<$op Output>], H::Error> {
+                    ) -> Result<crate::types::$family::[<$op Output>], H::Error> {
                         FluentBuilder::from_parts(self, client.clone()).send().await
                     }
                 }

@@ -1,7 +1,7 @@
 //! What every client of this workspace can do: run an operation.
 
 use crate::error::{BuildError, Error};
-use crate::operation::{Input, InputBuilder, Operation};
+use crate::model::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
 
 use super::Client;

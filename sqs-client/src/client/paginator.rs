@@ -4,12 +4,11 @@ use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, 
 
 use super::Call;
 use super::execute::{OperationOf, OutputOf};
-use crate::operation::{Input, InputBuilder};
-use crate::operation::{
-    list_dead_letter_source_queues::{ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput},
-    list_queues::{ListQueuesInput, ListQueuesOutput},
-};
+use crate::model::{Input, InputBuilder};
 use crate::types::FluentBuilder;
+use crate::types::queue::{
+    ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, ListQueuesInput, ListQueuesOutput,
+};
 
 /// An input that asks for a page.
 pub trait PagedInput: Input {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::Execute;
-use crate::operation::change_message_visibility::builders::ChangeMessageVisibilityFluentBuilder;
-use crate::operation::delete_message::builders::DeleteMessageFluentBuilder;
-use crate::operation::receive_message::builders::ReceiveMessageFluentBuilder;
-use crate::operation::send_message::builders::SendMessageFluentBuilder;
-use crate::types::{Message, MessageSystemAttributeName};
+use crate::types::message::{
+    ChangeMessageVisibilityInputBuilder, DeleteMessageInputBuilder, ReceiveMessageInputBuilder,
+    SendMessageInputBuilder,
+};
+use crate::types::{FluentBuilder, Message, MessageSystemAttributeName};
 
 /// One queue and the client that reaches it.
 ///
@@ -57,13 +57,15 @@ impl<H: Execute> Queue<H> {
     }
 
     /// Sends a message. On a FIFO queue, set its group with `message_group_id`.
-    pub fn send(&self, body: impl Into<String>) -> SendMessageFluentBuilder<H> {
-        SendMessageFluentBuilder::<H>::new(self.handle.clone()).queue_url(&self.url).message_body(body)
+    pub fn send(&self, body: impl Into<String>) -> FluentBuilder<SendMessageInputBuilder, H> {
+        FluentBuilder::<SendMessageInputBuilder, H>::new(self.handle.clone())
+            .queue_url(&self.url)
+            .message_body(body)
     }
 
     /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
-    pub fn receive(&self) -> ReceiveMessageFluentBuilder<H> {
-        ReceiveMessageFluentBuilder::<H>::new(self.handle.clone())
+    pub fn receive(&self) -> FluentBuilder<ReceiveMessageInputBuilder, H> {
+        FluentBuilder::<ReceiveMessageInputBuilder, H>::new(self.handle.clone())
             .queue_url(&self.url)
             .max_number_of_messages(10)
             .wait_time_seconds(20)
@@ -72,8 +74,8 @@ impl<H: Execute> Queue<H> {
     }
 
     /// Deletes a received message.
-    pub fn delete(&self, message: &Message) -> DeleteMessageFluentBuilder<H> {
-        DeleteMessageFluentBuilder::<H>::new(self.handle.clone())
+    pub fn delete(&self, message: &Message) -> FluentBuilder<DeleteMessageInputBuilder, H> {
+        FluentBuilder::<DeleteMessageInputBuilder, H>::new(self.handle.clone())
             .queue_url(&self.url)
             .set_receipt_handle(message.receipt_handle.clone())
     }
@@ -84,8 +86,8 @@ impl<H: Execute> Queue<H> {
         &self,
         message: &Message,
         timeout: Duration,
-    ) -> ChangeMessageVisibilityFluentBuilder<H> {
-        ChangeMessageVisibilityFluentBuilder::<H>::new(self.handle.clone())
+    ) -> FluentBuilder<ChangeMessageVisibilityInputBuilder, H> {
+        FluentBuilder::<ChangeMessageVisibilityInputBuilder, H>::new(self.handle.clone())
             .queue_url(&self.url)
             .set_receipt_handle(message.receipt_handle.clone())
             .visibility_timeout(whole_seconds(timeout))

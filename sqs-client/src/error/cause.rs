@@ -9,7 +9,7 @@ use aws_smithy_types::error::operation::BuildError;
 
 use crate::checksum::ChecksumMismatch;
 use crate::endpoint::EndpointError;
-use crate::operation::Action;
+use crate::model::Action;
 use crate::protocol::{DecodeError, EncodeError};
 use crate::service_error::ServiceError;
 use crate::sign::SignError;

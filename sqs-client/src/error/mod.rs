@@ -19,7 +19,7 @@ pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
 
 use crate::checksum::ChecksumMismatch;
-use crate::operation::Action;
+use crate::model::Action;
 use crate::retry::Failure;
 use crate::service_error::{ErrorCode, ServiceError};
 use crate::transport::TransportError;

@@ -3,7 +3,7 @@
 use http::header::{CONTENT_TYPE, HeaderMap};
 
 use super::{X_AMZ_TARGET, json, text_of};
-use crate::operation::Action;
+use crate::model::Action;
 
 /// The protocol of a request and, for AWS JSON, its action.
 ///

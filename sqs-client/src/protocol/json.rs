@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::objects::ObjectsOnly;
 use super::{DecodeError, EncodeError, json_write};
-use crate::operation::{Action, Input, Operation, for_each_operation};
+use crate::model::{Action, Input, Operation, for_each_operation};
 use crate::service_error::{ErrorCode, ServiceError};
 
 /// Media type of requests and responses.

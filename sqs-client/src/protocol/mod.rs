@@ -39,7 +39,7 @@ mod xml;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use crate::operation::{Input, Operation};
+use crate::model::{Input, Operation};
 use crate::service_error::ServiceError;
 use crate::types::HasMetadata;
 

@@ -11,7 +11,7 @@ use super::DecodeError;
 use super::read::read;
 use super::tree::Node;
 use super::walk::{Sink, walk};
-use crate::operation::{Action, Input, Operation};
+use crate::model::{Action, Input, Operation};
 
 /// API version.
 pub(super) const VERSION: &str = "2012-11-05";

@@ -11,7 +11,7 @@ use super::read::read;
 use super::tree::Node;
 use super::walk::{Sink, walk};
 use super::{DecodeError, EncodeError};
-use crate::operation::{Action, Operation};
+use crate::model::{Action, Operation};
 use crate::service_error::{ErrorCode, ServiceError};
 
 const NAMESPACE: &str = "http://queue.amazonaws.com/doc/2012-11-05/";

@@ -63,7 +63,7 @@ pub struct QueueRules {
 #[cfg(test)]
 mod tests {
     use super::Validate;
-    use crate::operation::{Input, for_each_operation};
+    use crate::model::{Input, for_each_operation};
 
     fn rejects_empty_input<I: Input + Validate>() -> bool {
         I::default().validate().is_err()

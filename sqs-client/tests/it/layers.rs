@@ -8,30 +8,50 @@ use std::path::{Path, PathBuf};
 const RULES: &[(&str, &[&str])] = &[
     (
         "sqs-client/src/types",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],
+        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
     ),
     ("sqs-client/src/limits.rs", &["crate::"]),
     ("sqs-client/src/service_error", &["crate::"]),
     (
         "sqs-client/src/validate",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],
+        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
     ),
     (
         "sqs-client/src/checksum",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::config", "tokio"],
+        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
     ),
-    // Type aliases may name the client, as in aws-sdk-sqs.
-    ("sqs-client/src/operation.rs", &["use crate::client", "crate::protocol", "crate::config", "tokio"]),
+    (
+        "sqs-client/src/model.rs",
+        &[
+            "crate::client",
+            "crate::Client",
+            "crate::operation::",
+            "crate::protocol",
+            "crate::config",
+            "tokio",
+        ],
+    ),
+    // Type aliases name the client, as in aws-sdk-sqs.
+    ("sqs-client/src/operation.rs", &["crate::protocol", "crate::config", "crate::error", "tokio"]),
+    ("sqs-client/src/client", &["crate::operation"]),
     ("sqs-client/src/protocol", &["crate::client", "crate::config", "crate::error", "tokio"]),
     (
         "sqs-client/src/sign",
-        &["crate::types", "crate::operation", "crate::protocol", "crate::client", "SystemTime::now"],
+        &[
+            "crate::types",
+            "crate::operation",
+            "crate::model",
+            "crate::protocol",
+            "crate::client",
+            "SystemTime::now",
+        ],
     ),
     (
         "sqs-client/src/transport",
         &[
             "crate::types",
             "crate::operation",
+            "crate::model",
             "crate::protocol",
             "crate::client",
             "crate::config",
@@ -43,7 +63,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-client/src/aws_sdk", &["crate::config", "crate::credentials", "crate::sign"]),
     (
         "sqs-client/src/credentials",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::config"],
+        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config"],
     ),
     (
         "sqs-client/src/settings",

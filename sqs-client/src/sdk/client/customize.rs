@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::Client;
 use crate::client::{OperationOf, OutputOf};
-use crate::operation::InputBuilder;
+use crate::model::InputBuilder;
 use crate::sdk::config::Builder;
 use crate::sdk::error::{SdkError, TypedOperation};
 use crate::types::FluentBuilder;

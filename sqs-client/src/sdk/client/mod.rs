@@ -10,7 +10,7 @@ use super::config::{Builder, Config};
 use super::error::{SdkError, TypedOperation, sdk_error};
 use crate::client::Call;
 use crate::error::BuildError;
-use crate::operation::for_each_operation;
+use crate::model::for_each_operation;
 use crate::types::FluentBuilder;
 
 /// A client with the methods, settings and errors of `aws_sdk_sqs::Client`.

@@ -7,7 +7,7 @@ use aws_smithy_runtime_api::client::result::CreateUnhandledError;
 use aws_smithy_types::error::metadata::ErrorMetadata;
 
 use super::TypedError;
-use crate::operation::Operation;
+use crate::model::Operation;
 use crate::service_error::ErrorCode;
 
 /// An operation whose errors have types.
