@@ -9,8 +9,8 @@ use std::error::Error;
 
 use sqs_buffered::{BufferedClient, Entry};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::{Fault, InjectedFault};
 

@@ -1,6 +1,6 @@
 //! How much a batch may hold.
 
-use sqs_client::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
 /// How much one batch may hold. The service's limits are the default and the most; values outside are refused when the client
 /// is [built](crate::Builder::build).

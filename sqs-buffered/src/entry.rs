@@ -1,11 +1,11 @@
 //! A message that is to be sent.
 
-use sqs_client::checksum::message_size;
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
     SendMessageBatchRequestEntry,
 };
+use sqs_client::wire::checksum::message_size;
 
 /// Whether a queue is a FIFO queue, which is in its name.
 pub(crate) fn is_fifo(queue_url: &str) -> bool {

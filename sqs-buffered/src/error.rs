@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sqs_client::client::OperationError;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 /// Why an entry ended without success, or was not even taken. One word wide and cheap to clone, since one failed request reports to
 /// ten callers.

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use sqs_client::ErrorKind;
 use sqs_client::client::OperationError;
-use sqs_client::service_error::{ErrorCode, RetryClass};
+use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
 /// Whether what failed can come right by itself, so that it is worth to go on from the start: more than what is worth to
 /// be tried again at once. Credentials that could not be got may be there soon, unlike credentials of which nobody said

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::limits::MAX_BATCH_BYTES;
+use sqs_client::wire::limits::MAX_BATCH_BYTES;
 
 use crate::batch::BatchLimits;
 use crate::lane::{AfterFailure, FifoOrdering, Linger, RetryRules, Rules};

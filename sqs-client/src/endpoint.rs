@@ -1,15 +1,5 @@
 //! Where requests go: the endpoints of AWS by region, or one that the user names.
 //!
-//! A [`Client`](crate::Client) resolves its own from its configuration. This is for those who want to know it beforehand.
-//!
-//! ```
-//! use sqs_client::endpoint::{Endpoint, EndpointParameters};
-//!
-//! let endpoint = Endpoint::resolve(EndpointParameters { region: Some("eu-west-1"), ..Default::default() })?;
-//! assert_eq!(endpoint.uri(), "https://sqs.eu-west-1.amazonaws.com/");
-//! # Ok::<(), sqs_client::endpoint::EndpointError>(())
-//! ```
-//!
 //! Source: <https://docs.aws.amazon.com/general/latest/gr/sqs-service.html>
 
 use std::fmt;
@@ -18,22 +8,22 @@ use http::Uri;
 
 /// The resolved endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     uri: Uri,
     host: String,
 }
 
 /// What an endpoint is resolved from. `Debug` shows no password.
 #[derive(Clone, Copy, Default)]
-pub struct EndpointParameters<'a> {
+pub(crate) struct EndpointParameters<'a> {
     /// The region.
-    pub region: Option<&'a str>,
+    pub(crate) region: Option<&'a str>,
     /// A URL that overrides all of the others.
-    pub endpoint_url: Option<&'a str>,
+    pub(crate) endpoint_url: Option<&'a str>,
     /// Whether to use an endpoint with FIPS 140 validated cryptography.
-    pub use_fips: bool,
+    pub(crate) use_fips: bool,
     /// Whether to use an endpoint that has IPv4 and IPv6 addresses.
-    pub use_dual_stack: bool,
+    pub(crate) use_dual_stack: bool,
 }
 
 impl fmt::Debug for EndpointParameters<'_> {
@@ -50,7 +40,7 @@ impl fmt::Debug for EndpointParameters<'_> {
 /// An endpoint cannot be resolved.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum EndpointError {
+pub(crate) enum EndpointError {
     /// Neither region nor endpoint URL are known.
     NoRegion,
     /// The region is not one host name label.
@@ -95,7 +85,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// See [`EndpointError`].
-    pub fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+    pub(crate) fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
         let EndpointParameters { endpoint_url: Some(url), use_fips, use_dual_stack, .. } = parameters else {
             return Self::of_region("sqs", parameters);
         };
@@ -108,7 +98,7 @@ impl Endpoint {
     }
 
     /// Where a request is posted to.
-    pub fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
 
@@ -119,7 +109,7 @@ impl Endpoint {
 
     /// The region in the host of an AWS endpoint, for signing where none is configured: of the regional endpoints, of
     /// VPC endpoints (`vpce-1.sqs.eu-west-1.vpce.amazonaws.com`) and of the legacy ones (`eu-west-1.queue.amazonaws.com`).
-    pub fn region(&self) -> Option<&str> {
+    pub(crate) fn region(&self) -> Option<&str> {
         let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, _)| host);
         if host == "queue.amazonaws.com" {
             return Some("us-east-1");
@@ -141,7 +131,7 @@ impl Endpoint {
     }
 
     /// The value of the `Host` header: without the port where it is the scheme's own.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 

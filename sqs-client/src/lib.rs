@@ -1,43 +1,23 @@
-// The README's links lead to files of the repository; here the first definition of a link counts.
-//! [`Client`]: crate::Client
-//! [`Client::from_env`]: crate::Client::from_env
-//! [`Config::builder`]: crate::Config::builder
-//! [`Error`]: crate::Error
-//! [`Error::output`]: crate::Error::output
-//! [`Error::is_outcome_unknown`]: crate::Error::is_outcome_unknown
-//! [`ErrorKind`]: crate::ErrorKind
-//! [`checksum`]: crate::checksum
-//! [`checksum::ChecksumPolicy`]: crate::checksum::ChecksumPolicy
-//! [`client::Execute`]: crate::client::Execute
-//! [`client::Paginator`]: crate::client::Paginator
-//! [`client::Queue`]: crate::client::Queue
-//! [`config`]: crate::config
-//! [`config::Builder`]: crate::config::Builder
-//! [`config::DeduplicationIds`]: crate::config::DeduplicationIds
-//! [`endpoint`]: crate::endpoint
-//! [`error`]: crate::error
-//! [`guide::transports`]: crate::guide::transports
-//! [`limits`]: crate::limits
+// The README's links lead to files of the repository. Here they lead to pages: the first definition of a link counts.
+//! [credentials]: crate::guide::credentials
+//! [retries and timeouts]: crate::guide::retries_and_timeouts
+//! [errors]: crate::guide::errors
+//! [checksums]: crate::guide::checksums
+//! [protocols]: crate::guide::protocols
+//! [transports]: crate::guide::transports
+//! [testing]: crate::guide::testing
 //! [`observe`]: crate::observe
-//! [`operation`]: crate::operation
-//! [`protocol`]: crate::protocol
-//! [`service_error`]: crate::service_error
-//! [`sign`]: crate::sign
-//! [`time`]: crate::time
-//! [`transport`]: crate::transport
-//! [`transport::Transport`]: crate::transport::Transport
-//! [`types`]: crate::types
-//! [`validate`]: crate::validate
-
+#![cfg_attr(feature = "sdk", doc = "[migration]: crate::sdk")]
+#![cfg_attr(feature = "aws-sdk-sqs", doc = "[aws-sdk]: crate::guide::aws_sdk")]
+//!
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "aws-sdk-sqs")]
 mod aws_sdk;
-pub mod checksum;
 pub mod client;
 pub mod config;
 mod credentials;
-pub mod endpoint;
+mod endpoint;
 pub mod error;
 /// Guides: one page for each topic.
 pub mod guide {
@@ -59,12 +39,8 @@ pub mod guide {
     #[doc = include_str!("../docs/transports.md")]
     pub mod transports {}
 }
-mod hex;
-pub mod limits;
-mod model;
 pub mod observe;
 pub mod operation;
-pub mod protocol;
 #[doc(hidden)]
 pub mod random;
 mod retry;
@@ -72,17 +48,15 @@ mod retry;
 mod runtime_components;
 #[cfg(feature = "sdk")]
 pub mod sdk;
-pub mod service_error;
 mod settings;
-pub mod sign;
 pub mod time;
 pub mod transport;
-pub mod types;
-pub mod validate;
+pub mod wire;
 
 pub use client::Client;
 pub use config::Config;
 pub use error::{Error, ErrorKind};
+pub use wire::types;
 
 /// Plain values, the types of the AWS SDK: the bytes of binary attributes ([`Blob`](primitives::Blob)) and moments.
 pub mod primitives {

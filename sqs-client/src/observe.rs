@@ -29,7 +29,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::model::Action;
+use crate::wire::model::Action;
 
 /// Receives a report of every finished call. Calls whose future was dropped are not reported.
 ///

@@ -17,11 +17,11 @@
 //! # Ok::<(), sqs_client::error::BuildError>(())
 //! ```
 
+pub use crate::types::{MaybeRepeated, RequestId};
 #[cfg(feature = "aws-sdk-sqs")]
 #[doc(hidden)]
-pub use crate::model::SdkResult;
-pub use crate::model::{Action, Input, InputBuilder, Operation, Output};
-pub use crate::types::{MaybeRepeated, RequestId};
+pub use crate::wire::model::SdkResult;
+pub use crate::wire::model::{Action, Input, InputBuilder, Operation, Output};
 
 /// The paginators of the two list actions, where aws-sdk-sqs has them.
 macro_rules! paginator {
@@ -58,7 +58,7 @@ macro_rules! modules {
                 ".html>"
             )]
             pub mod $module {
-                pub use crate::model::$op;
+                pub use crate::wire::model::$op;
                 pub use crate::types::$family::{[<$op Input>], [<$op Output>]};
 
                 paginator!($op [<$op InputBuilder>]);
@@ -76,4 +76,4 @@ macro_rules! modules {
     }};
 }
 
-crate::model::for_each_operation!(modules);
+crate::wire::model::for_each_operation!(modules);

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use sqs_benchmarks::figures::{cell, median, ratio};
 use sqs_benchmarks::process::now;
-use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::{Execute, Queue};
 use sqs_client::transport::{Transport, TransportFuture};
 use sqs_client::types::{Message, MessageAttributeValue};
+use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_extended::{ExtendedClient, MemoryStore};
 
 const HELP: &str = "\

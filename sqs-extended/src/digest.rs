@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
-use sqs_client::checksum::{Md5Hex, md5_of_body};
+use sqs_client::wire::checksum::{Md5Hex, md5_of_body};
 
 /// The metadata of an object that holds the SHA-256 of its payload, 64 lower-case hex digits.
 pub(crate) const SHA256_METADATA: &str = "sha256";

@@ -9,7 +9,7 @@ use std::io;
 use std::time::SystemTime;
 
 use http::Uri;
-use sqs_client::validate::permission::is_account;
+use sqs_client::wire::validate::permission::is_account;
 
 use crate::engine::DeliveryMode;
 use crate::faults::Fault;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_benchmarks::server::Server as Process;
 use sqs_client::config::{Credentials, Region};
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqs_client::client::Execute;
-use sqs_client::validate::error;
+use sqs_client::wire::validate::error;
 use tokio::time::Instant;
 
 use super::lanes::ByQueue;
@@ -183,7 +183,7 @@ impl<H: Execute> BufferedClient<H> {
 
 fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, EnqueueError<String>> {
     let handle = checked(queue_url, handle)?;
-    match sqs_client::validate::message::new_visibility(Some(seconds)) {
+    match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
         Ok(()) => Ok(handle),
         Err(refusal) => {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
@@ -193,7 +193,7 @@ fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, 
 }
 
 fn checked(queue_url: &str, handle: String) -> Result<Key, EnqueueError<String>> {
-    let check = match sqs_client::validate::error::require_queue_url(Some(queue_url)) {
+    let check = match sqs_client::wire::validate::error::require_queue_url(Some(queue_url)) {
         Ok(()) if handle.is_empty() => Err(error::missing_parameter("ReceiptHandle")),
         checked => checked,
     };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sqs_client::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
 use crate::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
 

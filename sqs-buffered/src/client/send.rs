@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqs_client::client::Execute;
-use sqs_client::validate::{Draft, QueueRules};
+use sqs_client::wire::validate::{Draft, QueueRules};
 use tokio::time::Instant;
 
 use super::{BufferedClient, EnqueueError};
@@ -117,11 +117,11 @@ impl<H: Execute> BufferedClient<H> {
     }
 }
 
-fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::service_error::ServiceError> {
-    sqs_client::validate::error::require_queue_url(Some(&entry.queue_url))?;
+fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::service_error::ServiceError> {
+    sqs_client::wire::validate::error::require_queue_url(Some(&entry.queue_url))?;
     let draft = Draft::from(&entry.message);
     if entry.message.message_body.is_empty() {
-        sqs_client::validate::message::body("")?;
+        sqs_client::wire::validate::message::body("")?;
     }
     // Whether the queue makes ids of the content is not known; what it says otherwise concerns this batch alone.
     draft.validate_for(&QueueRules {

@@ -1,6 +1,6 @@
 //! How many messages a consumer takes.
 
-use sqs_client::limits::MAX_IN_FLIGHT;
+use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
 use crate::receive::{ReceiveError, ReceiveErrorKind};
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use sqs_client::checksum::message_size;
 use sqs_client::client::{CallOptions, Execute};
-use sqs_client::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeName as Name, MessageSystemAttributeNameForSends,
     MessageSystemAttributeValue, QueueAttributeName,
 };
+use sqs_client::wire::checksum::message_size;
+use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
 use tokio::sync::OnceCell;
 
 use crate::entry::{Entry, is_fifo};

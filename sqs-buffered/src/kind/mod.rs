@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use sqs_client::client::OperationError;
 use sqs_client::operation::Operation;
-use sqs_client::service_error::{ErrorCode, RetryClass};
 use sqs_client::types::BatchResultErrorEntry;
+use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
 use crate::error::{SendError, SendErrorKind};
 use crate::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};

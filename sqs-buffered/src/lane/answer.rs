@@ -1,6 +1,6 @@
 //! What came of a batch.
 
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use crate::error::{SendError, SendErrorKind};
 

@@ -1,6 +1,6 @@
 //! What an answer means for one entry.
 
-use sqs_client::service_error::RetryClass;
+use sqs_client::wire::service_error::RetryClass;
 
 use super::answer::{EntryAnswer, Failure, Refusal};
 use crate::error::{SendError, SendErrorKind};

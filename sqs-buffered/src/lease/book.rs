@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use sqs_client::limits::MAX_BATCH_ENTRIES;
+use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use tokio::time::Instant;
 
 use super::page::{Due, Page, Renewed, Stage, Wish, moments};

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
+use sqs_client::wire::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::Instant;
 
 use crate::time::{after, whole_seconds};

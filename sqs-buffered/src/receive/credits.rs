@@ -1,6 +1,6 @@
 //! How many messages may be asked for: never more than can be run or kept.
 
-use sqs_client::limits::RECEIVE_MESSAGES;
+use sqs_client::wire::limits::RECEIVE_MESSAGES;
 
 /// Receives of one receiver at a time.
 const MOST_RECEIVES: usize = 10;

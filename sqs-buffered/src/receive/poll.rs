@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
-use sqs_client::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName};
+use sqs_client::wire::limits::RECEIVE_ATTEMPT_SECONDS;
 use tokio::time::{Instant, sleep};
 use tracing::Span;
 

@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
-use sqs_client::limits::MAX_IN_FLIGHT;
+use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
 use super::bank::Bank;
 use super::delivery::Delivery;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sqs_client::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
+use sqs_client::wire::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
 use super::error::{ReceiveError, ReceiveErrorKind};
 
@@ -67,7 +67,7 @@ impl Settings {
     /// Refuses what cannot work, and says what can.
     pub(crate) fn check(&self, queue_url: &str) -> Result<(), ReceiveError> {
         let refuse = |text: String| Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
-        if let Err(refusal) = sqs_client::validate::error::require_queue_url(Some(queue_url)) {
+        if let Err(refusal) = sqs_client::wire::validate::error::require_queue_url(Some(queue_url)) {
             return refuse(format!("{queue_url:?} is no queue URL: {}", refusal.message.unwrap_or_default()));
         }
         if let Some(timeout) = self.visibility_timeout {

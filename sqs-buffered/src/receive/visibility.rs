@@ -1,9 +1,9 @@
 //! For how long messages are hidden: as said, or as the queue says.
 
 use sqs_client::client::{CallOptions, Execute, OperationError as _};
-use sqs_client::limits::VISIBILITY_TIMEOUT_SECONDS;
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::sleep;
 
 use super::error::{ReceiveError, ReceiveErrorKind};

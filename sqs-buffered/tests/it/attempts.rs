@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Builder, Entry, Linger, SendErrorKind};
-use sqs_client::checksum::md5_of_body;
 use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::{Action, Operation};
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
     QueueAttributeName, SendMessageBatchRequestEntry,
 };
+use sqs_client::wire::checksum::md5_of_body;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::{Fault, Request};
 use tokio::time::Instant;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqs_buffered::{Entry, Linger, SendErrorKind, SendEvent};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
 use super::rig::Rig;

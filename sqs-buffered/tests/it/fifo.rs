@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sqs_buffered::{AfterFailure, DedupId, Entry, FifoOrdering, SendError, SendErrorKind, SendReceipt};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
 use super::rig::Rig;

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use sqs_client::checksum::md5_of_body;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
 use sqs_client::operation::send_message::{SendMessage, SendMessageOutput};
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchOutput};
-use sqs_client::protocol::{EncodedResponse, Protocol};
 use sqs_client::types::{Message, SendMessageBatchResultEntry};
+use sqs_client::wire::checksum::md5_of_body;
+use sqs_client::wire::protocol::{EncodedResponse, Protocol};
 
 use crate::Failed;
 use crate::options::{Row, words};

@@ -13,9 +13,9 @@ use sqs_client::operation::Input;
 use sqs_client::operation::receive_message::ReceiveMessageInput;
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
-use sqs_client::protocol::{EncodedRequest, Protocol};
-use sqs_client::sign::{Signable, Signer};
 use sqs_client::types::SendMessageBatchRequestEntry;
+use sqs_client::wire::protocol::{EncodedRequest, Protocol};
+use sqs_client::wire::sign::{Signable, Signer};
 use tokio::net::TcpStream;
 
 use crate::Failed;

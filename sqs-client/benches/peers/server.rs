@@ -13,7 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use sqs_benchmarks::server::{Server, until_input_ends};
-use sqs_client::protocol::EncodedResponse;
+use sqs_client::wire::protocol::EncodedResponse;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::Failed;

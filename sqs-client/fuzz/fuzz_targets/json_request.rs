@@ -2,6 +2,6 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::request(
-    sqs_client::protocol::Protocol::AwsJson,
+    sqs_client::wire::protocol::Protocol::AwsJson,
     data
 ));

@@ -2,6 +2,6 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sqs_client_fuzz::answer(
-    sqs_client::protocol::Protocol::Query,
+    sqs_client::wire::protocol::Protocol::Query,
     data
 ));

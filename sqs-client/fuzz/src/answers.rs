@@ -1,8 +1,8 @@
 //! Responses: a decoded output or error must not change when encoded and decoded again, in either protocol.
 
 use sqs_client::operation::Operation;
-use sqs_client::protocol::{EncodedResponse, Protocol, ResponseError};
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::protocol::{EncodedResponse, Protocol, ResponseError};
+use sqs_client::wire::service_error::ServiceError;
 use sqs_client::types::HasMetadata;
 
 use crate::golden_tree::Tree;

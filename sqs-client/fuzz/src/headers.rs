@@ -1,7 +1,7 @@
 //! Headers: detection of the protocol of a request.
 
 use http::header::CONTENT_TYPE;
-use sqs_client::protocol::Detected;
+use sqs_client::wire::protocol::Detected;
 
 use crate::message::header_map;
 

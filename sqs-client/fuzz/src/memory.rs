@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use peak_alloc::PeakAlloc;
 use sqs_client::operation::Operation;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use crate::message::{self, Task};
 

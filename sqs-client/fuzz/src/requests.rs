@@ -1,7 +1,7 @@
 //! Requests: a decoded input must not change when encoded and decoded again, in either protocol.
 
 use sqs_client::operation::Operation;
-use sqs_client::protocol::{Form, Protocol};
+use sqs_client::wire::protocol::{Form, Protocol};
 
 use crate::golden_tree::Tree;
 use crate::memory::within_bounds;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_credential_types::Credentials;
 use http::header::{AUTHORIZATION, HOST, HeaderMap};
-use sqs_client::sign::{Claim, Signable, Signer, Verifiable, VerifyError, verify};
+use sqs_client::wire::sign::{Claim, Signable, Signer, Verifiable, VerifyError, verify};
 
 use crate::message;
 

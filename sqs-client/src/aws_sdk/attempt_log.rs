@@ -18,7 +18,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 
 use super::connector::was_never_sent;
 use crate::client::Retries;
-use crate::service_error::{ErrorCode, RetryClass};
+use crate::wire::service_error::{ErrorCode, RetryClass};
 
 /// The log of one call, whose operation fails with `E`.
 #[derive(Debug)]

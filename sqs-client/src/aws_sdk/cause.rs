@@ -14,9 +14,9 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use super::attempt_log::Entry;
 use super::connector::was_never_sent;
 use crate::error::Cause;
-use crate::protocol::{DecodeError, sanitized};
-use crate::service_error::{ErrorCode, ServiceError};
 use crate::transport::{TransportError, TransportErrorKind};
+use crate::wire::protocol::{DecodeError, sanitized};
+use crate::wire::service_error::{ErrorCode, ServiceError};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 

@@ -15,12 +15,12 @@ use std::time::Duration;
 use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use tokio::time::Instant;
 
-use crate::checksum::ChecksumPolicy;
 use crate::client::{CallOptions, Execute, Retries, verified};
 use crate::error::{Context, Error};
-use crate::model::Operation;
 use crate::retry::{Attempt, Decision, Policy, TokenBucket};
 use crate::types::HasMetadata as _;
+use crate::wire::checksum::ChecksumPolicy;
+use crate::wire::model::Operation;
 
 use attempt_log::AttemptLog;
 use cause::cause;

@@ -1,8 +1,8 @@
 //! One method for each action.
 
 use super::Client;
-use crate::model::for_each_operation;
 use crate::types::FluentBuilder;
+use crate::wire::model::for_each_operation;
 
 macro_rules! actions {
     ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $sums:tt, $doc:literal; )*) => {
@@ -26,7 +26,7 @@ macro_rules! actions {
                     ///
                     /// # Cancel safety
                     /// As of `send`.
-                    pub async fn send_with<H: super::Call<crate::model::$op>>(
+                    pub async fn send_with<H: super::Call<crate::wire::model::$op>>(
                         self,
                         client: &H,
                     ) -> Result<crate::types::$family::[<$op Output>], H::Error> {

@@ -13,10 +13,10 @@ use tokio::time::Instant;
 use super::execute::Retries;
 use super::shared::Shared;
 use crate::error::{Cause, Context, Error, may_have_acted};
-use crate::protocol::EncodedRequest;
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
-use crate::sign::Signable;
 use crate::time::{corrected, skew};
+use crate::wire::protocol::EncodedRequest;
+use crate::wire::sign::Signable;
 
 /// Differences between two clocks from here on are held to be the reason for a refused signature, in seconds.
 const SKEW_THRESHOLD: u64 = 60;

@@ -1,8 +1,8 @@
 //! What every client of this workspace can do: run an operation.
 
 use crate::error::{BuildError, Error};
-use crate::model::{Input, InputBuilder, Operation};
 use crate::types::FluentBuilder;
+use crate::wire::model::{Input, InputBuilder, Operation};
 
 use super::Client;
 

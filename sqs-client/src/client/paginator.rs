@@ -4,11 +4,11 @@ use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, 
 
 use super::Call;
 use super::execute::{OperationOf, OutputOf};
-use crate::model::{Input, InputBuilder};
 use crate::types::FluentBuilder;
 use crate::types::queue::{
     ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, ListQueuesInput, ListQueuesOutput,
 };
+use crate::wire::model::{Input, InputBuilder};
 
 /// An input that asks for a page.
 pub trait PagedInput: Input {

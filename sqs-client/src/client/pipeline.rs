@@ -19,15 +19,15 @@ use tracing::field::{Empty, display};
 use super::attempts::{Call, Refused};
 use super::execute::{CallOptions, Retries};
 use super::shared::Shared;
-use crate::checksum::ChecksumPolicy;
 use crate::config::DeduplicationIds;
 use crate::config::timeout::TimeoutConfig;
 use crate::error::{Cause, Context, Damaged, Error};
-use crate::model::{Action, Input, Operation};
 use crate::observe::CallReport;
-use crate::protocol::ResponseError;
 use crate::types::{DamagedMessage, HasMetadata as _, RequestId as _};
-use crate::validate::Validate as _;
+use crate::wire::checksum::ChecksumPolicy;
+use crate::wire::model::{Action, Input, Operation};
+use crate::wire::protocol::ResponseError;
+use crate::wire::validate::Validate as _;
 
 /// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -115,7 +115,7 @@ impl Shared {
         verified::<O>(self.config.checksum_policy, input, output, context)
     }
 
-    fn plan(&self, encoded: crate::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
+    fn plan(&self, encoded: crate::wire::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
         let timeouts = &self.config.timeout_config;
         let is_exact = self.config.exact_timeouts && is_attempt_bounded(timeouts);
         // A sum that is out of range is as good as no limit.

@@ -12,8 +12,8 @@ use crate::credentials::CredentialsCache;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::Cause;
 use crate::retry::{Policy, RateLimiter, TokenBucket};
-use crate::sign::Signer;
 use crate::transport::Transport;
+use crate::wire::sign::Signer;
 
 pub(super) struct Shared {
     pub(super) config: Config,

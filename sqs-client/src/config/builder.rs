@@ -6,12 +6,12 @@ use super::{
     AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
     SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
-use crate::checksum::ChecksumPolicy;
 use crate::credentials::{CredentialsCache, CredentialsChain, Environment};
 use crate::observe::Observe;
-use crate::protocol::Protocol;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
+use crate::wire::checksum::ChecksumPolicy;
+use crate::wire::protocol::Protocol;
 
 /// Builds a [`Config`]. Each setting has a method that takes it by value; those with `set_` take an `Option`, as in the AWS SDK.
 ///

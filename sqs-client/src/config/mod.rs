@@ -38,10 +38,10 @@ use crate::observe::Observe;
 use crate::time::SharedTimeSource;
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
 
-pub use crate::checksum::ChecksumPolicy;
 pub use crate::credentials::EnvironmentCredentials;
-pub use crate::protocol::Protocol;
 pub use crate::settings::ConfigError;
+pub use crate::wire::checksum::ChecksumPolicy;
+pub use crate::wire::protocol::Protocol;
 pub use app_name::{AppName, InvalidAppName};
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
@@ -206,7 +206,7 @@ impl Config {
 
     /// The name of the service in signatures.
     pub fn signing_name(&self) -> &'static str {
-        crate::sign::SERVICE
+        crate::wire::sign::SERVICE
     }
 }
 

@@ -19,7 +19,7 @@ use super::failure::{invalid, passing};
 use super::sts_xml::texts;
 use crate::endpoint::{Endpoint, EndpointParameters};
 use crate::settings::Settings;
-use crate::sign::{Signable, Signer};
+use crate::wire::sign::{Signable, Signer};
 
 /// What stays as it is in a form.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');

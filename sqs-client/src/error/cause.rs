@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_types::error::operation::BuildError;
 
-use crate::checksum::ChecksumMismatch;
 use crate::endpoint::EndpointError;
-use crate::model::Action;
-use crate::protocol::{DecodeError, EncodeError};
-use crate::service_error::ServiceError;
-use crate::sign::SignError;
 use crate::transport::TransportError;
+use crate::wire::checksum::ChecksumMismatch;
+use crate::wire::model::Action;
+use crate::wire::protocol::{DecodeError, EncodeError};
+use crate::wire::service_error::ServiceError;
+use crate::wire::sign::SignError;
 
 /// What is known about a call beside the cause of its failure.
 #[derive(Clone, Debug, Default)]

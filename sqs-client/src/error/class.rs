@@ -4,8 +4,8 @@ use aws_credential_types::provider::error::CredentialsError;
 
 use super::Cause;
 use crate::retry::Failure;
-use crate::service_error::{ErrorCode, RetryClass, ServiceError};
 use crate::transport::TransportErrorKind;
+use crate::wire::service_error::{ErrorCode, RetryClass, ServiceError};
 
 /// What a failed attempt means for the next one.
 ///

@@ -18,14 +18,14 @@ use aws_credential_types::provider::error::CredentialsError;
 pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
 
-use crate::checksum::ChecksumMismatch;
-use crate::model::Action;
 use crate::retry::Failure;
-use crate::service_error::{ErrorCode, ServiceError};
 use crate::transport::TransportError;
+use crate::wire::checksum::ChecksumMismatch;
+use crate::wire::model::Action;
 
 use crate::types::DamagedMessage;
 pub use crate::types::UnknownVariantError;
+pub use crate::wire::service_error::{ErrorCode, ServiceError};
 pub(crate) use cause::{Cause, Context, Damaged};
 pub(crate) use class::{classify, may_have_acted};
 
@@ -259,7 +259,7 @@ macro_rules! shape_checks {
             $(
                 #[doc = concat!("Whether the service answered `", stringify!($variant), "`.")]
                 pub fn [<is_ $variant:snake>](&self) -> bool {
-                    self.error_code() == Some(&$crate::service_error::ErrorCode::$variant)
+                    self.error_code() == Some(&$crate::wire::service_error::ErrorCode::$variant)
                 }
             )*
         }

@@ -2,7 +2,7 @@
 
 pub use aws_types::request_id::RequestId;
 
-use crate::model::for_each_operation;
+use crate::wire::model::for_each_operation;
 
 /// The paginators of the two list operations.
 macro_rules! paginator {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use sqs_client::primitives::Blob;
-use sqs_client::protocol::Protocol;
 use sqs_client::types::{
     ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, MessageAttributeValue,
     MessageSystemAttributeName, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
     QueueAttributeName, SendMessageBatchRequestEntry,
 };
+use sqs_client::wire::protocol::Protocol;
 use sqs_client::{Client, Error};
 use sqs_mock_server::MockSqs;
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sqs_client::checksum::ChecksumPolicy;
 use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::SendMessageBatchRequestEntry;
+use sqs_client::wire::checksum::ChecksumPolicy;
 use sqs_client::{Client, Error, ErrorKind};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sqs_client::config::{AppName, Credentials, EnvironmentCredentials, Region};
 use sqs_client::observe::{CallReport, Observe};
-use sqs_client::protocol::Protocol;
 use sqs_client::transport::PoolConfig;
+use sqs_client::wire::protocol::Protocol;
 use sqs_client::{Client, Config, ErrorKind};
 use wiremock::matchers::{header, header_exists, header_regex, method};
 use wiremock::{Mock, MockServer, ResponseTemplate};

@@ -3,8 +3,8 @@
 use http::HeaderMap;
 use serde_json::Value;
 use sqs_client::operation::Operation;
-use sqs_client::protocol::{Form, Protocol};
 use sqs_client::types::RequestId;
+use sqs_client::wire::protocol::{Form, Protocol};
 
 use crate::golden_tree::Tree;
 use crate::shapes::{for_each_operation, through_form};

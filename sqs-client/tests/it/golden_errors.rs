@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sqs_client::operation::send_message::SendMessage;
-use sqs_client::protocol::{Protocol, ResponseError};
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::protocol::{Protocol, ResponseError};
+use sqs_client::wire::service_error::ErrorCode;
 
 const REQUEST_ID: Option<&str> = Some("e1c5a2f0-5b1c-5e0f-9d2e-f8d0c2f4a1b7");
 

@@ -7,52 +7,39 @@ use std::path::{Path, PathBuf};
 /// A folder or file, relative to the workspace, and the names that it must not contain.
 const RULES: &[(&str, &[&str])] = &[
     (
-        "sqs-client/src/types",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
-    ),
-    ("sqs-client/src/limits.rs", &["crate::"]),
-    ("sqs-client/src/service_error", &["crate::"]),
-    (
-        "sqs-client/src/validate",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
-    ),
-    (
-        "sqs-client/src/checksum",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config", "tokio"],
-    ),
-    (
-        "sqs-client/src/model.rs",
+        "sqs-client/src/wire",
         &[
             "crate::client",
             "crate::Client",
-            "crate::operation::",
-            "crate::protocol",
             "crate::config",
+            "crate::credentials",
+            "crate::error",
+            "crate::operation::",
+            "crate::retry",
+            "crate::transport",
             "tokio",
         ],
     ),
-    // Type aliases name the client, as in aws-sdk-sqs.
-    ("sqs-client/src/operation.rs", &["crate::protocol", "crate::config", "crate::error", "tokio"]),
-    ("sqs-client/src/client", &["crate::operation"]),
-    ("sqs-client/src/protocol", &["crate::client", "crate::config", "crate::error", "tokio"]),
+    ("sqs-client/src/wire/types", &["crate::wire::protocol", "crate::wire::model"]),
+    ("sqs-client/src/wire/limits.rs", &["crate::"]),
+    ("sqs-client/src/wire/service_error", &["crate::"]),
+    ("sqs-client/src/wire/validate", &["crate::wire::protocol", "crate::wire::model"]),
+    ("sqs-client/src/wire/checksum", &["crate::wire::protocol", "crate::wire::model"]),
+    ("sqs-client/src/wire/model.rs", &["crate::wire::protocol"]),
     (
-        "sqs-client/src/sign",
-        &[
-            "crate::types",
-            "crate::operation",
-            "crate::model",
-            "crate::protocol",
-            "crate::client",
-            "SystemTime::now",
-        ],
+        "sqs-client/src/wire/sign",
+        &["crate::types", "crate::wire::model", "crate::wire::protocol", "SystemTime::now"],
     ),
+    // Type aliases name the client, as in aws-sdk-sqs.
+    ("sqs-client/src/operation.rs", &["crate::wire::protocol", "crate::config", "crate::error", "tokio"]),
+    ("sqs-client/src/client", &["crate::operation"]),
     (
         "sqs-client/src/transport",
         &[
             "crate::types",
             "crate::operation",
-            "crate::model",
-            "crate::protocol",
+            "crate::wire::model",
+            "crate::wire::protocol",
             "crate::client",
             "crate::config",
             "crate::error",
@@ -60,10 +47,16 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     ("sqs-client/src/config", &["crate::client", "crate::aws_sdk"]),
     ("sqs-client/src/client", &["crate::aws_sdk"]),
-    ("sqs-client/src/aws_sdk", &["crate::config", "crate::credentials", "crate::sign"]),
+    ("sqs-client/src/aws_sdk", &["crate::config", "crate::credentials", "crate::wire::sign"]),
     (
         "sqs-client/src/credentials",
-        &["crate::client", "crate::protocol", "crate::operation", "crate::model", "crate::config"],
+        &[
+            "crate::client",
+            "crate::wire::protocol",
+            "crate::operation",
+            "crate::wire::model",
+            "crate::config",
+        ],
     ),
     (
         "sqs-client/src/settings",
@@ -87,7 +80,14 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-extended/src", &["fastrand"]),
     (
         "sqs-mock-server/src/engine",
-        &["crate::ops", "crate::http", "crate::mock", "tokio", "SystemTime::now", "sqs_client::protocol"],
+        &[
+            "crate::ops",
+            "crate::http",
+            "crate::mock",
+            "tokio",
+            "SystemTime::now",
+            "sqs_client::wire::protocol",
+        ],
     ),
     ("sqs-buffered/src/time.rs", &["crate::", "tokio::time::sleep"]),
     ("sqs-buffered/src/lease/schedule.rs", &["Instant::now", "crate::lease", "crate::receive", "super::"]),
@@ -101,7 +101,10 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-extended/src/receive/find.rs", &["crate::client", "tokio", "async"]),
     ("sqs-extended/src/sweep/orphan.rs", &["crate::client", "tokio", "async", "SystemTime::now"]),
     ("sqs-extended/src/store", &["crate::client", "crate::offload", "crate::receive", "crate::config"]),
-    ("sqs-mock-server/src/ops", &["crate::http", "crate::mock", "sqs_client::protocol", "SystemTime::now"]),
+    (
+        "sqs-mock-server/src/ops",
+        &["crate::http", "crate::mock", "sqs_client::wire::protocol", "SystemTime::now"],
+    ),
 ];
 
 fn sources(path: &Path, found: &mut Vec<PathBuf>) {

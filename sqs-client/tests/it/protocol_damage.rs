@@ -4,7 +4,7 @@ use http::HeaderMap;
 use sqs_client::operation::Operation;
 use sqs_client::operation::delete_message::DeleteMessage;
 use sqs_client::operation::receive_message::ReceiveMessage;
-use sqs_client::protocol::{DecodeError, Form, Protocol, ResponseError};
+use sqs_client::wire::protocol::{DecodeError, Form, Protocol, ResponseError};
 
 use crate::golden::file;
 use crate::shapes::for_each_operation;

@@ -7,7 +7,7 @@ use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::operation::{Input, tag_queue::TagQueueInput};
-use sqs_client::protocol::{Form, Protocol};
+use sqs_client::wire::protocol::{Form, Protocol};
 
 use crate::protocol_damage::response;
 

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use sqs_client::operation::Operation;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
-use sqs_client::protocol::{Form, Protocol};
+use sqs_client::wire::protocol::{Form, Protocol};
 
 use crate::protocol_damage::response;
 

@@ -6,9 +6,9 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, TestCaseError, any, prop_assert_eq};
 use proptest::test_runner::TestRunner;
 use sqs_client::operation::{Action, Operation};
-use sqs_client::protocol::{EncodedResponse, Protocol, ResponseError};
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::HasMetadata;
+use sqs_client::wire::protocol::{EncodedResponse, Protocol, ResponseError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::shapes::{for_each_operation, through_form, through_xml};
 use crate::shapes_arbitrary::arbitrary;

@@ -9,8 +9,8 @@ use sqs_client::operation::send_message_batch::{
     SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
 };
 use sqs_client::operation::{Action, Input, Operation};
-use sqs_client::protocol::{Detected, Protocol, ResponseError};
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::protocol::{Detected, Protocol, ResponseError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 fn form<I: Input>(value: serde_json::Value) -> String {
     let input: I = serde_json::from_value(value).unwrap();

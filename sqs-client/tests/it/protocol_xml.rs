@@ -2,8 +2,8 @@
 
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
 use sqs_client::operation::send_message::SendMessage;
-use sqs_client::protocol::Protocol;
 use sqs_client::types::RequestId;
+use sqs_client::wire::protocol::Protocol;
 
 use crate::protocol_damage::response;
 

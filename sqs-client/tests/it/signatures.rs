@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use sqs_client::Client;
 use sqs_client::config::{Builder, Credentials};
-use sqs_client::protocol::Protocol;
 use sqs_client::time::TimeSource;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
 async fn verifying_server() -> (MockSqs, Builder) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use sqs_client::limits::MAX_MESSAGE_BYTES;
 use sqs_client::time::{SharedTimeSource, TimeSource};
+use sqs_client::wire::limits::MAX_MESSAGE_BYTES;
 
 use super::{
     Compat, MAX_PAYLOAD_BYTES, MissingObject, STORE_TIMEOUT_SECONDS, Settings, Threshold, check_prefix,

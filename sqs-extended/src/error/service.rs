@@ -1,6 +1,6 @@
 //! What the service said, for those who ask an error of this crate as they ask one of the plain client.
 
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::{Error, Source};
 

@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqs_client::client::Execute;
 use sqs_client::operation::MaybeRepeated as _;
 use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::Selection;
 use super::stored::{Keep, Parts, Stored, is_refused};

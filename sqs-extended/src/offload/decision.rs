@@ -1,6 +1,6 @@
 //! Which messages go through the store: pure.
 
-use sqs_client::limits::MAX_BATCH_ENTRIES;
+use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 
 /// How large a message is, by the rule of the service: body, and name, type and value of each attribute. In bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

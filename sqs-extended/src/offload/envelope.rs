@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use sqs_client::checksum::message_size;
-use sqs_client::limits::MAX_MESSAGE_ATTRIBUTES;
 use sqs_client::types::MessageAttributeValue;
+use sqs_client::wire::checksum::message_size;
+use sqs_client::wire::limits::MAX_MESSAGE_ATTRIBUTES;
 
 use super::Sizes;
 use crate::config::{Compat, MAX_PAYLOAD_BYTES, RESERVED_ATTRIBUTES};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use sqs_client::ErrorKind as ClientErrorKind;
-use sqs_client::checksum::{Md5Hex, content_deduplication_id, md5_of_attributes};
 use sqs_client::client::Execute;
 use sqs_client::types::MessageAttributeValue;
+use sqs_client::wire::checksum::{Md5Hex, content_deduplication_id, md5_of_attributes};
 
 use crate::cleanup::Doomed;
 use crate::client::ExtendedClient;

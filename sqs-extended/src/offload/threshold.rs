@@ -1,9 +1,9 @@
 //! How large a message may be before it goes through the store.
 
 use sqs_client::client::Execute;
-use sqs_client::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 
 use super::{Selection, Sizes, select};
 use crate::client::ExtendedClient;

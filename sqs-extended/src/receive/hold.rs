@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute};
-use sqs_client::limits::MAX_BATCH_ENTRIES;
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput,
 };
 use sqs_client::operation::receive_message::ReceiveMessageInput;
 use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
+use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::client::ExtendedClient;

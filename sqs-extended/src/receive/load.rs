@@ -1,7 +1,7 @@
 //! Loads one payload into memory.
 
-use sqs_client::checksum::Md5Hex;
 use sqs_client::client::Execute;
+use sqs_client::wire::checksum::Md5Hex;
 use tokio::time::{Instant, timeout_at};
 
 use super::PayloadRef;

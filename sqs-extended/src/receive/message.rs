@@ -1,7 +1,7 @@
 //! A received message, with its payload or with what is known of it.
 
-use sqs_client::checksum::{Md5Hex, md5_of_attributes};
 use sqs_client::types::Message;
+use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
 
 use super::PayloadRef;
 use super::opener::Opener;

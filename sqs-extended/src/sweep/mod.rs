@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use sqs_client::limits::RETENTION_SECONDS;
+use sqs_client::wire::limits::RETENTION_SECONDS;
 
 use crate::client::ExtendedClient;
 use crate::error::Error;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 

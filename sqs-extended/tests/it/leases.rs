@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
     ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreCall, StoreError,
     StoreFault, Upload,

@@ -1,7 +1,7 @@
 //! What is loaded, and what is wrong with payloads that are not (I18).
 
 use bytes::Bytes;
-use sqs_client::checksum::md5_of_body;
+use sqs_client::wire::checksum::md5_of_body;
 use sqs_extended::{
     ErrorKind, PayloadStore as _, Pointer, PointerClass, StoreCall, StoreErrorKind, StoreFault, Upload,
     UploadBody,

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{Message, MessageAttributeValue};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
     Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, MissingObject, Pointer, PointerClass,
     StoreCall, StoreErrorKind, StoreFault,

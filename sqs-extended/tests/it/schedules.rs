@@ -12,8 +12,8 @@ use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{ExtendedHandle, Payload, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 

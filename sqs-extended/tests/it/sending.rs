@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::operation::{Action, MaybeRepeated as _};
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
+use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreErrorKind, StoreFault};
 use sqs_mock_server::faults::Fault;
 

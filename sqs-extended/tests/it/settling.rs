@@ -1,8 +1,8 @@
 //! Deletes and changes of visibility.
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::ExtendedHandle;
 use sqs_mock_server::faults::Fault;
 

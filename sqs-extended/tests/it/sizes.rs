@@ -74,7 +74,7 @@ async fn the_threshold_can_be_what_the_queue_takes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_queue_that_may_not_be_asked_has_the_default_threshold() {
-    use sqs_client::service_error::ErrorCode;
+    use sqs_client::wire::service_error::ErrorCode;
     let rig = Rig::with("q", |builder| builder.threshold(Threshold::Queue)).await;
     let denied = sqs_mock_server::faults::Fault::error(ErrorCode::AccessDenied);
     rig.server.faults().inject(denied.on(Action::GetQueueAttributes));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
     ErrorKind, ExtendedClient, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, SWEEP_MARGIN,
     StoreCall, StoreError, StoreErrorKind, StoreFault, Unfinished, UnfinishedPage, Upload,

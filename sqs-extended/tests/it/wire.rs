@@ -43,7 +43,7 @@ async fn objects_are_the_bytes_of_the_body_and_nothing_else() {
     let objects = rig.store.objects();
     assert_eq!(rig.store.bytes(&objects[0]).unwrap(), body.as_bytes());
     assert_eq!(rig.store.content_type(&objects[0]).as_deref(), Some("text/plain; charset=utf-8"));
-    let sha256 = sqs_client::checksum::content_deduplication_id(&body);
+    let sha256 = sqs_client::wire::checksum::content_deduplication_id(&body);
     assert_eq!(rig.store.metadata(&objects[0]).unwrap()["sha256"], sha256);
 }
 

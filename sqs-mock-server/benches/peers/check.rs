@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::Value;
-use sqs_client::checksum::md5_of_body;
+use sqs_client::wire::checksum::md5_of_body;
 
 use crate::Failed;
 use crate::wire::{Connection, request};

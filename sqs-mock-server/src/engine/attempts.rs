@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use sqs_client::limits;
+use sqs_client::wire::limits;
 
 use super::handle::Handle;
 use super::memory::Share;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use sqs_client::limits;
+use sqs_client::wire::limits;
 
 use super::attributes::DeduplicationScope;
 use super::marks::{Mark, Marks};

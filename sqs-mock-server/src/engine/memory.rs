@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// The memory of one server. Clones count together.
 #[derive(Clone, Debug)]

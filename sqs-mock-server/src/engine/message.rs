@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use sqs_client::checksum::{self, Md5Hex};
 use sqs_client::types::MessageAttributeValue;
+use sqs_client::wire::checksum::{self, Md5Hex};
 
 use super::QueueArn;
 use super::slab::Slot;

@@ -46,7 +46,7 @@ mod store;
 mod timers;
 mod window;
 
-use sqs_client::limits;
+use sqs_client::wire::limits;
 
 pub use arn::QueueArn;
 pub(crate) use arn::is_fifo_name;

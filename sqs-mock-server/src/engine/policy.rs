@@ -5,8 +5,8 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use sqs_client::limits;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::QueueArn;
 use super::policy_quotas::{self, check_number};

@@ -3,8 +3,8 @@
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 
 use serde_json::{Map, Value};
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// Counts what has a quota: bytes, statements, principals and conditions of the policy, actions of each statement.
 ///

@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use sqs_client::limits;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::QueueArn;
 use super::refusal::invalid_parameter;

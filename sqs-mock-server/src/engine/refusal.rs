@@ -1,6 +1,6 @@
 //! Texts that several refusals share.
 
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// "Value V for parameter P is invalid. Reason: R"
 pub(super) fn invalid_parameter(

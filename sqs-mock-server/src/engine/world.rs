@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::Settings;
 use super::blocked::Blocked;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::service_error::{ErrorCode, Fault as Blame, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 
 /// What happens to a request or an entry that a fault strikes.
 #[derive(Clone, Debug, Eq, PartialEq)]

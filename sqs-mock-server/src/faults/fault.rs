@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::effect::{Effect, End, Ending, Failure};
 use super::filter::{Condition, Filter};
@@ -20,7 +20,7 @@ use super::{Entry, Request};
 /// # let client = server.client();
 /// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
 /// use sqs_client::operation::Action;
-/// use sqs_client::service_error::ErrorCode;
+/// use sqs_client::wire::service_error::ErrorCode;
 /// use sqs_mock_server::faults::Fault;
 ///
 /// let fault = Fault::error(ErrorCode::AccessDenied)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::effect::{Effect, End, Failure};
 use super::registry::Rule;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::effect::{Effect, End, Ending, Failure};
 use super::registry::Rule;

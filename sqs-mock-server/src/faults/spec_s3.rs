@@ -3,7 +3,7 @@
 use s3s::S3ErrorCode;
 use serde::{Deserialize, Serialize};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::Fault;
 use super::spec::{EffectName, Spec};

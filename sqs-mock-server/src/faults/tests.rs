@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
 use crate::seed::Seed;

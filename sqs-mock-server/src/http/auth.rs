@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::SystemTime;
 
 use http::request::Parts;
-use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::sign::{Claim, KeyLookup, Verifiable, VerifyError, verify};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::sign::{Claim, KeyLookup, Verifiable, VerifyError, verify};
 
 /// Pairs of access key and secret.
 #[derive(Clone, Default, Eq, PartialEq)]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use http::request::Parts;
 use sqs_client::operation::{Action, Input};
-use sqs_client::protocol::{DecodeError, Detected, Form, Protocol};
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::protocol::{DecodeError, Detected, Form, Protocol};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// A request whose action is known.
 pub(super) enum Call<'a> {

@@ -2,8 +2,8 @@
 
 use http::header::{AUTHORIZATION, HOST};
 use http::request::Parts;
-use sqs_client::sign::Claim;
-use sqs_client::validate::permission::is_account;
+use sqs_client::wire::sign::Claim;
+use sqs_client::wire::validate::permission::is_account;
 
 /// Longest region name that is taken from a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;

@@ -1,7 +1,7 @@
 //! What operations have to know of a request: who calls, and by which address.
 
 use http::request::Parts;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::caller::{self, Caller};
 use super::endpoint::Endpoint;

@@ -1,8 +1,8 @@
 //! From an action to its operation.
 
 use sqs_client::operation::Action;
-use sqs_client::protocol::EncodedResponse;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::protocol::EncodedResponse;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::call::Call;
 use super::respond::Style;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response};
-use sqs_client::protocol::{Detected, Protocol};
-use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::sign::Claim;
+use sqs_client::wire::protocol::{Detected, Protocol};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::sign::Claim;
 
 use super::admin;
 use super::auth::{self, Keys};

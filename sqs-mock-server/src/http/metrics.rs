@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use crate::stopwatch::Stopwatch;
 use histogram::Histogram;

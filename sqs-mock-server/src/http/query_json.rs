@@ -7,8 +7,8 @@
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 use sqs_client::operation::Operation;
-use sqs_client::protocol::EncodedResponse;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::protocol::EncodedResponse;
+use sqs_client::wire::service_error::ServiceError;
 
 const MEDIA_TYPE: &str = "application/json";
 
@@ -107,8 +107,8 @@ mod tests {
     use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesOutput};
     use sqs_client::operation::list_queues::{ListQueues, ListQueuesOutput};
     use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
-    use sqs_client::service_error::ErrorCode;
     use sqs_client::types::{Message, MessageAttributeValue, QueueAttributeName};
+    use sqs_client::wire::service_error::ErrorCode;
 
     use super::*;
 

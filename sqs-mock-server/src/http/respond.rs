@@ -5,8 +5,8 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
 use sqs_client::operation::Operation;
-use sqs_client::protocol::{Detected, EncodedResponse, Protocol};
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::protocol::{Detected, EncodedResponse, Protocol};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::query_json;
 

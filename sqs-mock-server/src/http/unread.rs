@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
-use sqs_client::protocol::Detected;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::protocol::Detected;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::Limits;
 use super::body::BodyError;

@@ -3,8 +3,8 @@
 use http::StatusCode;
 use http::request::Parts;
 use sqs_client::operation::Action;
-use sqs_client::protocol::Protocol;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::metrics::{Metrics, Record};
 use crate::clock::Clock;

@@ -1,7 +1,7 @@
 //! The input of a request in one line, for tables.
 
 use serde_json::{Map, Value};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::RecordedRequest;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 /// Parameters that sign a request, in the versions 4 and 2 of signing.
 const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use sqs_client::operation::Action;
-use sqs_client::protocol::Protocol;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::Instant;
 
 use super::Journal;

@@ -84,7 +84,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use http::StatusCode;
-    use sqs_client::protocol::Protocol;
+    use sqs_client::wire::protocol::Protocol;
 
     use super::ring::MAX_BYTES;
     use super::*;

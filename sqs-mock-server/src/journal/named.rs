@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use sqs_client::protocol::Form;
+use sqs_client::wire::protocol::Form;
 
 /// The members that do.
 #[derive(Deserialize)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use sqs_client::operation::{Action, Input, Operation};
-use sqs_client::protocol::{Form, Protocol};
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::protocol::{Form, Protocol};
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::named::Named;
 use crate::clock::Timestamp;

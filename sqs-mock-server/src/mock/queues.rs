@@ -9,8 +9,8 @@ use std::task::{self, Poll, Waker};
 use serde_json::json;
 use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput};
 use sqs_client::operation::set_queue_attributes::{SetQueueAttributes, SetQueueAttributesInput};
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ServiceError;
 
 use crate::config::{Config, QueueDefinition};
 use crate::engine::QueueArn;
@@ -123,7 +123,9 @@ fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Que
 fn at_once<T>(operation: impl Future<Output = Result<T, ServiceError>>) -> Result<T, ServiceError> {
     match pin!(operation).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Err(sqs_client::validate::error::invalid_parameter("it cannot be done at once")),
+        Poll::Pending => {
+            Err(sqs_client::wire::validate::error::invalid_parameter("it cannot be done at once"))
+        }
     }
 }
 

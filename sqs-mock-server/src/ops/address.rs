@@ -1,6 +1,6 @@
 //! Queue URLs, read and written.
 
-use sqs_client::validate::permission::is_account;
+use sqs_client::wire::validate::permission::is_account;
 
 use super::Context;
 

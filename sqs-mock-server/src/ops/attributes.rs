@@ -6,9 +6,9 @@ use sqs_client::operation::get_queue_attributes::{
 use sqs_client::operation::set_queue_attributes::{
     SetQueueAttributes, SetQueueAttributesInput, SetQueueAttributesOutput,
 };
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::QueueAttributeName;
-use sqs_client::validate::Validate;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::Validate;
 
 use super::service::Shared;
 use super::{Context, Serve, Service};

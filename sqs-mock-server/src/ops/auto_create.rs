@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqs_client::types::QueueAttributeName;
-use sqs_client::validate;
+use sqs_client::wire::validate;
 
 use super::queue::create;
 use super::shared::SharedQueue;

@@ -11,12 +11,12 @@ use sqs_client::operation::delete_message_batch::{
 use sqs_client::operation::send_message_batch::{
     SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
 };
-use sqs_client::service_error::{Fault, ServiceError};
 use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
     SendMessageBatchResultEntry,
 };
-use sqs_client::validate::{BatchEntry, Draft, Validate, batch};
+use sqs_client::wire::service_error::{Fault, ServiceError};
+use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Outgoing, with_receipt};
 use super::{Context, Serve, Service, built, seconds};

@@ -1,12 +1,12 @@
 //! The two paginated lists.
 
-use sqs_client::limits::LIST_RESULTS;
 use sqs_client::operation::list_dead_letter_source_queues::{
     ListDeadLetterSourceQueues, ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput,
 };
 use sqs_client::operation::list_queues::{ListQueues, ListQueuesInput, ListQueuesOutput};
-use sqs_client::service_error::ServiceError;
-use sqs_client::validate::{Validate, error};
+use sqs_client::wire::limits::LIST_RESULTS;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::{Validate, error};
 
 use super::{Context, Serve, Service, built};
 use crate::engine::Page;

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use sqs_client::checksum::{Md5Hex, md5_of_attributes};
 use sqs_client::operation::change_message_visibility::{
     ChangeMessageVisibility, ChangeMessageVisibilityInput, ChangeMessageVisibilityOutput,
 };
 use sqs_client::operation::delete_message::{DeleteMessage, DeleteMessageInput, DeleteMessageOutput};
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput, SendMessageOutput};
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::{
     MessageSystemAttributeNameForSends as SystemName, MessageSystemAttributeValue,
     SendMessageBatchRequestEntry,
 };
-use sqs_client::validate::{Draft, Validate};
+use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::{Draft, Validate};
 
 use super::{Context, Serve, Service, seconds};
 use crate::clock::Timestamp;

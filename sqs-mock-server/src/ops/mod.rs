@@ -49,8 +49,8 @@ use std::future::Future;
 use std::time::Duration;
 
 use sqs_client::operation::Operation;
-use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::validate::error;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error;
 
 use crate::faults::{FailedEntry, Request, Target, name_of};
 

@@ -14,9 +14,9 @@ use sqs_client::operation::list_message_move_tasks::{
 use sqs_client::operation::start_message_move_task::{
     StartMessageMoveTask, StartMessageMoveTaskInput, StartMessageMoveTaskOutput,
 };
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::ListMessageMoveTasksResultEntry;
-use sqs_client::validate::{Validate, error};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::{Validate, error};
 
 use super::mover::Mover;
 use super::service::Shared;

@@ -1,8 +1,8 @@
 //! Messages as a receive would give them, without receiving them.
 
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::{Message, MessageSystemAttributeName};
+use sqs_client::wire::service_error::ServiceError;
 
 use super::receive::message;
 use super::selection::Selection;

@@ -4,8 +4,8 @@ use sqs_client::operation::add_permission::{AddPermission, AddPermissionInput, A
 use sqs_client::operation::remove_permission::{
     RemovePermission, RemovePermissionInput, RemovePermissionOutput,
 };
-use sqs_client::service_error::ServiceError;
-use sqs_client::validate::Validate;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::Validate;
 
 use super::{Context, Serve, Service};
 

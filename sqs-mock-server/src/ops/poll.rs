@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
 use super::service::Shared;

@@ -6,8 +6,8 @@ use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQ
 use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
 use sqs_client::operation::purge_queue::{PurgeQueue, PurgeQueueInput, PurgeQueueOutput};
-use sqs_client::service_error::{ErrorCode, ServiceError};
-use sqs_client::validate::Validate;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::Validate;
 
 use super::attributes::check_redrive;
 use super::service::Shared;

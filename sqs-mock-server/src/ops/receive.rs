@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use sqs_client::checksum::md5_of_attributes;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
-use sqs_client::validate::{self, Validate};
+use sqs_client::wire::checksum::md5_of_attributes;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::{self, Validate};
 
 use super::poll::Poll;
 use super::selection::Selection;

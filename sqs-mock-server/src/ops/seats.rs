@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// Seats for queues, over all accounts and regions.
 #[derive(Debug)]

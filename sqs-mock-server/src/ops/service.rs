@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::service_error::ServiceError;
 use tokio::sync::{Notify, watch};
 
 use super::Context;

@@ -10,8 +10,8 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use sqs_client::service_error::ServiceError;
-use sqs_client::validate::QueueRules;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::QueueRules;
 use tokio::sync::Notify;
 
 use super::Context;

@@ -3,8 +3,8 @@
 use sqs_client::operation::list_queue_tags::{ListQueueTags, ListQueueTagsInput, ListQueueTagsOutput};
 use sqs_client::operation::tag_queue::{TagQueue, TagQueueInput, TagQueueOutput};
 use sqs_client::operation::untag_queue::{UntagQueue, UntagQueueInput, UntagQueueOutput};
-use sqs_client::service_error::ServiceError;
-use sqs_client::validate::Validate;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::Validate;
 
 use super::{Context, Serve, Service};
 

@@ -5,9 +5,9 @@ use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::get_queue_url::GetQueueUrlInput;
 use sqs_client::operation::purge_queue::PurgeQueueInput;
 use sqs_client::operation::send_message::SendMessageInput;
-use sqs_client::protocol::{Protocol, ResponseError};
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::protocol::{Protocol, ResponseError};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 
 use crate::session::{BOTH, Session};

@@ -1,7 +1,7 @@
 //! `/_aws/sqs/messages`: answers of ReceiveMessage without receiving.
 
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
 use crate::wire::{Answer, FORM, JSON, Wire};

@@ -6,8 +6,8 @@ use serde_json::json;
 use sqs_client::operation::Action;
 use sqs_client::operation::create_queue::CreateQueueInput;
 use sqs_client::operation::send_message::SendMessageInput;
-use sqs_client::protocol::Protocol;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::inspect::Ending;
 use sqs_mock_server::{MockSqs, Requests};
 

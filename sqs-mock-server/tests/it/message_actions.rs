@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use sqs_client::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::operation::{
     cancel_message_move_task::CancelMessageMoveTaskInput,
     change_message_visibility::ChangeMessageVisibilityInput,
@@ -18,6 +17,7 @@ use sqs_client::types::{
     MessageSystemAttributeName, QueueAttributeName, SendMessageBatchRequestEntry,
     SendMessageBatchResultEntry,
 };
+use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 
 use crate::session::{BOTH, Session};
 

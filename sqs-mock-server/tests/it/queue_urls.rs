@@ -1,7 +1,7 @@
 //! Queue URLs in the styles that AWS has had, and hosts that name a region.
 
 use serde_json::Value;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::{MockSqs, QueueUrlStyle};
 
 use crate::session::Session;

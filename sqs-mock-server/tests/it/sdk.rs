@@ -14,7 +14,7 @@ use aws_sdk_sqs::types::{
     ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, MessageAttributeValue,
     MessageSystemAttributeName, QueueAttributeName, SendMessageBatchRequestEntry,
 };
-use sqs_client::checksum::{md5_of_attributes, md5_of_body};
+use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_mock_server::MockSqs;
 
 const BODY: &str = "{\"order\":\"№ 42\"}\r\n<end/>";

@@ -7,8 +7,8 @@ use sqs_client::operation::{
     create_queue::CreateQueueInput, get_queue_attributes::GetQueueAttributesInput,
     receive_message::ReceiveMessageInput, send_message::SendMessageInput,
 };
-use sqs_client::protocol::Protocol;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use crate::wire::Wire;

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_sqs::error::ProvideErrorMetadata as _;
 use sqs_client::config::Credentials;
-use sqs_client::protocol::Protocol;
-use sqs_client::sign::{Signable, Signer};
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::sign::{Signable, Signer};
 use sqs_client::{Client, Error};
 use sqs_mock_server::MockSqs;
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use sqs_client::operation::{Input, Operation};
-use sqs_client::protocol::{Protocol, ResponseError};
+use sqs_client::wire::protocol::{Protocol, ResponseError};
 use sqs_mock_server::MockSqs;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;

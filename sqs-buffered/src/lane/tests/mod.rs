@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
 use crate::batch::BatchLimits;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, ConsumerBuilder, Outcome, ReceiveErrorKind, Receiver};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
 use super::super::base_client::BaseClient;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 

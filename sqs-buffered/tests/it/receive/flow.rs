@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use sqs_buffered::{Consumer, Event, Outcome};
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 

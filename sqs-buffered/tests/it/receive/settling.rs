@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use sqs_buffered::{BackOff, Consumer, Event, GroupPace, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use super::Client;
 use crate::client::{OperationOf, OutputOf};
-use crate::model::InputBuilder;
 use crate::sdk::config::Builder;
 use crate::sdk::error::{SdkError, TypedOperation};
 use crate::types::FluentBuilder;
+use crate::wire::model::InputBuilder;
 
 /// What the operation of a builder fails with.
 type ErrorOf<B> = <OperationOf<B> as TypedOperation>::Error;

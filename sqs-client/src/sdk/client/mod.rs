@@ -10,8 +10,8 @@ use super::config::{Builder, Config};
 use super::error::{SdkError, TypedOperation, sdk_error};
 use crate::client::Call;
 use crate::error::BuildError;
-use crate::model::for_each_operation;
 use crate::types::FluentBuilder;
+use crate::wire::model::for_each_operation;
 
 /// A client with the methods, settings and errors of `aws_sdk_sqs::Client`.
 ///

@@ -118,7 +118,7 @@ impl Config {
 
     /// The name of the service in signatures.
     pub fn signing_name(&self) -> &'static str {
-        crate::sign::SERVICE
+        crate::wire::sign::SERVICE
     }
 
     pub(super) fn from_settings(settings: Settings) -> Self {

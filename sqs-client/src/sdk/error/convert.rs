@@ -14,8 +14,8 @@ use aws_types::request_id::apply_request_id;
 use super::{SdkError, TypedError};
 use crate::config::timeout::TimeoutConfig;
 use crate::error::{Cause, Error};
-use crate::service_error::ServiceError;
 use crate::transport::TransportErrorKind;
+use crate::wire::service_error::ServiceError;
 
 /// The variant that aws-sdk-sqs has for this failure. `timeouts` are those of the call.
 pub(in crate::sdk) fn sdk_error<E: TypedError>(

@@ -138,7 +138,7 @@ fn show(f: &mut fmt::Formatter<'_>, name: &str, message: Option<&str>) -> fmt::R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service_error::ErrorCode;
+    use crate::wire::service_error::ErrorCode;
 
     #[test]
     fn every_modelled_code_has_a_struct() {

@@ -7,8 +7,8 @@ use aws_smithy_runtime_api::client::result::CreateUnhandledError;
 use aws_smithy_types::error::metadata::ErrorMetadata;
 
 use super::TypedError;
-use crate::model::Operation;
-use crate::service_error::ErrorCode;
+use crate::wire::model::Operation;
+use crate::wire::service_error::ErrorCode;
 
 /// An operation whose errors have types.
 pub trait TypedOperation: Operation {

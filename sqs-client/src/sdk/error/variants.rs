@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_types::error::metadata::{ErrorMetadata, ProvideErrorMetadata};
 
-use crate::service_error::ErrorCode;
+use crate::wire::service_error::ErrorCode;
 
 /// An error without a type of its own. Ask the error that holds it for `code()` and `message()`.
 #[derive(Debug)]

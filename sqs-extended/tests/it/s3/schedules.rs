@@ -9,7 +9,7 @@ use futures_util::stream;
 use proptest::prelude::*;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{ExtendedClient, Payload, S3Store};
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use sqs_client::limits;
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::QueueAttributeName as Name;
-use sqs_client::validate;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate;
 use toml::de::DeValue;
 
 use super::section::Section;

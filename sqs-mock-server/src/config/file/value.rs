@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sqs_client::validate::permission::is_account;
+use sqs_client::wire::validate::permission::is_account;
 use toml::de::DeValue;
 
 use super::{Auth, LogFormat, Secret};

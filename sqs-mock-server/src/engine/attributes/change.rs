@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{Attributes, DeduplicationScope, Encryption, FifoAttributes, Requested, ThroughputLimit};
 use crate::engine::is_fifo_name;

@@ -1,8 +1,8 @@
 //! Encryption at rest. Nothing is encrypted here; the attributes behave as those of the service.
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Requested;
 use super::change::{flag, number};

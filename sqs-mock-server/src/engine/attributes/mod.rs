@@ -9,8 +9,8 @@ mod render;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sqs_client::limits;
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits;
 
 pub(crate) use encryption::Encryption;
 pub(crate) use render::Facts;

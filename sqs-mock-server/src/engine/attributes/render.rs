@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqs_client::service_error::ServiceError;
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::{Attributes, DeduplicationScope, FifoAttributes, Requested, ThroughputLimit};
 use crate::clock::Timestamp;

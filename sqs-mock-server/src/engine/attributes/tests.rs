@@ -1,5 +1,5 @@
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::*;
 use crate::clock::Timestamp;

@@ -11,8 +11,8 @@ mod task;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Queue;
 use crate::clock::Timestamp;

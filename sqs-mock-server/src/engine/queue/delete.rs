@@ -1,6 +1,6 @@
 //! Deleting messages.
 
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::Queue;
 use crate::clock::Timestamp;

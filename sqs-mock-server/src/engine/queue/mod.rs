@@ -27,8 +27,8 @@ mod why_empty;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::limits;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 pub(crate) use administer::Dropped;
 use again::Again;

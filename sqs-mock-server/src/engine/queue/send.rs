@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::checksum;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::checksum;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{Queue, SequenceNumber};
 use crate::clock::Timestamp;

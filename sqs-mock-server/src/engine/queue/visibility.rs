@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::service_error::ServiceError;
+use sqs_client::wire::service_error::ServiceError;
 
 use super::{Queue, longest_visibility};
 use crate::clock::Timestamp;

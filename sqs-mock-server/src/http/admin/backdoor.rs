@@ -12,7 +12,7 @@
 
 use serde::Deserialize;
 use sqs_client::operation::receive_message::ReceiveMessage;
-use sqs_client::protocol::{Detected, Form, Protocol};
+use sqs_client::wire::protocol::{Detected, Form, Protocol};
 
 use super::answer::{Answered, Refusal};
 use super::ask::{Ask, truth};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 use sqs_client::operation::Action;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
@@ -61,7 +61,7 @@ fn show(request: &RecordedRequest) -> Request<'_> {
         account: request.account(),
         region: request.region(),
         status: request.status(),
-        error: request.error_code().map(sqs_client::service_error::ErrorCode::shape),
+        error: request.error_code().map(sqs_client::wire::service_error::ErrorCode::shape),
         elapsed_us: request.elapsed().as_micros(),
         content: String::from_utf8_lossy(request.content()).into_owned(),
     }

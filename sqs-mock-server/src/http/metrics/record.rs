@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use sqs_client::operation::Action;
-use sqs_client::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use tracing::Level;
 
 use super::{ABORTED, Metrics, OK, code_index, code_label};

@@ -23,8 +23,8 @@ use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessage
 use sqs_client::operation::send_message::builders::SendMessageInputBuilder;
 use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
 use sqs_client::operation::{Input, InputBuilder, Operation};
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::Message;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use tokio::task::JoinHandle;
 
 use super::{Context, Serve, Service};

@@ -3,7 +3,7 @@
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
-use sqs_client::sign::KeyLookup as _;
+use sqs_client::wire::sign::KeyLookup as _;
 
 use super::slot::{Asked, Slot};
 use crate::faults::{Faults, S3Target, S3Unapplied};

@@ -1,7 +1,7 @@
 //! Section 2: what each action takes and gives.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::keys;
 use super::code::{MISSING, NO_QUEUE, PARAMETER};

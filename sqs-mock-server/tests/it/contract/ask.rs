@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
 use super::answers::{Refusal, output_of_json, output_of_xml, text};

@@ -14,7 +14,7 @@ fn entry(id: &str) -> Value {
     json!({ "Id": id, "MessageBody": "x", "ReceiptHandle": "h", "VisibilityTimeout": 1 })
 }
 
-async fn start(protocol: sqs_client::protocol::Protocol) -> (Session, String) {
+async fn start(protocol: sqs_client::wire::protocol::Protocol) -> (Session, String) {
     let mut s = Session::start(protocol).await;
     let url = s.queue("q", json!({})).await;
     (s, url)

@@ -1,7 +1,7 @@
 //! Section 4.3: GET on queue URLs, and Query requests that accept JSON.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{output_of_xml, text};
 use super::code::ACTION;

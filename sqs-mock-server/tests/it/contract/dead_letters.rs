@@ -1,7 +1,7 @@
 //! Section 7.4: dead letters.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::text;
 use crate::session::{BOTH, Session};

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::Request;
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
 use sqs_client::transport::Transport as _;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::{InProcess, MockSqs};
 
 use super::code::OVER_LIMIT;

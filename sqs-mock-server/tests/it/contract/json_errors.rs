@@ -1,7 +1,7 @@
 //! Section 3.3: errors of AWS JSON. Both tables of codes are in `code.rs`; every other file checks with them.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
 use super::answers::{output_of_json, output_of_xml};

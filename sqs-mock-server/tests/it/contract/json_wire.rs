@@ -1,7 +1,7 @@
 //! Sections 3.1 and 3.2: AWS JSON as bytes.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{output_of_json, text};
 use crate::session::Session;

@@ -1,7 +1,7 @@
 //! Section 2: the two lists that have pages.
 
 use serde_json::json;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{keys, text};
 use super::code::PARAMETER;

@@ -13,7 +13,7 @@ pub(super) fn text_attribute(name: &str, value: &str) -> Value {
     json!({ name: { "DataType": "String", "StringValue": value } })
 }
 
-pub(super) async fn start(protocol: sqs_client::protocol::Protocol) -> Session {
+pub(super) async fn start(protocol: sqs_client::wire::protocol::Protocol) -> Session {
     let mut s = Session::start(protocol).await;
     s.queue("q", json!({})).await;
     s

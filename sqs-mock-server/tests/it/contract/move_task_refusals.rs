@@ -1,7 +1,7 @@
 //! Section 7.5: move tasks that cannot be started, listed or cancelled.
 
 use serde_json::json;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::output_of_json;
 use super::code::{NO_RESOURCE, OVER_LIMIT, PARAMETER};

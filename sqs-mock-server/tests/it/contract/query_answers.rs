@@ -1,7 +1,7 @@
 //! Section 4.2: answers of the Query protocol as bytes. `ask.rs` holds every other answer against the same rules.
 
 use serde_json::json;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{output_of_xml, text};
 use super::form::escaped;

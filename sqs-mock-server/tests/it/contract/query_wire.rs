@@ -1,7 +1,7 @@
 //! Section 4.1: requests of the Query protocol as bytes.
 
 use serde_json::json;
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{output_of_xml, text};
 use super::code::{MALFORMED, NO_QUEUE};

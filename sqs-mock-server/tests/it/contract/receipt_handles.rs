@@ -1,7 +1,7 @@
 //! Section 5.6: what a receipt handle is good for.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::code::{BAD_HANDLE, PARAMETER};
 use crate::session::{BOTH, Session};

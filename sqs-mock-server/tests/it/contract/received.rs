@@ -1,7 +1,7 @@
 //! Section 2.1: what a received message shows.
 
 use serde_json::{Value, json};
-use sqs_client::protocol::Protocol;
+use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{keys, output_of_xml, text};
 use super::form::escaped;

@@ -22,7 +22,7 @@ async fn refused(s: &mut Session, queue: &str, attribute: &str, value: &str, cod
     refusal.message
 }
 
-async fn start(protocol: sqs_client::protocol::Protocol) -> Session {
+async fn start(protocol: sqs_client::wire::protocol::Protocol) -> Session {
     let mut s = Session::start(protocol).await;
     for name in ["q", "dead"] {
         s.queue(name, json!({})).await;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sqs_client::service_error::ErrorCode;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message};
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::Plan;
 use super::line::Line;

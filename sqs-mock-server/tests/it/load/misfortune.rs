@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_client::service_error::ErrorCode;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::{Fault, Faults, InjectedFault};
 
 /// The faults of a run.

@@ -24,8 +24,8 @@ mod window;
 
 use std::time::Duration;
 
-use sqs_client::service_error::{ErrorCode, ServiceError};
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
 use crate::clock::Timestamp;

@@ -1,0 +1,254 @@
+//! The two protocols of SQS, AWS JSON and Query, for clients and servers.
+//!
+//! To use a [`Client`](crate::Client), you need only [`Protocol`], for [`Builder::protocol`](crate::config::Builder::protocol).
+//! The rest is for servers, proxies and test doubles. [`Detected`] is the protocol of a received request.
+//!
+//! ```text
+//! client  Input  -> encode_request  -> bytes -> decode_request  -> Input   server
+//! client  Output <- decode_response <- bytes <- encode_response <- Output  server
+//! ```
+//!
+//! Each shape is declared once, in [`types`](crate::types), with serde impls for AWS JSON. The forms and XML of the Query
+//! protocol use the same impls: `walk` is a generic serializer, `read` a generic deserializer, and `names` maps the member
+//! names that differ.
+//!
+//! ```
+//! use sqs_client::operation::get_queue_url::GetQueueUrlInput;
+//! use sqs_client::wire::protocol::Protocol;
+//!
+//! let input = GetQueueUrlInput::builder().queue_name("orders").build()?;
+//! let request = Protocol::Query.encode_request(&input)?;
+//! assert_eq!(&request.body[..], b"Action=GetQueueUrl&Version=2012-11-05&QueueName=orders");
+//! assert_eq!(Protocol::Query.decode_request::<GetQueueUrlInput>(&request.body)?, input);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod detect;
+mod error;
+mod json;
+mod json_write;
+mod names;
+mod objects;
+mod query;
+mod read;
+mod tree;
+mod unsupported;
+mod walk;
+mod xml;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use crate::types::HasMetadata;
+use crate::wire::model::{Input, Operation};
+use crate::wire::service_error::ServiceError;
+
+pub use detect::Detected;
+#[cfg(feature = "aws-sdk-sqs")]
+pub(crate) use error::sanitized;
+pub use error::{DecodeError, EncodeError, ResponseError};
+pub use query::Form;
+
+const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+const X_AMZN_QUERY_MODE: HeaderName = HeaderName::from_static("x-amzn-query-mode");
+const X_AMZN_QUERY_ERROR: HeaderName = HeaderName::from_static("x-amzn-query-error");
+const X_AMZN_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
+const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
+
+/// The encoding of requests and responses.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Protocol {
+    /// AWS JSON 1.0. All current AWS SDKs use it.
+    #[default]
+    AwsJson,
+    /// The older Query protocol: form requests and XML responses. Some compatible services support only this one.
+    Query,
+}
+
+/// An encoded request without host, date and signature.
+#[derive(Clone, Debug)]
+pub struct EncodedRequest {
+    /// Content type and, for AWS JSON, the action.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// An encoded response.
+#[derive(Clone, Debug)]
+pub struct EncodedResponse {
+    /// HTTP status.
+    pub status: u16,
+    /// Content type and request id. Errors in AWS JSON also have the query code.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Protocol {
+    /// Encodes a request.
+    ///
+    /// # Errors
+    /// None for the types of this crate.
+    pub fn encode_request<I: Input>(self, input: &I) -> Result<EncodedRequest, EncodeError> {
+        let mut headers = HeaderMap::with_capacity(8);
+        let body = match self {
+            Self::AwsJson => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(json::CONTENT_TYPE));
+                headers.insert(
+                    X_AMZ_TARGET,
+                    HeaderValue::from_static(json::target(<I::Operation as Operation>::ACTION)),
+                );
+                headers.insert(X_AMZN_QUERY_MODE, HeaderValue::from_static("true"));
+                json::encode(input)?
+            }
+            Self::Query => {
+                headers.insert(CONTENT_TYPE, FORM);
+                query::encode(input)?
+            }
+        };
+        Ok(EncodedRequest { headers, body: body.into() })
+    }
+
+    /// Decodes the body of a request. If a form is in the URL, use [`Form`].
+    ///
+    /// # Errors
+    /// The body cannot be parsed, or a member has the wrong type.
+    pub fn decode_request<I: Input>(self, body: &[u8]) -> Result<I, DecodeError> {
+        match self {
+            Self::AwsJson => json::read(body),
+            Self::Query => Form::parse(body)?.read(),
+        }
+    }
+
+    /// Encodes a successful response.
+    ///
+    /// # Errors
+    /// None for the types of this crate.
+    pub fn encode_response<O: Operation>(
+        self,
+        output: &O::Output,
+        request_id: &str,
+    ) -> Result<EncodedResponse, EncodeError> {
+        let body = match self {
+            Self::AwsJson => json::encode_output::<O>(output)?,
+            Self::Query => xml::encode::<O>(output, request_id)?,
+        };
+        Ok(EncodedResponse { status: 200, headers: self.response_headers(request_id), body: body.into() })
+    }
+
+    /// Encodes an error response.
+    pub fn encode_error(self, error: &ServiceError, request_id: &str) -> EncodedResponse {
+        let mut headers = self.response_headers(request_id);
+        let body = match self {
+            Self::AwsJson => {
+                headers.insert(X_AMZN_QUERY_ERROR, ascii(json::query_error(&error.code)));
+                json::encode_error(error)
+            }
+            Self::Query => xml::encode_error(error, request_id),
+        };
+        EncodedResponse { status: error.code.status(), headers, body: body.into() }
+    }
+
+    fn response_headers(self, request_id: &str) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(8);
+        let content_type = match self {
+            Self::AwsJson => json::CONTENT_TYPE,
+            Self::Query => "text/xml",
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(X_AMZN_REQUEST_ID, ascii(request_id.to_owned()));
+        headers
+    }
+
+    /// Decodes the response to a request of this protocol.
+    ///
+    /// # Errors
+    /// [`ResponseError::Service`] for an error response. [`ResponseError::Unreadable`] for anything else, such as the error
+    /// page of a proxy or a truncated body.
+    pub fn decode_response<O: Operation>(
+        self,
+        status: u16,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<O::Output, ResponseError> {
+        if let Some(truncation) = truncation(headers, body) {
+            return Err(ResponseError::unreadable(DecodeError::new(truncation), request_id(headers)));
+        }
+        match self {
+            Self::AwsJson => decode_json::<O>(status, headers, body),
+            Self::Query => decode_xml::<O>(status, headers, body),
+        }
+    }
+}
+
+fn decode_json<O: Operation>(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<O::Output, ResponseError> {
+    let request_id = request_id(headers);
+    if !is_success(status) {
+        let code = text_of(headers, &X_AMZN_QUERY_ERROR).or_else(|| text_of(headers, &X_AMZN_ERROR_TYPE));
+        let error = json::read_error(code, body);
+        return Err(ResponseError::from_service(error, request_id, headers, body));
+    }
+    with_request_id(json::read_output::<O>(body), request_id)
+}
+
+fn decode_xml<O: Operation>(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<O::Output, ResponseError> {
+    let header_id = request_id(headers);
+    let document = xml::Document::parse(body).map_err(|error| {
+        if is_success(status) {
+            ResponseError::unreadable(error, header_id.clone())
+        } else {
+            ResponseError::from_service(None, header_id.clone(), headers, body)
+        }
+    })?;
+    let request_id = header_id.or_else(|| document.request_id().map(str::to_owned));
+    if !is_success(status) {
+        return Err(ResponseError::from_service(document.error(), request_id, headers, body));
+    }
+    with_request_id(document.read::<O>(), request_id)
+}
+
+fn with_request_id<T: HasMetadata>(
+    output: Result<T, DecodeError>,
+    request_id: Option<String>,
+) -> Result<T, ResponseError> {
+    match output {
+        Ok(mut output) => {
+            output.metadata_mut().request_id = request_id;
+            Ok(output)
+        }
+        Err(error) => Err(ResponseError::unreadable(error, request_id)),
+    }
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// Detects truncated bodies, for transports that do not.
+fn truncation(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    let expected: usize = text_of(headers, &CONTENT_LENGTH)?.parse().ok()?;
+    (body.len() < expected).then(|| format!("the response ends after {} of {expected} bytes", body.len()))
+}
+
+fn request_id(headers: &HeaderMap) -> Option<String> {
+    text_of(headers, &X_AMZN_REQUEST_ID).map(str::to_owned)
+}
+
+fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// A header value. Text that is not allowed in a header becomes `?`.
+fn ascii(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("?"))
+}

@@ -1,0 +1,261 @@
+//! Signature Version 4 for SQS requests, as a pure function that takes the time as a parameter.
+//!
+//! A [`Client`](crate::Client) signs its requests itself. Use [`Signer`] to send requests by other means, and [`verify`] to
+//! check signatures in a server.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use std::time::{Duration, UNIX_EPOCH};
+//!
+//! use http::HeaderMap;
+//! use sqs_client::config::Credentials;
+//! use sqs_client::wire::sign::{Signable, Signer, Verifiable, verify};
+//!
+//! let now = UNIX_EPOCH + Duration::from_secs(1_795_000_000);
+//! let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "example");
+//! let mut headers = HeaderMap::new();
+//! headers.insert("host", "localhost:9324".parse()?);
+//! headers.insert("content-type", "application/x-amz-json-1.0".parse()?);
+//! let request = Signable { host: "localhost:9324", path: "/", body: b"{}" };
+//! Signer::default().sign(request, &mut headers, &credentials, "eu-west-1", now)?;
+//!
+//! let received = Verifiable { method: "POST", path: "/", query: "", headers: &headers, body: b"{}" };
+//! let keys = HashMap::from([("AKIDEXAMPLE".to_owned(), "secret".to_owned())]);
+//! assert_eq!(verify(received, &keys, now)?.region, "eu-west-1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The aws-sigv4 crate derives the key and computes the signature. This module builds the canonical request itself, which
+//! is cheaper: a request to SQS has a fixed set of headers and no query. It caches the derived key, which changes once a day.
+//!
+//! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>
+
+mod verify;
+
+use std::borrow::Cow;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use time::OffsetDateTime;
+
+use crate::wire::hex::Sha256Hex;
+
+pub use verify::{Claim, KeyLookup, Verifiable, VerifyError, verify};
+
+/// Service name in the credential scope.
+pub const SERVICE: &str = "sqs";
+const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+const X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
+const X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
+const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+/// Escapes all characters of a canonical path except the separator and the unreserved ones of RFC 3986.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// Signs requests and caches the latest derived key.
+#[derive(Debug)]
+pub struct Signer {
+    service: &'static str,
+    /// Written once per key and day. Readers wait only while a writer replaces the key, not while it derives one.
+    key: RwLock<Option<Arc<SigningKey>>>,
+}
+
+impl Default for Signer {
+    fn default() -> Self {
+        Self::for_service(SERVICE)
+    }
+}
+
+struct SigningKey {
+    access_key_id: String,
+    secret_access_key: String,
+    region: String,
+    date: String,
+    /// `20261121/eu-west-1/sqs/aws4_request`.
+    scope: String,
+    key: Vec<u8>,
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("region", &self.region)
+            .field("date", &self.date)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parts of a request that are signed in addition to the headers.
+#[derive(Clone, Copy, Debug)]
+pub struct Signable<'a> {
+    /// The value of the `Host` header.
+    pub host: &'a str,
+    /// The path of the URI, percent-encoded as sent.
+    pub path: &'a str,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+/// Why a request cannot be signed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SignError {
+    /// The access key id, session token or region has characters that are not allowed in a header.
+    Credentials,
+    /// The time is before the year 0 or after the year 9999.
+    Time,
+}
+
+impl std::fmt::Display for SignError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Credentials => {
+                "the access key id, session token or region has characters that are not allowed in a header: use visible ASCII"
+            }
+            Self::Time => "the time is out of range: the year must be from 0 to 9999",
+        })
+    }
+}
+
+impl std::error::Error for SignError {}
+
+impl Signer {
+    /// For another service, such as STS.
+    pub(crate) fn for_service(service: &'static str) -> Self {
+        Self { service, key: RwLock::default() }
+    }
+
+    /// Adds date, session token and signature to `headers`. Replaces those of an earlier attempt.
+    ///
+    /// # Errors
+    /// See [`SignError`].
+    pub fn sign(
+        &self,
+        request: Signable<'_>,
+        headers: &mut HeaderMap,
+        credentials: &Credentials,
+        region: &str,
+        time: SystemTime,
+    ) -> Result<(), SignError> {
+        let timestamp = timestamp(time).ok_or(SignError::Time)?;
+        headers.insert(X_AMZ_DATE, header(timestamp.clone())?);
+        match credentials.session_token() {
+            Some(token) => headers.insert(X_AMZ_SECURITY_TOKEN, secret_header(token.to_owned())?),
+            None => headers.remove(X_AMZ_SECURITY_TOKEN),
+        };
+        let date = timestamp.get(..8).unwrap_or_default();
+        let key = self.key(credentials, region, date, time);
+        let scope = &key.scope;
+        let (canonical, signed_headers) = canonical_request(request, headers);
+        let string_to_sign =
+            [ALGORITHM, "\n", &timestamp, "\n", scope, "\n", Sha256Hex::of(canonical).as_str()].concat();
+        let signature = calculate_signature(&key.key, string_to_sign.as_bytes());
+        let id = credentials.access_key_id();
+        let parts = [ALGORITHM, " Credential=", id, "/", scope, ", SignedHeaders=", &signed_headers];
+        let mut authorization = String::with_capacity(288);
+        authorization.extend(parts.into_iter().chain([", Signature=", &signature]));
+        headers.insert(AUTHORIZATION, secret_header(authorization)?);
+        Ok(())
+    }
+
+    fn key(&self, credentials: &Credentials, region: &str, date: &str, time: SystemTime) -> Arc<SigningKey> {
+        let is_current = |key: &SigningKey| {
+            key.date == date
+                && key.region == region
+                && key.access_key_id == credentials.access_key_id()
+                && key.secret_access_key == credentials.secret_access_key()
+        };
+        if let Some(key) = &*self.key.read().unwrap_or_else(PoisonError::into_inner)
+            && is_current(key)
+        {
+            return Arc::clone(key);
+        }
+        let derived = generate_signing_key(credentials.secret_access_key(), time, region, self.service);
+        let key = Arc::new(SigningKey {
+            access_key_id: credentials.access_key_id().to_owned(),
+            secret_access_key: credentials.secret_access_key().to_owned(),
+            region: region.to_owned(),
+            date: date.to_owned(),
+            scope: format!("{date}/{region}/{}/aws4_request", self.service),
+            key: derived.as_ref().to_vec(),
+        });
+        *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&key));
+        key
+    }
+}
+
+/// Returns the canonical request and its list of signed headers.
+fn canonical_request(request: Signable<'_>, headers: &HeaderMap) -> (String, String) {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let lines = [
+        ("content-type", text(&CONTENT_TYPE)),
+        ("host", Some(request.host)),
+        ("x-amz-date", text(&X_AMZ_DATE)),
+        ("x-amz-security-token", text(&X_AMZ_SECURITY_TOKEN)),
+        ("x-amz-target", text(&X_AMZ_TARGET)),
+    ];
+    let mut canonical = String::with_capacity(512);
+    let mut names = String::with_capacity(80);
+    canonical.push_str("POST\n");
+    // SigV4 encodes the path twice, for all services except S3.
+    canonical.extend(utf8_percent_encode(request.path, PATH));
+    canonical.push_str("\n\n");
+    for (name, value) in lines {
+        let Some(value) = value else { continue };
+        for part in [name, ":", &trim_all(value), "\n"] {
+            canonical.push_str(part);
+        }
+        if !names.is_empty() {
+            names.push(';');
+        }
+        names.push_str(name);
+    }
+    for part in ["\n", &names, "\n", Sha256Hex::of(request.body).as_str()] {
+        canonical.push_str(part);
+    }
+    (canonical, names)
+}
+
+/// A header value in canonical form: trimmed, with sequential spaces replaced by one.
+fn trim_all(value: &str) -> Cow<'_, str> {
+    let value = value.trim();
+    if !value.contains("  ") {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(value.split(' ').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+/// `20261121T013000Z`.
+fn timestamp(time: SystemTime) -> Option<String> {
+    let time = OffsetDateTime::from(time);
+    let year = u16::try_from(time.year()).ok().filter(|year| *year <= 9999)?;
+    let (century, year) = (u8::try_from(year / 100).ok()?, u8::try_from(year % 100).ok()?);
+    let (hour, minute, second) = time.to_hms();
+    let mut timestamp = String::with_capacity(16);
+    let mut push = |numbers: &[u8], end: &str| {
+        for number in numbers {
+            timestamp.extend([char::from(b'0' + number / 10), char::from(b'0' + number % 10)]);
+        }
+        timestamp.push_str(end);
+    };
+    push(&[century, year, u8::from(time.month()), time.day()], "T");
+    push(&[hour, minute, second], "Z");
+    Some(timestamp)
+}
+
+/// Accepts ASCII only. HTTP allows other bytes, but implementations disagree on their encoding, so signatures would not match.
+fn header(text: String) -> Result<HeaderValue, SignError> {
+    let text = Some(text).filter(|text| text.is_ascii());
+    text.and_then(|text| HeaderValue::try_from(text).ok()).ok_or(SignError::Credentials)
+}
+
+fn secret_header(text: String) -> Result<HeaderValue, SignError> {
+    let mut value = header(text)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Rules for message attributes and message system attributes: number, names, types and values.
+//! [`Draft`](super::Draft) checks them.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use super::characters::{self, NOT_TEXT};
+use super::error::{invalid_parameter, invalid_value};
+use super::number::is_number;
+use crate::types::{MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
+use crate::wire::limits::{MAX_ATTRIBUTE_NAME_CHARS, MAX_DATA_TYPE_CHARS, MAX_MESSAGE_ATTRIBUTES};
+use crate::wire::service_error::{ErrorCode, ServiceError};
+
+/// Validates message attributes: at most ten, each with a valid name and value.
+///
+/// # Errors
+/// `InvalidParameterValue`; `UnsupportedOperation` for list values.
+pub fn message_attributes<S: BuildHasher>(
+    attributes: &HashMap<String, MessageAttributeValue, S>,
+) -> Result<(), ServiceError> {
+    let count = attributes.len();
+    if count > MAX_MESSAGE_ATTRIBUTES {
+        return Err(invalid_parameter(format!(
+            "Number of message attributes [{count}] exceeds the allowed maximum [{MAX_MESSAGE_ATTRIBUTES}]."
+        )));
+    }
+    let errors = attributes.iter().filter_map(|(name, attribute)| {
+        let checked = self::name(name).and_then(|()| value(name, attribute));
+        checked.err().map(|error| (name, error))
+    });
+    // A map has no order. Sorting by name makes the reported error deterministic.
+    errors.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Validates an attribute name: 1 to 256 letters, digits and `_-.`, no reserved prefix, no period at the start or end.
+///
+/// AWS documents ASCII letters and no `..`. Recorded responses of SQS accept letters of any script and `..`.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn name(name: &str) -> Result<(), ServiceError> {
+    if name.len() > MAX_ATTRIBUTE_NAME_CHARS && name.chars().count() > MAX_ATTRIBUTE_NAME_CHARS {
+        return Err(invalid_parameter(format!(
+            "Message (user) attribute name must be shorter than {MAX_ATTRIBUTE_NAME_CHARS} bytes"
+        )));
+    }
+    if has_prefix(name, "AWS.") || has_prefix(name, "Amazon.") {
+        return Err(invalid_parameter(
+            "You can't use message attribute names beginning with 'AWS.' or 'Amazon.'. \
+             These strings are reserved for internal use.",
+        ));
+    }
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || name.starts_with('.') || name.ends_with('.') || !name.chars().all(legal) {
+        return Err(invalid_parameter(format!(
+            "The message attribute name '{name}' is invalid. Attribute name can contain A-Z, a-z, 0-9, \
+             underscore (_), hyphen (-), and period (.) characters."
+        )));
+    }
+    Ok(())
+}
+
+fn has_prefix(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Validates an attribute value: a supported data type and a value of that type.
+///
+/// # Errors
+/// `InvalidParameterValue`; `UnsupportedOperation` for list values.
+pub fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceError> {
+    if !attribute.string_list_values().is_empty() || !attribute.binary_list_values().is_empty() {
+        let message = "Message attribute list values in SendMessage operation are not supported.";
+        return Err(ServiceError::new(ErrorCode::UnsupportedOperation, message));
+    }
+    let text = attribute.string_value().unwrap_or_default();
+    match family(name, attribute.data_type())? {
+        "Binary" => return binary(name, attribute),
+        other if attribute.binary_value.is_some() => return Err(wrong_field(name, other, "String")),
+        other if text.is_empty() => return Err(empty(name, other)),
+        "String" if !characters::is_text(text) => return Err(invalid_parameter(NOT_TEXT)),
+        "Number" if !is_number(text) => {}
+        _ => return Ok(()),
+    }
+    Err(invalid_parameter(format!("Can't cast the value of message (user) attribute '{name}' to a number.")))
+}
+
+/// The data type without the label.
+fn family<'a>(name: &str, data_type: &'a str) -> Result<&'a str, ServiceError> {
+    if data_type.is_empty() {
+        return Err(invalid_parameter(format!(
+            "The message (user) attribute '{name}' must contain a non-empty attribute type."
+        )));
+    }
+    if data_type.len() > MAX_DATA_TYPE_CHARS && data_type.chars().count() > MAX_DATA_TYPE_CHARS {
+        return Err(invalid_parameter(format!(
+            "Message (user) attribute type must be shorter than {MAX_DATA_TYPE_CHARS} bytes"
+        )));
+    }
+    let family = data_type.split('.').next().unwrap_or_default();
+    if matches!(family, "String" | "Number" | "Binary") {
+        return Ok(family);
+    }
+    Err(invalid_parameter(format!(
+        "The type of message (user) attribute '{name}' is invalid. You must use only the following supported \
+         type prefixes: Binary, Number, String."
+    )))
+}
+
+fn binary(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceError> {
+    match &attribute.binary_value {
+        None => Err(wrong_field(name, "Binary", "Binary")),
+        Some(_) if attribute.string_value.is_some() => Err(wrong_field(name, "Binary", "Binary")),
+        Some(blob) if blob.as_ref().is_empty() => Err(empty(name, "Binary")),
+        Some(_) => Ok(()),
+    }
+}
+
+fn empty(name: &str, family: &str) -> ServiceError {
+    invalid_parameter(format!(
+        "Message (user) attribute '{name}' must contain a non-empty value of type '{family}'."
+    ))
+}
+
+fn wrong_field(name: &str, family: &str, field: &str) -> ServiceError {
+    invalid_parameter(format!(
+        "The message (user) attribute '{name}' with type '{family}' must use field '{field}'."
+    ))
+}
+
+/// Validates message system attributes. The only one is the X-Ray trace header, a `String`.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn system_attributes<S: BuildHasher>(
+    attributes: &HashMap<MessageSystemAttributeNameForSends, MessageSystemAttributeValue, S>,
+) -> Result<(), ServiceError> {
+    attributes.iter().try_for_each(|(name, value)| {
+        let text = value.string_value().unwrap_or_default();
+        if matches!(name, MessageSystemAttributeNameForSends::Unknown(_)) {
+            return Err(invalid_value(
+                "MessageSystemAttributes",
+                name,
+                "The only system attribute is AWSTraceHeader.",
+            ));
+        }
+        if value.data_type() != "String" || value.binary_value.is_some() || text.is_empty() {
+            let message = format!(
+                "The message system attribute '{name}' must contain a non-empty value of type 'String'."
+            );
+            return Err(invalid_parameter(message));
+        }
+        if characters::is_text(text) { Ok(()) } else { Err(invalid_parameter(NOT_TEXT)) }
+    })
+}
+
+#[cfg(test)]
+#[path = "attribute_tests.rs"]
+mod tests;

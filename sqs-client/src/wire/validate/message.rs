@@ -1,0 +1,212 @@
+//! Rules for sending, deleting and changing messages. [`Draft`] is a message to send, alone or in a batch.
+
+use std::collections::HashMap;
+
+use super::characters::{self, NOT_TEXT};
+use super::error::{
+    invalid_parameter, invalid_value, missing_parameter, require_queue_url, required, within,
+    wrong_queue_type,
+};
+use super::{QueueRules, Validate, attribute};
+use crate::types::message::{ChangeMessageVisibilityInput, DeleteMessageInput, SendMessageInput};
+use crate::types::{
+    MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
+    SendMessageBatchRequestEntry,
+};
+use crate::wire::checksum::message_size;
+use crate::wire::limits::{DELAY_SECONDS, MAX_FIFO_ID_CHARS, MAX_MESSAGE_BYTES, VISIBILITY_TIMEOUT_SECONDS};
+use crate::wire::service_error::{ErrorCode, ServiceError};
+
+/// A message to send, alone or in a batch.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Draft<'a> {
+    /// The body. An absent body is empty, and both are invalid.
+    pub body: &'a str,
+    /// The delay, in seconds.
+    pub delay_seconds: Option<i32>,
+    /// The message attributes.
+    pub attributes: Option<&'a HashMap<String, MessageAttributeValue>>,
+    /// The system attributes.
+    pub system_attributes:
+        Option<&'a HashMap<MessageSystemAttributeNameForSends, MessageSystemAttributeValue>>,
+    /// The message group id.
+    pub group_id: Option<&'a str>,
+    /// The deduplication id.
+    pub deduplication_id: Option<&'a str>,
+    /// Start of the message for a body that is too long. It differs between single sends and batches.
+    too_long: &'static str,
+}
+
+macro_rules! draft_of {
+    ($type:ty, $body:expr, $too_long:literal) => {
+        impl<'a> From<&'a $type> for Draft<'a> {
+            fn from(input: &'a $type) -> Self {
+                let body: fn(&'a $type) -> &'a str = $body;
+                Self {
+                    body: body(input),
+                    delay_seconds: input.delay_seconds,
+                    attributes: input.message_attributes.as_ref(),
+                    system_attributes: input.message_system_attributes.as_ref(),
+                    group_id: input.message_group_id.as_deref(),
+                    deduplication_id: input.message_deduplication_id.as_deref(),
+                    too_long: $too_long,
+                }
+            }
+        }
+    };
+}
+draft_of!(
+    SendMessageInput,
+    |input| input.message_body().unwrap_or_default(),
+    "One or more parameters are invalid."
+);
+draft_of!(
+    SendMessageBatchRequestEntry,
+    |entry| entry.message_body(),
+    "One or more parameters cannot be validated."
+);
+
+impl Draft<'_> {
+    /// Size in bytes, as SQS counts it.
+    pub fn size(&self) -> usize {
+        message_size(self.body, self.attributes)
+    }
+
+    /// Checks the rules of the queue: its size limit, and the parameters that its type requires or does not support.
+    ///
+    /// # Errors
+    /// `MissingParameter` for a message without a group id on a FIFO queue, else `InvalidParameterValue`.
+    pub fn validate_for(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+        if queue.fifo {
+            self.check_fifo_ids(queue)?;
+        }
+        self.parameters_for(queue)
+    }
+
+    /// Like [`validate_for`](Self::validate_for), but does not check the ids that a FIFO queue requires. For batch entries:
+    /// [`whole_request`](super::batch::whole_request) checks these ids.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue`.
+    pub fn parameters_for(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+        match (queue.fifo, self.delay_seconds, self.deduplication_id) {
+            (true, Some(delay), _) if delay != 0 => return Err(wrong_queue_type("DelaySeconds", delay)),
+            (false, _, Some(id)) => return Err(wrong_queue_type("MessageDeduplicationId", id)),
+            _ => {}
+        }
+        self.shorter_than(queue.maximum_message_size)
+    }
+
+    /// Requires a group id, and a deduplication id unless content-based deduplication is enabled.
+    pub(super) fn check_fifo_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {
+        if self.group_id.is_none() {
+            return Err(missing_parameter("MessageGroupId"));
+        }
+        if self.deduplication_id.is_none() && !queue.content_based_deduplication {
+            return Err(invalid_parameter(
+                "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
+                 provided explicitly",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The limit is inclusive, although the message of SQS says "shorter".
+    fn shorter_than(&self, limit: usize) -> Result<(), ServiceError> {
+        if self.size() <= limit {
+            return Ok(());
+        }
+        let too_long = self.too_long;
+        Err(invalid_parameter(format!("{too_long} Reason: Message must be shorter than {limit} bytes.")))
+    }
+}
+
+impl Validate for Draft<'_> {
+    fn validate(&self) -> Result<(), ServiceError> {
+        body(self.body)?;
+        self.attributes.map_or(Ok(()), attribute::message_attributes)?;
+        self.system_attributes.map_or(Ok(()), attribute::system_attributes)?;
+        delay(self.delay_seconds)?;
+        token("MessageDeduplicationId", self.deduplication_id)?;
+        token("MessageGroupId", self.group_id)?;
+        self.shorter_than(MAX_MESSAGE_BYTES)
+    }
+}
+
+/// Validates a body: at least one character, and only characters that XML 1.0 allows.
+///
+/// # Errors
+/// `MissingParameter` for an empty body, `InvalidMessageContents` for invalid characters.
+pub fn body(body: &str) -> Result<(), ServiceError> {
+    if body.is_empty() {
+        return Err(missing_parameter("MessageBody"));
+    }
+    if characters::is_text(body) {
+        return Ok(());
+    }
+    Err(ServiceError::new(ErrorCode::InvalidMessageContents, NOT_TEXT))
+}
+
+/// Validates a delay: 0 to 900 seconds.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn delay(seconds: Option<i32>) -> Result<(), ServiceError> {
+    let reason = |low, high| format!("DelaySeconds must be >= {low} and <= {high}.");
+    within("DelaySeconds", seconds, &DELAY_SECONDS, reason)
+}
+
+/// Validates a group id, deduplication id or receive request attempt id. The message names `parameter`.
+///
+/// # Errors
+/// `InvalidParameterValue`.
+pub fn token(parameter: &str, id: Option<&str>) -> Result<(), ServiceError> {
+    match id {
+        Some(id) if !characters::is_token(id, MAX_FIFO_ID_CHARS) => Err(invalid_value(
+            parameter,
+            id,
+            format_args!(
+                "{parameter} can only include alphanumeric and punctuation characters. \
+                 1 to {MAX_FIFO_ID_CHARS} in length."
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Validates a new visibility timeout: 0 to 43,200 seconds. Only the queue can check the limit of the total time.
+///
+/// # Errors
+/// `MissingParameter` or `InvalidParameterValue`.
+pub fn new_visibility(seconds: Option<i32>) -> Result<(), ServiceError> {
+    let seconds = Some(seconds.ok_or_else(|| missing_parameter("VisibilityTimeout"))?);
+    let reason = |low, high| format!("Must be between {low} and {high}.");
+    within("VisibilityTimeout", seconds, &VISIBILITY_TIMEOUT_SECONDS, reason)
+}
+
+impl Validate for SendMessageInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        require_queue_url(self.queue_url())?;
+        Draft::from(self).validate()
+    }
+}
+
+impl Validate for DeleteMessageInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        require_queue_url(self.queue_url())?;
+        required("ReceiptHandle", self.receipt_handle()).map(drop)
+    }
+}
+
+impl Validate for ChangeMessageVisibilityInput {
+    fn validate(&self) -> Result<(), ServiceError> {
+        require_queue_url(self.queue_url())?;
+        required("ReceiptHandle", self.receipt_handle())?;
+        new_visibility(self.visibility_timeout)
+    }
+}
+
+#[cfg(test)]
+#[path = "message_tests.rs"]
+mod tests;
