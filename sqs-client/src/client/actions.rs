@@ -19,13 +19,13 @@ macro_rules! actions {
 
             $(
                 impl crate::types::$family::[<$op InputBuilder>] {
-                    /// Sends what is built so far with `client`.
+                    /// Builds the input and sends the request with `client`.
                     ///
                     /// # Errors
-                    /// As of `send` on the fluent builder.
+                    /// The same as `send` on the fluent builder.
                     ///
                     /// # Cancel safety
-                    /// As of `send`.
+                    /// The same as `send` on the fluent builder.
                     pub async fn send_with<H: super::Call<crate::wire::model::$op>>(
                         self,
                         client: &H,

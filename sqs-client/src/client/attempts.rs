@@ -18,30 +18,30 @@ use crate::time::{corrected, skew};
 use crate::wire::protocol::EncodedRequest;
 use crate::wire::sign::Signable;
 
-/// Differences between two clocks from here on are held to be the reason for a refused signature, in seconds.
+/// A clock difference of at least this many seconds explains a rejected signature.
 const SKEW_THRESHOLD: u64 = 60;
 
-/// The pause before the next attempt that the service asks for, in milliseconds.
+/// The pause before the next attempt that the service requests, in milliseconds.
 const RETRY_AFTER: HeaderName = HeaderName::from_static("x-amz-retry-after");
 
-/// A request as the loop sees it.
+/// What the loop needs to know about a request.
 pub(super) struct Call {
     pub(super) encoded: EncodedRequest,
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) operation_timeout: Option<Duration>,
     pub(super) started: Instant,
     pub(super) retries: Retries,
-    /// Whether programs repeat the operation in a loop: a receive.
+    /// True for receives: programs call them in a loop.
     pub(super) is_polling: bool,
 }
 
-/// An answer that gives no output.
+/// A response without an output.
 pub(super) struct Refused {
     pub(super) cause: Cause,
     pub(super) request_id: Option<String>,
 }
 
-/// Turns a response into an output, elsewhere; here it is only known whether that worked.
+/// Decodes a response and keeps the output. The loop is compiled once, so it must not know the output's type.
 type Accept<'a> = &'a mut (dyn FnMut(&http::Response<Bytes>) -> Result<(), Refused> + Send);
 
 /// What an attempt was signed with.
@@ -55,9 +55,9 @@ struct Signed {
 struct Failed {
     cause: Cause,
     signed: Signed,
-    /// The date of the answer, if there was one.
+    /// The `Date` header of the response, if any.
     date: Option<SystemTime>,
-    /// The pause that the service asked for.
+    /// The pause that the service requested.
     retry_after: Option<Duration>,
 }
 
@@ -80,7 +80,7 @@ impl Call {
         Cause::OperationTimeout(self.operation_timeout.unwrap_or_default())
     }
 
-    /// When the exchange that begins now has to be over, and the error if it is not.
+    /// The deadline of an exchange that starts now, and the error for missing it.
     fn exchange_deadline(&self) -> (Option<Instant>, Cause) {
         let own = self.attempt_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         match (own, self.deadline()) {
@@ -102,19 +102,19 @@ impl Shared {
         loop {
             let sent_before = context.attempts;
             let Err(failed) = self.attempt(call, context, accept).await else {
-                self.learn(Failure::Fatal);
+                self.adjust_rate(Failure::Fatal);
                 lock(&self.bucket).succeed(context.attempts);
                 return Ok(());
             };
             let was_sent = context.attempts > sent_before;
             context.maybe_acted |= was_sent && may_have_acted(&failed.cause, context.status);
             let error = Error::new(failed.cause.clone(), context.clone());
-            // Nothing was sent: the reason is here, and trying again cannot change it.
+            // A request that was never sent failed locally: a retry would fail the same way.
             if !was_sent {
                 return Err(error);
             }
             let failure = error.failure();
-            self.learn(failure);
+            self.adjust_rate(failure);
             let corrected = !was_corrected && self.correct(failure, &failed);
             was_corrected |= corrected;
             if call.retries == Retries::Never && !corrected {
@@ -149,13 +149,13 @@ impl Shared {
         }
     }
 
-    /// One exchange. Counts as an attempt from the moment that something is sent.
+    /// One exchange. It counts as an attempt once the request is handed to the transport.
     async fn attempt(&self, call: &Call, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
         context.status = None;
         #[cfg(feature = "sdk")]
         (context.response = None);
         context.request_id = None;
-        self.wait_for_leave(call).await?;
+        self.wait_for_send_token(call).await?;
         let (request, signed) = match within(call.deadline(), self.signed(call)).await {
             Some(request) => request?,
             None => return Err(call.out_of_time().into()),
@@ -213,11 +213,11 @@ impl Shared {
         Ok((request, Signed { credentials: Some(credentials), skew }))
     }
 
-    /// Changes what made the service refuse the signature. Says whether the next one will be another.
+    /// Corrects the clock or drops expired credentials. Returns whether the next signature will differ.
     fn correct(&self, failure: Failure, failed: &Failed) -> bool {
         match (failure, &self.credentials, &failed.signed.credentials) {
-            (Failure::ExpiredToken, Some(cache), Some(refused)) => {
-                cache.forget(refused);
+            (Failure::ExpiredToken, Some(cache), Some(expired)) => {
+                cache.forget(expired);
                 true
             }
             (Failure::ClockSkew, ..) if self.config.correct_clock_skew => {
@@ -230,41 +230,41 @@ impl Shared {
         }
     }
 
-    /// In adaptive mode, waits until the client may send again.
-    async fn wait_for_leave(&self, call: &Call) -> Result<(), Cause> {
+    /// In adaptive mode, waits until the rate limit allows another request.
+    async fn wait_for_send_token(&self, call: &Call) -> Result<(), Cause> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         let at_most = call.time_left().map_or(f64::INFINITY, |left| left.as_secs_f64());
         let now = self.started.elapsed().as_secs_f64();
         let wait = lock(limiter).acquire(now, at_most).ok_or_else(|| call.out_of_time())?;
         if wait > 0.0 {
-            let leave = Leave { limiter, used: false };
+            let token = SendToken { limiter, used: false };
             tokio::time::sleep(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)).await;
-            leave.use_it();
+            token.consume();
         }
         Ok(())
     }
 
-    /// In adaptive mode, learns from an answer.
-    fn learn(&self, failure: Failure) {
+    /// In adaptive mode, adjusts the request rate to the result of an attempt.
+    fn adjust_rate(&self, failure: Failure) {
         let Some(limiter) = &self.limiter else { return };
         let now = self.started.elapsed().as_secs_f64();
         lock(limiter).observe(now, failure == Failure::Throttle);
     }
 }
 
-/// Leave to send, given back when the caller goes away while waiting for its turn.
-struct Leave<'a> {
+/// A token of the rate limiter. It returns to the limiter if the caller drops the call while it waits.
+struct SendToken<'a> {
     limiter: &'a Mutex<RateLimiter>,
     used: bool,
 }
 
-impl Leave<'_> {
-    fn use_it(mut self) {
+impl SendToken<'_> {
+    fn consume(mut self) {
         self.used = true;
     }
 }
 
-impl Drop for Leave<'_> {
+impl Drop for SendToken<'_> {
     fn drop(&mut self) {
         if !self.used {
             lock(self.limiter).give_back();

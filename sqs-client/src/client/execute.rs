@@ -1,4 +1,4 @@
-//! What every client of this workspace can do: run an operation.
+//! [`Execute`]: the trait that every client of this workspace implements, and the options of a call.
 
 use crate::error::{BuildError, Error};
 use crate::types::FluentBuilder;
@@ -6,7 +6,7 @@ use crate::wire::model::{Input, InputBuilder, Operation};
 
 use super::Client;
 
-/// Runs operations. Layers over the plain client implement it too, so that the same builders work on them.
+/// Runs operations. Clients and layers over them implement it, so the same builders work with all of them.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -28,15 +28,15 @@ use super::Client;
 /// ```
 ///
 /// # Cancel safety
-/// Dropping a future of it gives up the call; whether the service has acted on it is then unknown.
+/// Dropping the future abandons the call. SQS may still execute the request.
 pub trait Execute: Clone + Send + Sync + 'static {
     /// Why an operation fails.
     type Error: OperationError;
 
-    /// Runs one operation. The input stays as it is: a layer that has to change something sends a changed copy.
+    /// Runs one operation. A layer that rewrites the input sends a modified copy.
     ///
     /// # Errors
-    /// The implementation's error type says.
+    /// See the error type of the implementation.
     fn execute<O: Operation>(
         &self,
         input: &O::Input,
@@ -44,13 +44,13 @@ pub trait Execute: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
 }
 
-/// How one call is made. The default is what `send()` on a builder does.
+/// Options for one call. `send()` on a builder uses the default.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// Which failed attempts the client repeats.
+    /// Which failed attempts the client retries.
     pub retries: Retries,
-    /// The error of an earlier call for the same purpose: its attempts and its time count as those of this call.
+    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call.
     pub earlier: Option<Error>,
 }
 
@@ -67,25 +67,25 @@ impl CallOptions {
     }
 }
 
-/// Which failed attempts the client repeats.
+/// Which failed attempts the client retries.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Retries {
-    /// Those that the [retry settings](crate::config::retry) allow.
+    /// All that the [retry settings](crate::config::retry) allow.
     #[default]
     AsConfigured,
-    /// Of those, only attempts that the service has certainly not acted on. For requests that must not be repeated
-    /// unchanged; [`Error::repeat_after`] says when the client would have repeated the request.
+    /// As configured, but only if SQS certainly did not execute the request. For requests that must not be repeated
+    /// unchanged. [`Error::repeat_after`] returns the pause of the suppressed retry.
     UnlessInDoubt,
-    /// None, for callers with retries of their own. A request that SQS refuses for a wrong clock or an expired token is
-    /// still sent once more with the right one. The client generates no deduplication ids, which would differ
-    /// from attempt to attempt.
+    /// None, for callers that retry themselves. A request that SQS rejects because of a wrong clock or an expired token
+    /// is still sent once more, with the corrected time or new credentials. The client generates no deduplication ids:
+    /// they would differ between the caller's attempts.
     Never,
 }
 
-/// Runs operation `O` for a fluent builder. Every client that implements [`Execute`] does.
+/// Runs operation `O` for a fluent builder. Every client that implements [`Execute`] implements it.
 ///
-/// The difference is the error: [`Execute`] has one for all operations, `Call` may have one for each.
+/// [`Execute`] has one error type for all operations; `Call` may have one per operation.
 pub trait Call<O: Operation>: Clone + Send + Sync + 'static {
     /// Why the operation fails.
     type Error: Send + 'static;
@@ -93,10 +93,10 @@ pub trait Call<O: Operation>: Clone + Send + Sync + 'static {
     /// Runs the operation.
     ///
     /// # Errors
-    /// The implementation's error type says.
+    /// See the error type of the implementation.
     fn call(&self, input: &O::Input) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
 
-    /// The error of an input that cannot be built.
+    /// The error for an input that cannot be built.
     fn invalid_input(error: BuildError) -> Self::Error;
 }
 
@@ -112,9 +112,9 @@ impl<O: Operation, H: Execute> Call<O> for H {
     }
 }
 
-/// What layers over a client have to know of the errors of the client below, whichever that is.
+/// What layers need to know about the errors of the client below them.
 pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync + 'static {
-    /// The error of the plain client, when it is one.
+    /// The error of the plain client, if this error comes from it.
     fn client_error(&self) -> Option<&Error>;
 
     /// Whether the same call may succeed later.
@@ -122,12 +122,12 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
         self.client_error().is_some_and(Error::is_retryable)
     }
 
-    /// Whether the service asked for fewer requests.
+    /// Whether the service throttled the request.
     fn is_throttle(&self) -> bool {
         self.client_error().is_some_and(Error::is_throttle)
     }
 
-    /// Whether the service may have acted on the request although no answer says so.
+    /// Whether the service may have executed the request although no response confirms it.
     fn is_outcome_unknown(&self) -> bool {
         self.client_error().is_some_and(Error::is_outcome_unknown)
     }
@@ -156,17 +156,17 @@ impl Execute for Client {
 
 /// The operation of a builder.
 pub(crate) type OperationOf<B> = <<B as InputBuilder>::Input as Input>::Operation;
-/// What it answers.
+/// Its output.
 pub(crate) type OutputOf<B> = <OperationOf<B> as Operation>::Output;
 
 impl<B: InputBuilder, H: Call<OperationOf<B>>> FluentBuilder<B, H> {
-    /// Makes the call.
+    /// Sends the request and returns the output.
     ///
     /// # Errors
-    /// The input cannot be built, or what [`Call::call`] of the handle says.
+    /// The input cannot be built, or [`Call::call`] fails.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up the call; whether the service has acted on it is then unknown.
+    /// Dropping the future abandons the call. SQS may still execute the request.
     pub async fn send(self) -> Result<OutputOf<B>, H::Error> {
         let (builder, handle) = self.into_parts();
         let input = builder.build().map_err(H::invalid_input)?;

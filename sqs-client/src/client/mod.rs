@@ -1,18 +1,18 @@
-//! The client: actions, the call pipeline, paginators and queue handles.
+//! The client: actions, the request lifecycle, paginators and queue handles.
 //!
 //! | | |
 //! |---|---|
-//! | [`Client`] | has a method for each of the 23 actions, which returns a builder that sends itself |
-//! | [`Queue`] | a handle of one queue: send, receive, delete, change visibility with less to say |
-//! | [`Paginator`] | all pages of the two lists, by `into_paginator()` on their builders |
-//! | [`Execute`] | what clients and the layers over them have in common: run an operation |
+//! | [`Client`] | one method per action; each returns a builder with `send()` |
+//! | [`Queue`] | shortcuts for one queue: send, receive, delete, change visibility |
+//! | [`Paginator`] | all pages of a list action, from `into_paginator()` on its builder |
+//! | [`Execute`] | the trait of clients and layers: run an operation |
 //!
-//! Layers such as those of `sqs-buffered` and `sqs-extended` take anything that is [`Execute`], and `sqs-extended` is it, so
-//! that its client has the same builders:
+//! The layers `sqs-buffered` and `sqs-extended` accept any client that implements [`Execute`]. The client of
+//! `sqs-extended` implements it too, so it has the same builders:
 //!
 //! ```text
 //! your code -> BufferedClient -> ExtendedClient -> Client -> Transport -> SQS
-//!                   takes Execute      is and takes Execute      is Execute
+//!                accepts Execute   implements and accepts Execute  implements Execute
 //! ```
 
 mod actions;
@@ -38,10 +38,10 @@ pub use queue::Queue;
 
 use shared::Shared;
 
-/// A client of Amazon SQS, or of a service that is compatible with it.
+/// A client for Amazon SQS or a compatible service.
 ///
-/// Cloning is cheap and clones share connections, credentials and the budget for retries: make one client for a
-/// process. Each action has a method that returns a builder; `send()` on it makes the call.
+/// Create one client per process and clone it: clones are cheap and share connections, credentials and the retry
+/// budget. Each action has a method that returns a builder; its `send()` makes the call.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -71,8 +71,8 @@ use shared::Shared;
 /// A call panics outside of a tokio runtime with timers.
 ///
 /// # Cancel safety
-/// Dropping the future of a call gives up the call. Whether the service has acted on it is then unknown: a sent
-/// message may be in the queue, and received messages stay hidden until their visibility timeout.
+/// Dropping the future abandons the call. SQS may still execute the request: a sent message may be in the queue, and
+/// received messages stay hidden until their visibility timeout ends.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -81,37 +81,37 @@ pub struct Client {
 impl Client {
     /// A client with this configuration.
     ///
-    /// What the configuration lacks (a region, credentials) shows as an error of the first call.
+    /// If the configuration has no region or no credentials, calls fail with an error that names the missing setting.
     pub fn from_conf(config: Config) -> Self {
         Self { shared: Arc::new(Shared::new(config)) }
     }
 
-    /// A client that is configured by [variables and profiles](crate::config::Builder::from_env). The first call gets the
-    /// credentials.
+    /// A client configured from [environment variables and profiles](crate::config::Builder::from_env). The first call
+    /// loads the credentials.
     ///
     /// # Errors
-    /// A setting has a value that is not allowed, a file cannot be read, or there is no such profile.
+    /// A setting is invalid, a file cannot be read, or the selected profile does not exist.
     pub fn from_env() -> Result<Self, crate::config::ConfigError> {
         Ok(Self::from_conf(crate::config::Builder::from_env()?.build()))
     }
 
-    /// As [`from_env`](Self::from_env), and asks an EC2 instance for its region when nothing else names one; see
+    /// Like [`from_env`](Self::from_env), and if no region is configured, queries the EC2 metadata service for it. See
     /// [`Builder::load`](crate::config::Builder::load).
     ///
     /// # Errors
-    /// As [`from_env`](Self::from_env).
+    /// The same as [`from_env`](Self::from_env).
     pub async fn load() -> Result<Self, crate::config::ConfigError> {
         Ok(Self::from_conf(crate::config::Builder::load().await?.build()))
     }
 
-    /// A client with the configuration of the AWS SDK: every credential source that it knows, and its HTTP client if there
-    /// is one. See [`Config::new`].
+    /// A client with the configuration that `aws-config` loaded: its credential sources, and its HTTP client if one is set.
+    /// See [`Config::new`].
     #[cfg(feature = "aws-config")]
     pub fn new(sdk_config: &aws_types::SdkConfig) -> Self {
         Self::from_conf(sdk_config.into())
     }
 
-    /// The same client with other settings, sharing what they leave alike.
+    /// The same client with other settings. It shares everything that the new settings do not replace.
     #[cfg(feature = "sdk")]
     pub(crate) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
         Self { shared: Arc::new(self.shared.with_config(config, same_credentials)) }
@@ -122,7 +122,7 @@ impl Client {
         &self.shared.config
     }
 
-    /// A handle of one queue, for the calls that most programs make.
+    /// A handle for one queue, with shortcuts for the most frequent calls.
     pub fn queue(&self, url: impl Into<String>) -> Queue<Self> {
         Queue::new(self.clone(), url)
     }

@@ -1,4 +1,4 @@
-//! Pages of the two list actions.
+//! Paginators of the two list actions.
 
 use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, fn_stream::FnStream};
 
@@ -10,19 +10,19 @@ use crate::types::queue::{
 };
 use crate::wire::model::{Input, InputBuilder};
 
-/// An input that asks for a page.
+/// An input of a list action.
 pub trait PagedInput: Input {
-    /// Sets where to go on.
+    /// Sets the token of the page to request.
     fn set_next_token(&mut self, token: Option<String>);
-    /// Where it starts.
+    /// The token of the first page to request; `None` starts at the beginning.
     fn start(&self) -> Option<&str>;
     /// The page size.
     fn page_size(&mut self) -> &mut Option<i32>;
 }
 
-/// An answer that is a page.
+/// An output of a list action.
 pub trait PagedOutput {
-    /// Where to go on; `None` or empty on the last page.
+    /// The token of the next page; `None` or empty on the last page.
     fn next_token(&self) -> Option<&str>;
     /// The URLs on the page.
     fn into_urls(self) -> Vec<String>;
@@ -57,10 +57,10 @@ macro_rules! paged {
 paged!(ListQueuesInput, ListQueuesOutput, |page| page.queue_urls.unwrap_or_default());
 paged!(ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, |page| page.queue_urls);
 
-/// The service returns a token only when a page size was asked for; this one is its maximum.
+/// The service returns a token only if the request has a page size; this is the largest one.
 const DEFAULT_PAGE: i32 = 1_000;
 
-/// All pages of a list, one request each.
+/// Requests all pages of a list, one request per page.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -83,7 +83,7 @@ pub struct Paginator<B, H> {
     stop_on_duplicate_token: bool,
 }
 
-/// All URLs of a list, whatever page they are on.
+/// All URLs of a list, from all pages.
 #[derive(Clone, Debug)]
 pub struct PaginatorItems<B, H>(Paginator<B, H>);
 
@@ -92,7 +92,7 @@ where
     B: InputBuilder + 'static,
     B::Input: PagedInput,
 {
-    /// Goes through all pages instead of one.
+    /// Requests all pages instead of one.
     pub fn into_paginator(self) -> Paginator<B, H> {
         Paginator { request: self, page_size: None, stop_on_duplicate_token: true }
     }
@@ -111,18 +111,18 @@ where
         self
     }
 
-    /// Whether to stop, rather than go round in circles, when a service repeats a token; on by default.
+    /// Whether to stop if the service repeats a token, which would loop forever; on by default.
     pub fn stop_on_duplicate_token(mut self, stop: bool) -> Self {
         self.stop_on_duplicate_token = stop;
         self
     }
 
-    /// The URLs instead of the pages.
+    /// Yields single URLs instead of pages.
     pub fn items(self) -> PaginatorItems<B, H> {
         PaginatorItems(self)
     }
 
-    /// The stream of pages. It ends after the first error. A page is asked for when it is wanted.
+    /// The stream of pages. Each `next()` sends at most one request. The stream ends after the first error.
     pub fn send(self) -> PaginationStream<Result<OutputOf<B>, H::Error>> {
         let Self { request, page_size, stop_on_duplicate_token } = self;
         PaginationStream::new(FnStream::new(move |pages| {
@@ -142,7 +142,7 @@ where
                     let next = page.as_ref().ok().and_then(PagedOutput::next_token).map(str::to_owned);
                     let next = next.filter(|next| !next.is_empty());
                     let repeated = stop_on_duplicate_token && next == token;
-                    // The other side is gone when nobody wants more pages.
+                    // Sending fails if the caller has dropped the stream.
                     if pages.send(page).await.is_err() || next.is_none() || repeated {
                         return;
                     }

@@ -1,12 +1,12 @@
-//! The way of every call.
+//! The request lifecycle.
 //!
 //! ```text
 //! Input -> checks -> encode (once) -> attempts { credentials -> sign(now) -> transport -> decode | error -> retry }
 //!       -> MD5 check -> Output
 //! ```
 //!
-//! What is here is compiled for each operation: it encodes, decodes and verifies. The loop over attempts is in
-//! [`attempts`](super::attempts) and compiled once.
+//! This module is generic, so it is compiled once per operation: it encodes, decodes and verifies. The loop over
+//! attempts is in [`attempts`](super::attempts) and is compiled once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,11 @@ use crate::wire::model::{Action, Input, Operation};
 use crate::wire::protocol::ResponseError;
 use crate::wire::validate::Validate as _;
 
-/// One attempt, its answer included, when nothing else is configured. A 1 MiB batch on a slow line needs a while.
+/// The default for one attempt including its response; long enough for a 1 MiB batch on a slow connection.
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Shared {
-    /// A copy with the deduplication ids that the client generates, if there are any to generate: once for all attempts.
+    /// A copy with generated deduplication ids, if the client has to generate any. All attempts use the same ids.
     pub(super) fn with_deduplication_ids<I: Input>(&self, input: &I, retries: Retries) -> Option<I> {
         let generates =
             self.config.deduplication_ids == DeduplicationIds::Generate && retries != Retries::Never;
@@ -48,7 +48,7 @@ impl Shared {
         let started = Instant::now();
         let earlier = options.earlier.as_ref();
         let attempts = earlier.map_or(0, Error::attempts);
-        // The timeout of the operation is for all requests, whoever repeats them.
+        // The operation timeout covers repeated calls too, also those that a layer repeats.
         let begun = earlier.and_then(Error::begun).map_or(started, Instant::from_std);
         let mut context = Context {
             action: Some(O::ACTION),
@@ -118,7 +118,7 @@ impl Shared {
     fn plan(&self, encoded: crate::wire::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
         let timeouts = &self.config.timeout_config;
         let is_exact = self.config.exact_timeouts && is_attempt_bounded(timeouts);
-        // A sum that is out of range is as good as no limit.
+        // A sum that overflows means no limit.
         let attempt_timeout = attempt_timeout(timeouts)
             .and_then(|timeout| timeout.checked_add(if is_exact { Duration::ZERO } else { wait }));
         let operation_timeout = timeouts.operation_timeout();
@@ -132,7 +132,7 @@ impl Shared {
         }
     }
 
-    /// Named as OpenTelemetry names them:
+    /// The attribute names of OpenTelemetry:
     /// <https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>.
     fn span(&self, action: Action, queue_url: Option<&str>) -> tracing::Span {
         tracing::debug_span!(
@@ -149,7 +149,7 @@ impl Shared {
     }
 }
 
-/// The output if its checksums are right, or an error that has the output.
+/// Returns the output if its checksums match, else an error that contains the output.
 pub(crate) fn verified<O: Operation>(
     policy: ChecksumPolicy,
     input: &O::Input,
@@ -163,7 +163,7 @@ pub(crate) fn verified<O: Operation>(
             tracing::warn!(
                 queue_url,
                 ?mismatches,
-                "received a damaged message, which SQS will deliver again"
+                "received a damaged message; SQS delivers it again after its visibility timeout"
             );
         }
         return Ok(output);
@@ -173,16 +173,16 @@ pub(crate) fn verified<O: Operation>(
     Err(Error::new(Cause::Checksum(Arc::new(damaged)), context.clone()))
 }
 
-/// The configured timeout, unless it is disabled: `operation_attempt_timeout`, else `read_timeout`, else the default.
+/// `operation_attempt_timeout`, else `read_timeout`, else the default; `None` if disabled.
 fn attempt_timeout(timeouts: &TimeoutConfig) -> Option<Duration> {
     let default = timeouts.read_timeout().unwrap_or(DEFAULT_ATTEMPT_TIMEOUT);
     let default = TimeoutConfig::builder().operation_attempt_timeout(default).build();
-    // The getter is `None` for what is not set and for what is disabled; defaults replace only the former.
+    // The getter returns `None` for unset and for disabled timeouts. `take_defaults_from` replaces only unset ones.
     let attempt = timeouts.clone().take_defaults_from(&default).operation_attempt_timeout();
     attempt.or(timeouts.read_timeout())
 }
 
-/// Whether the timeout of an attempt is one that was configured.
+/// Whether the configuration sets a timeout for attempts.
 fn is_attempt_bounded(timeouts: &TimeoutConfig) -> bool {
     timeouts.operation_attempt_timeout().or(timeouts.read_timeout()).is_some()
 }
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_has_the_configured_timeout_unless_it_is_disabled() {
+    fn attempt_timeout_is_the_configured_one_unless_disabled() {
         const READ: Duration = Duration::from_secs(7);
         const OWN: Duration = Duration::from_secs(3);
         let builder = TimeoutConfig::builder;

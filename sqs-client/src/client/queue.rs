@@ -1,4 +1,4 @@
-//! A handle of one queue.
+//! A handle for one queue.
 
 use std::time::Duration;
 
@@ -9,10 +9,9 @@ use crate::types::message::{
 };
 use crate::types::{FluentBuilder, Message, MessageSystemAttributeName};
 
-/// One queue and the client that reaches it.
+/// A queue URL together with a client.
 ///
-/// The methods return the builders of the actions with what is already known filled in, so that everything else
-/// can still be set.
+/// The methods return builders with the queue URL already set. All other members can still be set.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -36,34 +35,34 @@ pub struct Queue<H> {
 }
 
 impl<H: Execute> Queue<H> {
-    /// A handle of the queue with this URL.
+    /// A handle for the queue with this URL.
     pub fn new(handle: H, url: impl Into<String>) -> Self {
         Self { handle, url: url.into() }
     }
 
-    /// The URL.
+    /// The queue URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The name, which is the last part of the URL.
+    /// The queue name: the last segment of the URL.
     pub fn name(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or(&self.url)
     }
 
-    /// Whether it is a FIFO queue, which is in the name.
+    /// Whether this is a FIFO queue: the name ends in `.fifo`.
     pub fn is_fifo(&self) -> bool {
         crate::types::message::is_fifo(&self.url)
     }
 
-    /// Sends a message. On a FIFO queue, set its group with `message_group_id`.
+    /// Sends a message. On a FIFO queue, also set `message_group_id`.
     pub fn send(&self, body: impl Into<String>) -> FluentBuilder<SendMessageInputBuilder, H> {
         FluentBuilder::<SendMessageInputBuilder, H>::new(self.handle.clone())
             .queue_url(&self.url)
             .message_body(body)
     }
 
-    /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
+    /// Receives up to ten messages with all attributes. Waits up to 20 seconds for the first message.
     pub fn receive(&self) -> FluentBuilder<ReceiveMessageInputBuilder, H> {
         FluentBuilder::<ReceiveMessageInputBuilder, H>::new(self.handle.clone())
             .queue_url(&self.url)
@@ -80,8 +79,8 @@ impl<H: Execute> Queue<H> {
             .set_receipt_handle(message.receipt_handle.clone())
     }
 
-    /// Keeps a received message hidden for this long from now, at most 12 hours after its receive. Parts of a second
-    /// are rounded up; zero gives the message back at once.
+    /// Hides a received message for `timeout` from now, at most until 12 hours after it was received. Rounds up to full
+    /// seconds. Zero makes the message visible at once.
     pub fn change_visibility(
         &self,
         message: &Message,
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_second_do_not_give_a_message_back() {
+    fn visibility_timeout_is_rounded_up_to_full_seconds() {
         assert_eq!(whole_seconds(Duration::ZERO), 0);
         assert_eq!(whole_seconds(Duration::from_millis(900)), 1);
         assert_eq!(whole_seconds(Duration::from_secs(30)), 30);

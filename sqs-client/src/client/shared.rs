@@ -1,4 +1,4 @@
-//! What the clones of a client share.
+//! State that the clones of a client share.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,16 +18,16 @@ use crate::wire::sign::Signer;
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) endpoint: Result<Endpoint, EndpointError>,
-    /// Set when the first call needs it.
+    /// Created by the first call.
     transport: OnceLock<Arc<dyn Transport>>,
     pub(super) credentials: Option<Arc<CredentialsCache>>,
     pub(super) signer: Signer,
     pub(super) policy: Policy,
-    /// Taken for a few instructions after each call and each failed attempt; nobody waits while holding it.
+    /// Locked for a few instructions after each call and each failed attempt; never held across an await.
     pub(super) bucket: Arc<Mutex<TokenBucket>>,
-    /// In adaptive mode only; taken for a few instructions before and after each attempt.
+    /// Adaptive mode only. Locked for a few instructions before and after each attempt.
     pub(super) limiter: Option<Arc<Mutex<RateLimiter>>>,
-    /// Seconds that the service's clock is ahead of ours.
+    /// Seconds by which the service's clock is ahead of the local one.
     pub(super) skew: Arc<AtomicI64>,
     pub(super) user_agent: HeaderValue,
     pub(super) host: HeaderValue,
@@ -54,8 +54,8 @@ impl Shared {
         }
     }
 
-    /// The same client with other settings. It shares the budget for retries, the skew of the clock and, with
-    /// `same_credentials`, the credentials. Connections are shared by the configuration.
+    /// The same client with other settings. It shares the retry budget, the clock correction and, with
+    /// `same_credentials`, the credentials. Connections are shared through the configuration.
     #[cfg(feature = "sdk")]
     pub(super) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
         let mut derived = Self::new(config);
@@ -71,7 +71,7 @@ impl Shared {
         derived
     }
 
-    /// The transport, made here if this is the first call that gets so far.
+    /// The transport. The first call creates it.
     pub(super) fn transport(&self) -> Result<&Arc<dyn Transport>, Cause> {
         if let Some(transport) = self.transport.get() {
             return Ok(transport);
