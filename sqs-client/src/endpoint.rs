@@ -1,4 +1,4 @@
-//! Where requests go: the endpoints of AWS by region, or one that the user names.
+//! Resolves the endpoint: the AWS endpoint of a region, or a configured URL.
 //!
 //! Source: <https://docs.aws.amazon.com/general/latest/gr/sqs-service.html>
 
@@ -6,23 +6,23 @@ use std::fmt;
 
 use http::Uri;
 
-/// The resolved endpoint.
+/// A resolved endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Endpoint {
     uri: Uri,
     host: String,
 }
 
-/// What an endpoint is resolved from. `Debug` shows no password.
+/// The parameters of endpoint resolution. `Debug` shows no password.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct EndpointParameters<'a> {
     /// The region.
     pub(crate) region: Option<&'a str>,
-    /// A URL that overrides all of the others.
+    /// A URL that overrides the region's endpoint. It cannot be combined with `use_fips` or `use_dual_stack`.
     pub(crate) endpoint_url: Option<&'a str>,
-    /// Whether to use an endpoint with FIPS 140 validated cryptography.
+    /// Whether to use the FIPS endpoint.
     pub(crate) use_fips: bool,
-    /// Whether to use an endpoint that has IPv4 and IPv6 addresses.
+    /// Whether to use the dual-stack endpoint (IPv4 and IPv6).
     pub(crate) use_dual_stack: bool,
 }
 
@@ -37,22 +37,22 @@ impl fmt::Debug for EndpointParameters<'_> {
     }
 }
 
-/// An endpoint cannot be resolved.
+/// The endpoint cannot be resolved.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub(crate) enum EndpointError {
-    /// Neither region nor endpoint URL are known.
+    /// Neither a region nor an endpoint URL is configured.
     NoRegion,
-    /// The region is not one host name label.
+    /// The region is not a valid host name label: 1 to 63 letters, digits and hyphens.
     InvalidRegion(String),
-    /// The endpoint URL is not an absolute `http` or `https` URL without query and password, or its path is not in its
-    /// plain form. A password in it is replaced by `***`.
+    /// The endpoint URL is not an absolute `http` or `https` URL, has a user name, password or query, or its path is not
+    /// normalized. The URL is shown with `***` in place of a password.
     InvalidUrl(String),
-    /// A FIPS or dual-stack endpoint was asked for together with an endpoint URL, which may be neither.
+    /// A FIPS or dual-stack endpoint is requested together with an endpoint URL, which may point to another endpoint.
     Conflict {
         /// `FIPS` or `dual-stack`.
         variant: &'static str,
-        /// The endpoint URL; a password in it is replaced by `***`.
+        /// The endpoint URL, with `***` in place of a password.
         url: String,
     },
 }
@@ -61,15 +61,15 @@ impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRegion => f.write_str(
-                "no region is known: set AWS_REGION, or call region(..) or endpoint_url(..) on the config builder",
+                "no region is configured: set AWS_REGION, or call region(..) or endpoint_url(..) on the config builder",
             ),
             Self::InvalidRegion(region) => {
-                write!(f, "{region:?} is not a region: letters, digits and hyphens are allowed, such as eu-west-1")
+                write!(f, "region {region:?} is invalid; allowed are letters, digits and hyphens, such as eu-west-1")
             }
             Self::InvalidUrl(url) => write!(
                 f,
-                "{url:?} is not an endpoint URL: an absolute http or https URL without user name, password and query \
-                 is needed, such as http://localhost:9324"
+                "endpoint URL {url:?} is invalid; allowed is an absolute http or https URL without user name, password and \
+                 query, such as http://localhost:9324"
             ),
             Self::Conflict { variant, url } => {
                 write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot be combined: set one of them")
@@ -97,18 +97,19 @@ impl Endpoint {
         }
     }
 
-    /// Where a request is posted to.
+    /// The URI that requests are posted to.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// The endpoint of STS, which credentials for a role come from. A URL wins over the switches.
+    /// The endpoint of STS, which issues credentials for roles. A URL overrides the FIPS and dual-stack settings.
     pub(crate) fn of_sts(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
         parameters.endpoint_url.map_or_else(|| Self::of_region("sts", parameters), Self::from_url)
     }
 
-    /// The region in the host of an AWS endpoint, for signing where none is configured: of the regional endpoints, of
-    /// VPC endpoints (`vpce-1.sqs.eu-west-1.vpce.amazonaws.com`) and of the legacy ones (`eu-west-1.queue.amazonaws.com`).
+    /// The region in the host name of an AWS endpoint, to sign requests if no region is configured. Supports regional
+    /// endpoints, VPC endpoints (`vpce-1.sqs.eu-west-1.vpce.amazonaws.com`) and legacy endpoints
+    /// (`eu-west-1.queue.amazonaws.com`).
     pub(crate) fn region(&self) -> Option<&str> {
         let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, _)| host);
         if host == "queue.amazonaws.com" {
@@ -130,7 +131,7 @@ impl Endpoint {
         (domain == partition.suffix || domain == partition.dual_stack).then_some(region)
     }
 
-    /// The value of the `Host` header: without the port where it is the scheme's own.
+    /// The value of the `Host` header. It has no port if the port is the default of the scheme.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
@@ -147,12 +148,12 @@ impl Endpoint {
         if uri.query().is_some() || authority.as_str().contains('@') || authority.host().is_empty() {
             return Err(invalid());
         }
-        // A port that is no number: most likely a password with a slash.
+        // A port that is not a number is most likely part of a password that contains a slash.
         if authority.port_u16().is_none() && authority.as_str() != authority.host() {
             return Err(invalid());
         }
-        // What is signed has to be what is sent, so there must be nothing that an HTTP client would rewrite.
-        if !is_plain(uri.path()) {
+        // An HTTP client would normalize such a path after signing, and the signature would not match.
+        if !is_normalized(uri.path()) {
             return Err(invalid());
         }
         let host = match authority.port_u16() {
@@ -170,30 +171,30 @@ impl Endpoint {
         }
         let partition = Partition::of(region);
         let suffix = if parameters.use_dual_stack { partition.dual_stack } else { partition.suffix };
-        // In GovCloud the ordinary endpoint has validated cryptography.
+        // In GovCloud the standard endpoint is the FIPS endpoint.
         let same_for_fips = region.starts_with("us-gov-") && !parameters.use_dual_stack;
         let fips = if parameters.use_fips && !same_for_fips { "-fips" } else { "" };
         Self::from_url(&format!("https://{service}{fips}.{region}.{suffix}"))
     }
 }
 
-/// A URL to show: `***` stands for a user name and password. A password may hold any character, so all that is before
-/// the last `@` counts as one.
+/// The URL with `***` in place of user name and password. A password may contain any character, so everything before the
+/// last `@` is replaced.
 pub(crate) fn redacted(url: &str) -> String {
     let Some((before, after)) = url.rsplit_once('@') else { return url.to_owned() };
     let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
     format!("{scheme}***@{after}")
 }
 
-/// Whether a path has only characters that stay as they are, and no segments that mean another path.
-fn is_plain(path: &str) -> bool {
-    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte);
+/// Whether HTTP clients send the path unchanged: no characters to encode, no empty or dot segments.
+fn is_normalized(path: &str) -> bool {
+    let is_unchanged = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte);
     let ordinary =
         |segment: &str| !matches!(segment.to_ascii_lowercase().as_str(), "." | ".." | "%2e" | "%2e%2e");
-    path.bytes().all(stays) && !path.contains("//") && path.split('/').all(ordinary)
+    path.bytes().all(is_unchanged) && !path.contains("//") && path.split('/').all(ordinary)
 }
 
-/// A group of regions under one domain.
+/// The domains of a partition, which is a group of regions.
 struct Partition {
     suffix: &'static str,
     dual_stack: &'static str,
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_resolve_as_the_published_rules_say() {
+    fn regions_resolve_to_the_documented_endpoints() {
         assert_eq!(of("eu-west-1", false, false), "https://sqs.eu-west-1.amazonaws.com/");
         assert_eq!(of("us-east-1", true, false), "https://sqs-fips.us-east-1.amazonaws.com/");
         assert_eq!(of("us-east-1", false, true), "https://sqs.us-east-1.api.aws/");
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_overrides_the_region() {
+    fn endpoint_url_overrides_the_region() {
         let endpoint = url("http://localhost:9324").expect("resolves");
         assert_eq!(endpoint.uri(), "http://localhost:9324/");
         assert_eq!(endpoint.host(), "localhost:9324");
@@ -255,15 +256,15 @@ mod tests {
     }
 
     #[test]
-    fn a_compliance_switch_is_not_dropped_silently() {
+    fn fips_with_an_endpoint_url_is_rejected() {
         let parameters =
             EndpointParameters { endpoint_url: Some("http://h"), use_fips: true, ..Default::default() };
-        let error = Endpoint::resolve(parameters).expect_err("both cannot be had");
+        let error = Endpoint::resolve(parameters).expect_err("cannot be combined");
         assert!(error.to_string().contains("FIPS") && error.to_string().contains("http://h"), "{error}");
     }
 
     #[test]
-    fn the_region_of_an_aws_host_is_known() {
+    fn region_is_read_from_aws_hosts_only() {
         let region = |text: &str| url(text).expect("resolves").region().map(str::to_owned);
         assert_eq!(region("https://sqs.eu-west-1.amazonaws.com").as_deref(), Some("eu-west-1"));
         assert_eq!(region("https://sqs-fips.us-east-1.api.aws").as_deref(), Some("us-east-1"));
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_urls_and_regions_are_named() {
+    fn error_of_invalid_url_or_region_names_it() {
         for bad in ["localhost:9324", "ftp://x", "/path", "http://h/?q", "", "http://"] {
             assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
         }

@@ -1,7 +1,7 @@
-//! The 23 operations: one module for each, with its input, output and builders, at the paths of aws-sdk-sqs.
+//! The 23 operations. Each has a module with its input, output and builders, at the same path as in aws-sdk-sqs.
 //!
-//! Import shapes from here where a signature names them; calls themselves need no import. Everything that is the same for all
-//! operations is driven by one table, which is also behind [`Action`], the name of an operation, and [`Operation`], its type.
+//! Import shapes from here if a signature names them; calls need no import. [`Action`] is the name of an operation as a
+//! value, [`Operation`] is the operation as a type.
 //!
 //! ```
 //! use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
@@ -32,11 +32,11 @@ macro_rules! paginator {
         paginator!(@ ListDeadLetterSourceQueues $builder);
     };
     (@ $op:ident $builder:ident) => { pastey::paste! {
-        /// All pages of the list, and all items of them: what `into_paginator()` on the builder gives.
+        /// The paginator that `into_paginator()` on the builder returns.
         pub mod paginator {
-            #[doc = concat!("All pages of `", stringify!($op), "`.")]
+            #[doc = concat!("Requests all pages of `", stringify!($op), "`.")]
             pub type [<$op Paginator>]<H = crate::Client> = crate::client::Paginator<super::builders::$builder, H>;
-            #[doc = concat!("All items of `", stringify!($op), "`.")]
+            #[doc = concat!("Yields the items of all pages of `", stringify!($op), "`.")]
             pub type [<$op PaginatorItems>]<H = crate::Client> =
                 crate::client::PaginatorItems<super::builders::$builder, H>;
         }
@@ -50,7 +50,7 @@ macro_rules! modules {
             #[doc = concat!("Shapes and builders of `", stringify!($op), "`. ", $doc)]
             #[doc = ""]
             #[doc = concat!("[`Client::", stringify!($module), "`](crate::Client::", stringify!($module), ") makes the call.")]
-            #[doc = "What is here is for signatures that name these types, and for layers over a client."]
+            #[doc = "Use this module to name the types in signatures, and to write layers over a client."]
             #[doc = ""]
             #[doc = concat!(
                 "Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_",
@@ -63,7 +63,7 @@ macro_rules! modules {
 
                 paginator!($op [<$op InputBuilder>]);
 
-                #[doc = concat!("Builders of `", stringify!($op), "`: of its input, of its output, and the one that sends itself.")]
+                #[doc = concat!("Builders of `", stringify!($op), "`: for its input, for its output, and the fluent builder.")]
                 pub mod builders {
                     pub use crate::types::$family::{[<$op InputBuilder>], [<$op OutputBuilder>]};
 

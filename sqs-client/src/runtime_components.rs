@@ -1,6 +1,6 @@
-//! Runtime components of the AWS SDK, for its HTTP clients and identity caches.
+//! Runtime components for HTTP clients and identity caches of the AWS SDK.
 //!
-//! Those use the clock and the timer. The other components are required by the type; here they return an error when used.
+//! They use only the clock and the timer. The type requires the other components too; those fail if used.
 
 use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
 use aws_smithy_async::time::SharedTimeSource;
@@ -21,10 +21,10 @@ use aws_smithy_runtime_api::client::runtime_components::{
 };
 use aws_smithy_types::config_bag::ConfigBag;
 
-/// Components with this clock and timer; tokio's timer when there is none.
+/// Runtime components with this clock and timer. Without a timer, uses tokio's.
 ///
 /// # Errors
-/// The version of `aws-smithy-runtime-api` requires a component that is missing here.
+/// This version of `aws-smithy-runtime-api` requires a component that is missing here.
 pub(crate) fn runtime_components(
     time_source: SharedTimeSource,
     sleep: Option<SharedAsyncSleep>,
@@ -42,16 +42,15 @@ pub(crate) fn runtime_components(
         .build()
 }
 
-/// A component that is required, but not used.
+/// Stands for each component that is required but not supported.
 #[derive(Debug)]
 struct Unused;
 
 impl Unused {
     const SCHEME: AuthSchemeId = AuthSchemeId::new("sqs-client");
 
-    fn refuse<T>() -> Result<T, BoxError> {
-        Err("sqs-client gives the HTTP client a clock and a timer, and no other component of the AWS SDK"
-            .into())
+    fn unsupported<T>() -> Result<T, BoxError> {
+        Err("unsupported runtime component: sqs-client provides a clock and a timer only".into())
     }
 }
 
@@ -62,7 +61,7 @@ impl ResolveAuthSchemeOptions for Unused {
         _: &'a ConfigBag,
         _: &'a RuntimeComponents,
     ) -> AuthSchemeOptionsFuture<'a> {
-        AuthSchemeOptionsFuture::ready(Self::refuse())
+        AuthSchemeOptionsFuture::ready(Self::unsupported())
     }
 }
 
@@ -89,19 +88,19 @@ impl Sign for Unused {
         _: &RuntimeComponents,
         _: &ConfigBag,
     ) -> Result<(), BoxError> {
-        Self::refuse()
+        Self::unsupported()
     }
 }
 
 impl ResolveEndpoint for Unused {
     fn resolve_endpoint<'a>(&'a self, _: &'a EndpointResolverParams) -> EndpointFuture<'a> {
-        EndpointFuture::ready(Self::refuse())
+        EndpointFuture::ready(Self::unsupported())
     }
 }
 
 impl ResolveIdentity for Unused {
     fn resolve_identity<'a>(&'a self, _: &'a RuntimeComponents, _: &'a ConfigBag) -> IdentityFuture<'a> {
-        IdentityFuture::ready(Self::refuse())
+        IdentityFuture::ready(Self::unsupported())
     }
 }
 
@@ -112,7 +111,7 @@ impl ResolveCachedIdentity for Unused {
         _: &'a RuntimeComponents,
         _: &'a ConfigBag,
     ) -> IdentityFuture<'a> {
-        IdentityFuture::ready(Self::refuse())
+        IdentityFuture::ready(Self::unsupported())
     }
 }
 
@@ -122,7 +121,7 @@ impl RetryStrategy for Unused {
         _: &RuntimeComponents,
         _: &ConfigBag,
     ) -> Result<ShouldAttempt, BoxError> {
-        Self::refuse()
+        Self::unsupported()
     }
 
     fn should_attempt_retry(
@@ -131,6 +130,6 @@ impl RetryStrategy for Unused {
         _: &RuntimeComponents,
         _: &ConfigBag,
     ) -> Result<ShouldAttempt, BoxError> {
-        Self::refuse()
+        Self::unsupported()
     }
 }

@@ -1,17 +1,17 @@
-//! The application's name in the user agent.
+//! The application name in the user agent.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names the application in the user agent of every request: letters, digits and ``!#$%&'*+-.^_`|~``.
+/// The application name in the user agent of every request. Allowed are letters, digits and ``!#$%&'*+-.^_`|~``.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AppName(Cow<'static, str>);
 
 impl AppName {
-    /// A name.
+    /// Validates an application name.
     ///
     /// # Errors
-    /// It is empty or has other characters than those above.
+    /// The name is empty or contains other characters.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Result<Self, InvalidAppName> {
         let name = name.into();
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -28,13 +28,13 @@ impl AsRef<str> for AppName {
     }
 }
 
-/// A text cannot be an [`AppName`].
+/// The text is not a valid [`AppName`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InvalidAppName(String);
 
 impl fmt::Display for InvalidAppName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not an application name: letters, digits and !#$%&'*+-.^_`|~ are allowed", self.0)
+        write!(f, "application name {:?} is invalid; allowed are letters, digits and !#$%&'*+-.^_`|~", self.0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Settings from variables and profiles, named as all AWS SDKs name them.
+//! Settings from environment variables and profiles, with the names that all AWS SDKs use.
 //!
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>
 
@@ -11,70 +11,70 @@ use crate::settings::Settings;
 use crate::transport::TlsConfig;
 
 impl Builder {
-    /// Settings from variables, and from the profile that `AWS_PROFILE` selects in `~/.aws/config` and `~/.aws/credentials`.
-    /// A variable wins over the profile.
+    /// Reads environment variables, and the profile that `AWS_PROFILE` selects in `~/.aws/config` and `~/.aws/credentials`.
+    /// A variable overrides the profile.
     ///
-    /// | variable | in the profile | setting |
+    /// | Variable | Profile key | Setting |
     /// |---|---|---|
     /// | `AWS_REGION`, else `AWS_DEFAULT_REGION` | `region` | region |
-    /// | `AWS_ENDPOINT_URL_SQS`, else `AWS_ENDPOINT_URL` | `services` with `sqs` and `endpoint_url`, else `endpoint_url` | endpoint URL |
-    /// | `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` | `ignore_configured_endpoint_urls` | `true` ignores all endpoint URLs |
-    /// | `AWS_MAX_ATTEMPTS` | `max_attempts` | attempts of one operation, 1 for no retries |
+    /// | `AWS_ENDPOINT_URL_SQS`, else `AWS_ENDPOINT_URL` | `endpoint_url` below `sqs` in the `services` section, else `endpoint_url` | endpoint URL |
+    /// | `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` | `ignore_configured_endpoint_urls` | `true`: ignore endpoint URLs |
+    /// | `AWS_MAX_ATTEMPTS` | `max_attempts` | attempts per operation; 1 disables retries |
     /// | `AWS_RETRY_MODE` | `retry_mode` | `standard` or `adaptive` |
     /// | `AWS_USE_FIPS_ENDPOINT` | `use_fips_endpoint` | `true` or `false` |
     /// | `AWS_USE_DUALSTACK_ENDPOINT` | `use_dualstack_endpoint` | `true` or `false` |
-    /// | `AWS_CA_BUNDLE` | `ca_bundle` | a PEM file of the root certificates to trust instead of the platform's |
-    /// | `AWS_SDK_UA_APP_ID` | `sdk_ua_app_id` | name of the application |
+    /// | `AWS_CA_BUNDLE` | `ca_bundle` | PEM file of trusted root certificates; replaces the platform's |
+    /// | `AWS_SDK_UA_APP_ID` | `sdk_ua_app_id` | application name |
     ///
-    /// Without a region, requests to an endpoint URL are signed for the region in its host, else for `us-east-1`.
+    /// Without a region, requests to an endpoint URL are signed for the region in its host name, else for `us-east-1`.
     ///
-    /// Credentials come from the [chain of providers](super::credentials::CredentialsChain), which is first asked by the first
-    /// call: this method sends no request. Use [`load`](Self::load) to ask an EC2 instance for its region.
+    /// This method sends no request. The first call loads credentials from the
+    /// [default chain](super::credentials::CredentialsChain). To query EC2 for the region, use [`load`](Self::load).
     ///
     /// # Errors
-    /// A setting has a value that is not allowed, a file cannot be read, or there is no such profile. The error names the
-    /// variable, or the file and line, and what is allowed.
+    /// A setting is invalid, a file cannot be read, or the selected profile does not exist. The error names the variable,
+    /// or the file and line, and what is allowed.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::from_environment(Environment::default())
     }
 
-    /// As [`from_env`](Self::from_env), with the variables from elsewhere. `HOME` is among them: the files are below it.
+    /// Like [`from_env`](Self::from_env), but gets variables from `lookup`. That includes `HOME`, which locates the profile files.
     ///
     /// # Errors
-    /// As [`from_env`](Self::from_env).
+    /// The same as [`from_env`](Self::from_env).
     pub fn from_lookup(
         lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Result<Self, ConfigError> {
         Self::from_environment(Environment::default().variables(lookup))
     }
 
-    /// As [`from_env`](Self::from_env), with all that the process gives from elsewhere: variables, profile, clock and the
-    /// transports of the providers.
+    /// Like [`from_env`](Self::from_env), but takes variables, profile, clock and the providers' transports from
+    /// `environment` instead of the process.
     ///
     /// # Errors
-    /// As [`from_env`](Self::from_env).
+    /// The same as [`from_env`](Self::from_env).
     pub fn from_environment(environment: Environment) -> Result<Self, ConfigError> {
         let settings = environment.settings()?;
         let builder = Self::default().credentials_of(environment);
         builder.with_settings(&settings)
     }
 
-    /// As [`from_env`](Self::from_env), and asks the metadata service of an EC2 instance for the region when neither a
-    /// setting nor the endpoint URL names one. Elsewhere that takes a second; `AWS_EC2_METADATA_DISABLED=true` avoids it.
+    /// Like [`from_env`](Self::from_env). If neither a setting nor the endpoint URL has a region, it also queries the EC2
+    /// metadata service. Outside EC2, that query takes a second; `AWS_EC2_METADATA_DISABLED=true` disables it.
     ///
     /// # Errors
-    /// As [`from_env`](Self::from_env). A region that cannot be found is an error of the first call.
+    /// The same as [`from_env`](Self::from_env). If no region is found, the first call fails, unless an endpoint URL is set.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up the request.
+    /// Dropping the future cancels the query.
     pub async fn load() -> Result<Self, ConfigError> {
         Self::load_from(Environment::default()).await
     }
 
-    /// As [`load`](Self::load), with all that the process gives from elsewhere.
+    /// Like [`load`](Self::load), but uses `environment` instead of the process.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// The same as [`load`](Self::load).
     pub async fn load_from(environment: Environment) -> Result<Self, ConfigError> {
         let instance = InstanceCredentials::new(environment.clone());
         let read = tokio::task::spawn_blocking(|| Self::from_environment(environment)).await;
@@ -87,7 +87,7 @@ impl Builder {
         match instance.region().await {
             Ok(region) => Ok(builder.region(region.map(Region::new))),
             Err(error) => {
-                tracing::debug!(error = %aws_smithy_types::error::display::DisplayErrorContext(&error), "no region of an instance");
+                tracing::debug!(error = %aws_smithy_types::error::display::DisplayErrorContext(&error), "the EC2 metadata service returned no region");
                 Ok(builder)
             }
         }
@@ -97,7 +97,7 @@ impl Builder {
         let mut retry = RetryConfig::standard();
         if let Some(mode) = settings.get("AWS_RETRY_MODE", "retry_mode") {
             retry = retry.with_retry_mode(match mode.value.to_ascii_lowercase().as_str() {
-                // What older SDKs call legacy is standard in this one.
+                // `legacy` is a mode of older AWS SDKs; `standard` replaces it.
                 "standard" | "legacy" => RetryMode::Standard,
                 "adaptive" => RetryMode::Adaptive,
                 _ => return Err(mode.invalid("standard or adaptive")),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoint_alone_is_enough_and_can_be_ignored() {
+    fn endpoint_url_needs_no_region_and_can_be_ignored() {
         let config = built(&[("AWS_ENDPOINT_URL_SQS", "http://sqs")]).expect("valid");
         assert_eq!((config.region(), config.endpoint_url()), (None, Some("http://sqs")));
         let config =
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_named_with_what_is_allowed() {
+    fn error_of_invalid_value_names_what_is_allowed() {
         let bad: [(&'static [(&str, &str)], &str); 5] = [
             (&[("AWS_MAX_ATTEMPTS", "0")], "a whole number from 1"),
             (&[("AWS_MAX_ATTEMPTS", "many")], "a whole number from 1"),

@@ -1,8 +1,10 @@
-//! How a client is configured: region, endpoint, credentials, retries, timeouts, transport.
+//! Client configuration: region, endpoint, credentials, retries, timeouts, transport.
 //!
-//! Three ways lead to a [`Config`]: from variables and profiles ([`Builder::from_env`], [`Builder::load`]), from code
-//! ([`Config::builder`]), and with the feature `aws-config` from the AWS SDK's own loader (`Client::new`). Each gives a
-//! [`Builder`], so that its settings can be changed.
+//! Create a [`Builder`] in one of three ways, then change its settings:
+//!
+//! - from environment variables and profiles: [`Builder::from_env`] or [`Builder::load`]
+//! - in code: [`Config::builder`]
+//! - from an `aws_types::SdkConfig`: `Builder::from(&sdk_config)`, with the feature `aws-config`
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,7 +22,7 @@
 //! # Ok::<(), sqs_client::config::ConfigError>(())
 //! ```
 //!
-//! Building never fails. What is missing, such as a region, shows as an error of the first call.
+//! `build()` never fails. If a setting is missing, such as the region, calls fail with an error that names it.
 
 mod app_name;
 mod builder;
@@ -52,33 +54,35 @@ pub use region::{IntoRegion, Region};
 #[cfg(feature = "sdk")]
 pub(crate) use sdk_config::endpoint_url;
 
-/// Retry settings, the types of the AWS SDK.
+/// Retry settings: the types of the AWS SDK.
 ///
-/// A failed attempt is retried if its error code is retryable and the client has budget left: 500 tokens, of which a
-/// retry takes 5, or 10 after a timeout. Each success returns some, so an outage is not multiplied by retries.
+/// The client retries a failed attempt if the error is retryable and the retry budget is not exhausted. The budget has
+/// 500 tokens: a retry costs 5, or 10 after a timeout, and each success returns some. So retries do not multiply the
+/// load during an outage.
 ///
-/// `standard` makes 3 attempts. The first pause is random, up to 1 s if the service throttles and up to 50 ms otherwise;
-/// a configured `initial_backoff` replaces both. Pauses double up to `max_backoff` (20 s). A longer pause that
-/// the service asks for (`x-amz-retry-after`) is granted up to 5 s. A receive waits also when the budget is empty, before it
-/// fails, so that a loop of receives does not spin.
+/// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A configured
+/// `initial_backoff` replaces both limits. The limit doubles per attempt up to `max_backoff` (20 s). If the service
+/// requests a longer pause (`x-amz-retry-after`), the client waits up to 5 s longer. If the budget is exhausted, a
+/// receive still pauses before it fails, so that a loop of receives does not spin.
 pub mod retry {
     pub use aws_smithy_types::retry::{RetryConfig, RetryConfigBuilder, RetryMode};
 }
 
-/// Timeout settings, the types of the AWS SDK.
+/// Timeout settings: the types of the AWS SDK.
 ///
-/// `operation_attempt_timeout` bounds one attempt; without it, `read_timeout` does, and without both, 30 s (the AWS SDK has
-/// no default). It grows by the wait time of a receive, so that it never cuts a long poll. `operation_timeout` bounds all
-/// attempts and the pauses between them exactly, long polls included; there is none by default.
-/// `disable_operation_attempt_timeout()` and [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) switch the
-/// default off.
+/// `operation_attempt_timeout` limits one attempt; if unset, `read_timeout` does; if both are unset, the limit is 30 s (the
+/// AWS SDK has no default). The wait time of a receive is added, so the limit never cuts a long poll.
+/// `disable_operation_attempt_timeout()` and [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) remove the
+/// default.
+///
+/// `operation_timeout` limits all attempts and the pauses between them. It includes long polls and is unset by default.
 pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }
 
-/// Providers of credentials: [`CredentialsChain`](credentials::CredentialsChain), and each source of it alone.
+/// Credentials providers: the default [`CredentialsChain`](credentials::CredentialsChain), and each of its sources.
 ///
-/// [`Builder::from_env`] sets the chain. Give a single one to [`Builder::credentials_provider`] to allow no other source:
+/// [`Builder::from_env`] uses the chain. To use one source only, pass it to [`Builder::credentials_provider`]:
 ///
 /// ```
 /// use sqs_client::config::Builder;
@@ -95,15 +99,15 @@ pub mod credentials {
     pub use aws_credential_types::provider::error::CredentialsError;
 }
 
-/// Who chooses deduplication ids for messages to FIFO queues.
+/// Whether the client generates deduplication ids for messages to FIFO queues.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DeduplicationIds {
-    /// The caller, or the queue by content-based deduplication. A message that has neither is refused by the
-    /// service, with a text that says so.
+    /// The client sends the id of the caller, if any. SQS rejects a message without an id, unless the queue uses
+    /// content-based deduplication.
     #[default]
     AsGiven,
-    /// A message to a queue whose URL ends in `.fifo` gets a random id when it has none, before the first
-    /// attempt. Retries then cannot duplicate it; equal bodies are different messages, also on queues with
+    /// The client adds a random id to each message without one, if the queue URL ends in `.fifo`. All attempts use the
+    /// same id, so a retry cannot duplicate the message. Messages with equal bodies are distinct, also on queues with
     /// content-based deduplication.
     Generate,
 }
@@ -117,15 +121,15 @@ pub struct Config {
     pub(crate) endpoint_url: Option<String>,
     pub(crate) use_fips: bool,
     pub(crate) use_dual_stack: bool,
-    /// Shared by all configurations that are derived from this one, as long as the provider is the same.
+    /// Shared with derived configurations until one of them sets another provider.
     pub(crate) credentials: Option<Arc<CredentialsCache>>,
-    /// What `build` makes the chain of providers from, when no other provider is set.
+    /// The source of the default credentials chain. `None` if another provider is set.
     pub(crate) environment: Option<Environment>,
     pub(crate) allow_no_auth: bool,
     pub(crate) protocol: Protocol,
     pub(crate) retry_config: retry::RetryConfig,
     pub(crate) timeout_config: timeout::TimeoutConfig,
-    /// Whether a configured timeout of an attempt bounds long polls too, as in aws-sdk-sqs.
+    /// Whether a configured attempt timeout also limits long polls, as in aws-sdk-sqs.
     pub(crate) exact_timeouts: bool,
     pub(crate) checksum_policy: ChecksumPolicy,
     pub(crate) deduplication_ids: DeduplicationIds,
@@ -136,7 +140,7 @@ pub struct Config {
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) pool: PoolConfig,
     pub(crate) tls: TlsConfig,
-    /// Made by `build()` from the settings above, and kept by a derived configuration that does not change them.
+    /// Created by `build()` from the settings above. A derived configuration that does not change them shares it.
     pub(crate) default_transport: DefaultTransport,
     pub(crate) observer: Option<Arc<dyn Observe>>,
 }
@@ -149,18 +153,18 @@ impl Config {
 
     /// A builder that starts from this configuration.
     ///
-    /// Clients of the configuration that it builds share their connections with the clients of this one, unless the
-    /// transport, its pool or TLS settings, or the connect timeout are changed.
+    /// Clients with the new configuration share connections with clients of this one, unless you change the transport,
+    /// the pool, the TLS settings or the connect timeout.
     pub fn to_builder(&self) -> Builder {
         Builder::from_config(self.clone())
     }
 
-    /// The region that requests are signed for and, without an endpoint URL, sent to.
+    /// The region for signatures and, without an endpoint URL, for the endpoint.
     pub fn region(&self) -> Option<&Region> {
         self.region.as_ref()
     }
 
-    /// The endpoint URL, when one is set.
+    /// The endpoint URL, if set.
     pub fn endpoint_url(&self) -> Option<&str> {
         self.endpoint_url.as_deref()
     }
@@ -189,7 +193,7 @@ impl Config {
         Some(&self.timeout_config)
     }
 
-    /// The provider of credentials, when one is set.
+    /// The credentials provider, if set.
     pub fn credentials_provider(&self) -> Option<SharedCredentialsProvider> {
         self.credentials.as_ref().map(|cache| cache.provider())
     }
@@ -199,12 +203,12 @@ impl Config {
         self.checksum_policy
     }
 
-    /// The name of the application, when one is set.
+    /// The application name, if set.
     pub fn app_name(&self) -> Option<&AppName> {
         self.app_name.as_ref()
     }
 
-    /// The name of the service in signatures.
+    /// The service name in signatures: `sqs`.
     pub fn signing_name(&self) -> &'static str {
         crate::wire::sign::SERVICE
     }

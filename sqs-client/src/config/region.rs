@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Region(Cow<'static, str>);
 
 impl Region {
-    /// A region of that name. One that cannot be part of a host name is an error of the first call.
+    /// A region with this name. If it is not valid in a host name, the first call fails.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self(name.into())
     }
@@ -31,9 +31,9 @@ impl fmt::Display for Region {
     }
 }
 
-/// What can be given as a region: a [`Region`], or an `Option` of one, of this crate or of the AWS SDK.
+/// Converts into an optional [`Region`]. Implemented for `Region` and `Option<Region>` of this crate and of the AWS SDK.
 pub trait IntoRegion {
-    /// The region, if it is one.
+    /// Returns the region, if any.
     fn into_region(self) -> Option<Region>;
 }
 

@@ -1,4 +1,4 @@
-//! Configuration from the AWS SDK's own loader: its credential sources, profiles and endpoints.
+//! Configuration from the `SdkConfig` that `aws-config` loads: credential sources, profiles and endpoints.
 
 use std::sync::Arc;
 
@@ -35,14 +35,13 @@ impl From<&SdkConfig> for Builder {
     }
 }
 
-/// The HTTP client that was given to the loader. The loader sets none of its own.
+/// The HTTP client that the program passed to `aws-config`, which sets none by default.
 fn transport(client: &SharedHttpClient, sdk: &SdkConfig) -> Arc<dyn Transport> {
     let timeouts = sdk.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
     SmithyTransport::shared(client, &timeouts, sdk.time_source(), sdk.sleep_impl())
 }
 
-/// The endpoint that was set in code; else the one that the environment or the profile has for SQS alone; else the
-/// one that they have for all services.
+/// The endpoint URL set in code, else the SQS-specific one of the environment or profile, else their general one.
 pub(crate) fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
     if sdk.get_origin("endpoint_url").is_client_config() {
         return sdk.endpoint_url().map(str::to_owned);
@@ -62,11 +61,11 @@ impl From<&SdkConfig> for Config {
 impl Config {
     /// Takes region, endpoint, credentials, HTTP client, retries and timeouts from the AWS SDK's configuration.
     ///
-    /// An HTTP client in it is used for every request. [`Builder::from`] and
-    /// [`set_transport(None)`](Builder::set_transport) use the transport of this crate instead.
+    /// If it has an HTTP client, that client sends every request. To use the transport of this crate instead, call
+    /// [`Builder::from`] and [`set_transport(None)`](Builder::set_transport).
     ///
-    /// Its identity cache is not used: each client keeps credentials in a cache of its own, and renews them before they
-    /// expire. Its timer is used by its HTTP client alone: timeouts and retries use the timer of tokio.
+    /// Its identity cache is not used: each client has its own credentials cache and renews credentials before they expire.
+    /// Only its HTTP client uses its timer; timeouts and retries use the timer of tokio.
     pub fn new(sdk: &SdkConfig) -> Self {
         sdk.into()
     }
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_sdk_loaded_is_taken_over() {
+    fn config_has_the_settings_of_the_sdk_config() {
         let credentials = super::super::Credentials::new("AK", "secret", None, None, "test");
         let sdk = SdkConfig::builder()
             .region(Region::new("eu-west-3"))

@@ -1,4 +1,4 @@
-//! What went wrong, with its source, and what is known about the call beside that.
+//! The cause of an error, and the context of the failed call.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use crate::wire::protocol::{DecodeError, EncodeError};
 use crate::wire::service_error::ServiceError;
 use crate::wire::sign::SignError;
 
-/// What is known about a call beside the cause of its failure.
+/// The context of a failed call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
     pub(crate) action: Option<Action>,
     pub(crate) attempts: u32,
-    /// When the first of them began, as far as timeouts go.
+    /// When the first attempt started; the operation timeout counts from here.
     pub(crate) begun: Option<Instant>,
     /// Of the latest attempt.
     pub(crate) request_id: Option<String>,
     /// Of the latest attempt.
     pub(crate) status: Option<u16>,
-    /// The answer to the latest attempt, when it gave no output.
+    /// The response to the latest attempt, if it had no output.
     #[cfg(feature = "sdk")]
     pub(crate) response: Option<http::Response<bytes::Bytes>>,
-    /// Whether any attempt may have been acted on without an answer that says so.
+    /// Whether the service may have executed any attempt without a response that confirms it.
     pub(crate) maybe_acted: bool,
-    /// The pause after which the client would have tried again, had it not been told to repeat nothing.
+    /// The pause of a retry that `Retries::UnlessInDoubt` suppressed.
     pub(crate) repeat_after: Option<Duration>,
 }
 
-/// What went wrong.
+/// The cause of an error.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     Build(Arc<BuildError>),
@@ -53,12 +53,12 @@ pub(crate) enum Cause {
     Service(ServiceError),
     Unreadable(DecodeError),
     Checksum(Arc<Damaged>),
-    /// The AWS SDK failed before it sent anything.
+    /// The AWS SDK failed before it sent a request.
     #[cfg(feature = "aws-sdk-sqs")]
     AwsSdk(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// An answer that came, with checksums that are wrong.
+/// An output whose checksums do not match.
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) mismatches: Vec<ChecksumMismatch>,

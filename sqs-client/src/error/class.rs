@@ -1,4 +1,4 @@
-//! What a failure means: for the next attempt, and for what the service may have done.
+//! Classifies failures: whether to retry, and whether the service may have executed the request.
 
 use aws_credential_types::provider::error::CredentialsError;
 
@@ -7,16 +7,16 @@ use crate::retry::Failure;
 use crate::transport::TransportErrorKind;
 use crate::wire::service_error::{ErrorCode, RetryClass, ServiceError};
 
-/// What a failed attempt means for the next one.
+/// Classifies a failed attempt.
 ///
-/// Codes decide, not statuses: `RequestThrottled` is a 403, `ThrottlingException` a 400, `OverLimit` a 403 that
-/// asks for deletes rather than for patience. The status decides only about codes that nobody knows.
+/// The error code decides, not the status: `RequestThrottled` is a 403, `ThrottlingException` is a 400, and `OverLimit` is
+/// a 403 that a retry cannot fix. The status decides only for unknown codes.
 pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
     match cause {
-        Cause::Service(error) => classify_refusal(error, status),
+        Cause::Service(error) => classify_service_error(error, status),
         Cause::Unreadable(_) => by_status(status, Failure::Transient),
         Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => Failure::Timeout,
-        Cause::Credentials(error) if is_hiccup(error) => Failure::Transient,
+        Cause::Credentials(error) if is_transient(error) => Failure::Transient,
         Cause::Transport(error) => match error.kind() {
             TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
             TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
@@ -27,12 +27,12 @@ pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
     }
 }
 
-/// Whether a source of credentials may give some later.
-fn is_hiccup(error: &CredentialsError) -> bool {
+/// Whether the credentials source may succeed later.
+fn is_transient(error: &CredentialsError) -> bool {
     !matches!(error, CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
 }
 
-fn classify_refusal(error: &ServiceError, status: Option<u16>) -> Failure {
+fn classify_service_error(error: &ServiceError, status: Option<u16>) -> Failure {
     if error.code == ErrorCode::ExpiredToken {
         return Failure::ExpiredToken;
     }
@@ -45,7 +45,7 @@ fn classify_refusal(error: &ServiceError, status: Option<u16>) -> Failure {
     }
 }
 
-/// `otherwise` is for a success whose body cannot be read, and for unknown codes with an ordinary status.
+/// `otherwise` applies to successful responses with an unreadable body, and to unknown codes with any other status.
 fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
     match status {
         Some(429) => Failure::Throttle,
@@ -55,15 +55,15 @@ fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
     }
 }
 
-/// Whether the service may have acted on the request of an attempt that failed like this.
+/// Whether the service may have executed the request of an attempt with this failure.
 pub(crate) fn may_have_acted(cause: &Cause, status: Option<u16>) -> bool {
-    let failed_inside = || status.is_none_or(|status| !(300..500).contains(&status));
+    let not_rejected = || status.is_none_or(|status| !(300..500).contains(&status));
     match cause {
         Cause::Transport(error) => {
             matches!(error.kind(), TransportErrorKind::Broken | TransportErrorKind::TooLarge)
         }
         Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => true,
-        Cause::Unreadable(_) | Cause::Service(_) => failed_inside(),
+        Cause::Unreadable(_) | Cause::Service(_) => not_rejected(),
         _ => false,
     }
 }
@@ -72,16 +72,16 @@ pub(crate) fn may_have_acted(cause: &Cause, status: Option<u16>) -> bool {
 mod tests {
     use super::*;
 
-    fn refusal(code: &str) -> Cause {
+    fn service_error(code: &str) -> Cause {
         Cause::Service(ServiceError::bare(ErrorCode::from_name(code)))
     }
 
     fn of(code: &str, status: u16) -> Failure {
-        classify(&refusal(code), Some(status))
+        classify(&service_error(code), Some(status))
     }
 
     #[test]
-    fn codes_decide_and_not_statuses() {
+    fn error_code_decides_over_the_status() {
         assert_eq!(of("RequestThrottled", 403), Failure::Throttle);
         assert_eq!(of("ThrottlingException", 400), Failure::Throttle);
         assert_eq!(of("KMS.ThrottlingException", 400), Failure::Throttle);
@@ -100,18 +100,18 @@ mod tests {
     }
 
     #[test]
-    fn credentials_may_come_later_where_they_can_be_had() {
-        let hiccup = Cause::Credentials(CredentialsError::provider_error("busy").into());
-        assert_eq!(classify(&hiccup, None), Failure::Transient);
+    fn provider_error_is_transient_and_missing_credentials_are_fatal() {
+        let provider_error = Cause::Credentials(CredentialsError::provider_error("busy").into());
+        assert_eq!(classify(&provider_error, None), Failure::Transient);
         let none = Cause::Credentials(CredentialsError::not_loaded("none").into());
         assert_eq!(classify(&none, None), Failure::Fatal);
-        assert!(!may_have_acted(&hiccup, None));
+        assert!(!may_have_acted(&provider_error, None));
     }
 
     #[test]
-    fn a_clear_no_is_no_doubt() {
-        assert!(!may_have_acted(&refusal("RequestThrottled"), Some(403)));
-        assert!(may_have_acted(&refusal("InternalFailure"), Some(500)));
+    fn rejected_request_was_certainly_not_executed() {
+        assert!(!may_have_acted(&service_error("RequestThrottled"), Some(403)));
+        assert!(may_have_acted(&service_error("InternalFailure"), Some(500)));
         assert!(may_have_acted(&Cause::AttemptTimeout(std::time::Duration::ZERO), None));
         assert!(!may_have_acted(&Cause::NoCredentials, None));
     }

@@ -1,4 +1,4 @@
-//! How an error shows: operation, code, text, and in brackets status, request id and attempts.
+//! `Display` of an error: operation, code, message, then status, request id and attempts in parentheses.
 
 use std::error::Error as _;
 use std::fmt;
@@ -20,23 +20,22 @@ impl fmt::Display for Error {
                 "no transport: enable the feature `reqwest` or `hyper`, or call transport(..) on the config builder",
             )?,
             Cause::NoTls => f.write_str(
-                "the endpoint is an https URL: enable the feature `rustls`, `aws-lc` or `native-tls`, or use an http URL",
+                "the endpoint is an https URL and no TLS feature is enabled: enable `rustls`, `aws-lc` or `native-tls`, or use an http URL",
             )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
-            // The text of the error itself only names its kind: what happened is in its source.
+            // The text of a `CredentialsError` only names its kind. The reason is in its source.
             Cause::Credentials(error) => match error.source() {
                 Some(source) => write!(f, "no credentials: {source}")?,
                 None => write!(f, "no credentials: {error}")?,
             },
             Cause::NoCredentials => f.write_str(
-                "no provider of credentials: start from Builder::from_env(), which reads AWS_ACCESS_KEY_ID and \
-                 AWS_SECRET_ACCESS_KEY, profiles and metadata services, or call credentials_provider(..) on the config \
-                 builder",
+                "no credentials provider: use Builder::from_env(), which reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, \
+                 profiles and metadata services, or call credentials_provider(..) on the config builder",
             )?,
             Cause::Transport(error) => write!(f, "{error}")?,
-            Cause::AttemptTimeout(limit) => write!(f, "no answer within {limit:?}, the timeout of an attempt")?,
-            Cause::OperationTimeout(limit) => write!(f, "not done within {limit:?}, the timeout of the operation")?,
-            Cause::Unreadable(error) => write!(f, "the answer is not one of SQS: {error}")?,
+            Cause::AttemptTimeout(limit) => write!(f, "attempt timeout: no response within {limit:?}")?,
+            Cause::OperationTimeout(limit) => write!(f, "operation timeout: not finished within {limit:?}")?,
+            Cause::Unreadable(error) => write!(f, "the response is not from SQS: {error}")?,
             #[cfg(feature = "aws-sdk-sqs")]
             Cause::AwsSdk(_) => f.write_str("the AWS SDK cannot send the request")?,
             Cause::Checksum(damaged) => {

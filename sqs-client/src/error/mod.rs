@@ -1,8 +1,11 @@
-//! The one error of this crate: one word wide, cheap to clone.
+//! The error type of all calls: one word wide and cheap to clone.
 //!
-//! Every call fails with an [`Error`]. Ask it first what you want to know: `is_queue_does_not_exist()` and its thirty
-//! relatives for the codes that SQS answers with, [`kind`](Error::kind) for everything else,
-//! [`is_outcome_unknown`](Error::is_outcome_unknown) before you repeat what must not happen twice.
+//! Every failed call returns an [`Error`]. To handle one:
+//!
+//! - an SQS error code: call its method, such as `is_queue_does_not_exist()`
+//! - any other failure: match on [`kind`](Error::kind)
+//! - before you repeat a request that must not be executed twice: check
+//!   [`is_outcome_unknown`](Error::is_outcome_unknown)
 
 mod cause;
 mod class;
@@ -31,8 +34,8 @@ pub(crate) use class::{classify, may_have_acted};
 
 /// Why an operation failed.
 ///
-/// It shows operation, code, text, request id and number of attempts; the cause is in
-/// [`source`](StdError::source). Cloning is cheap, since one failed batch reports to many callers.
+/// `Display` shows the operation, error code, message, request id and number of attempts. The cause is in
+/// [`source`](StdError::source). Cloning is cheap, because one failed batch reports to many callers.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -54,25 +57,26 @@ struct Inner {
     context: Context,
 }
 
-/// What went wrong, in broad terms.
+/// The category of an error.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input is incomplete or invalid; nothing was sent.
     Input,
-    /// The client is configured in a way that no request can be made with; nothing was sent.
+    /// The configuration is incomplete or invalid; nothing was sent.
     Config,
-    /// There are no credentials, or getting them failed; nothing was sent.
+    /// No credentials were found, or loading them failed; nothing was sent.
     Credentials,
-    /// No whole answer came. Whether the service acted on the request is unknown, unless no connection was made.
+    /// No complete response. SQS may have executed the request, unless no connection was made.
     Transport,
-    /// The answer took too long. Whether the service acted on the request is unknown.
+    /// An attempt or the operation timed out. SQS may have executed the request; see
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown).
     Timeout,
-    /// The service refused.
+    /// The service returned an error.
     Service,
-    /// Something answered that is not the service: a proxy, perhaps.
+    /// The response is not from SQS, for example from a proxy.
     Unreadable,
-    /// A checksum is wrong: a message was damaged on its way. Of a send, the service *has* stored the message.
+    /// A checksum does not match: a message was damaged in transit. If a send fails so, SQS *has* stored the message.
     Checksum,
 }
 
@@ -97,7 +101,7 @@ impl Error {
         Self(Arc::new(Inner { cause, context }))
     }
 
-    /// What went wrong, in broad terms.
+    /// The category of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0.cause {
             Cause::Build(_) | Cause::Invalid(_) | Cause::Encode(_) => ErrorKind::Input,
@@ -118,7 +122,7 @@ impl Error {
         self.0.context.action
     }
 
-    /// The refusal, also when it was this client that checked the rule before sending.
+    /// The error of the service, or the equivalent one from `validate_input`.
     pub fn service_error(&self) -> Option<&ServiceError> {
         match &self.0.cause {
             Cause::Service(error) | Cause::Invalid(error) => Some(error),
@@ -126,34 +130,34 @@ impl Error {
         }
     }
 
-    /// The code of the refusal, typed.
+    /// The error code as an enum.
     pub fn error_code(&self) -> Option<&ErrorCode> {
         self.service_error().map(|error| &error.code)
     }
 
-    /// The code of the refusal as the Query protocol writes it, such as
-    /// `AWS.SimpleQueueService.NonExistentQueue`; the same through both protocols.
+    /// The error code in the form of the Query protocol, such as `AWS.SimpleQueueService.NonExistentQueue`. It is the
+    /// same with both protocols.
     pub fn code(&self) -> Option<&str> {
         self.error_code().map(ErrorCode::query_code)
     }
 
-    /// The text of the refusal.
+    /// The message of the service.
     pub fn message(&self) -> Option<&str> {
         self.service_error()?.message.as_deref()
     }
 
-    /// The id that the service gave to the last attempt; quote it to AWS support.
+    /// The request id of the last attempt, for AWS support.
     pub fn request_id(&self) -> Option<&str> {
         self.0.context.request_id.as_deref()
     }
 
-    /// What went wrong.
+    /// The cause.
     #[cfg(feature = "sdk")]
     pub(crate) fn cause(&self) -> &Cause {
         &self.0.cause
     }
 
-    /// The answer to the last attempt, when it gave no output.
+    /// The response to the last attempt, if it had no output.
     #[cfg(feature = "sdk")]
     pub(crate) fn response(&self) -> Option<&http::Response<bytes::Bytes>> {
         self.0.context.response.as_ref()
@@ -164,44 +168,43 @@ impl Error {
         self.0.context.status
     }
 
-    /// How many requests were sent.
+    /// The number of attempts that were sent.
     pub fn attempts(&self) -> u32 {
         self.0.context.attempts
     }
 
-    /// When the first of them began.
+    /// When the first attempt started.
     pub(crate) fn begun(&self) -> Option<std::time::Instant> {
         self.0.context.begun
     }
 
-    /// Whether the same call may succeed later. The client has repeated it as often as it is configured to.
+    /// Whether the same call may succeed later. The client has already made all configured retries.
     pub fn is_retryable(&self) -> bool {
         matches!(self.failure(), Failure::Throttle | Failure::Transient | Failure::Timeout)
     }
 
-    /// Whether the service asked for fewer requests.
+    /// Whether the service throttled the request.
     pub fn is_throttle(&self) -> bool {
         self.failure() == Failure::Throttle
     }
 
-    /// Whether an attempt, or the whole operation, took too long.
+    /// Whether an attempt or the operation timed out.
     pub fn is_timeout(&self) -> bool {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Whether the service may have acted on the request although no answer says so: on any of the attempts, since
-    /// a clear refusal of the last one says nothing about those before it.
+    /// Whether the service may have executed any of the attempts although no response confirms it. If the last attempt
+    /// was rejected, an earlier one may still have been executed.
     pub fn is_outcome_unknown(&self) -> bool {
         self.0.context.maybe_acted
     }
 
-    /// The pause after which the client would have sent the request again, had it not been told to
-    /// [retry only](crate::client::Retries::UnlessInDoubt) what the service has certainly not acted on.
+    /// The pause before the retry that [`Retries::UnlessInDoubt`](crate::client::Retries::UnlessInDoubt) suppressed.
     pub fn repeat_after(&self) -> Option<Duration> {
         self.0.context.repeat_after
     }
 
-    /// How the exchange failed, when no whole answer came.
+    /// The transport failure, if there was no complete response.
     pub fn transport_error(&self) -> Option<&TransportError> {
         match &self.0.cause {
             Cause::Transport(error) => Some(error),
@@ -209,7 +212,7 @@ impl Error {
         }
     }
 
-    /// Every checksum that is wrong or missing, with the id of the batch entry or of the received message.
+    /// All wrong or missing checksums, each with the id of its batch entry or received message.
     pub fn checksum_mismatches(&self) -> &[ChecksumMismatch] {
         match &self.0.cause {
             Cause::Checksum(damaged) => &damaged.mismatches,
@@ -217,7 +220,7 @@ impl Error {
         }
     }
 
-    /// What the service answered although a checksum is wrong, such as a
+    /// The output of a call that failed with a checksum mismatch. For a receive, that is a
     /// [`ReceiveMessageOutput`](crate::operation::receive_message::ReceiveMessageOutput) with the intact messages in
     /// `messages()` and the others in `damaged_messages()`.
     pub fn output<T: 'static>(&self) -> Option<&T> {
@@ -227,21 +230,20 @@ impl Error {
         }
     }
 
-    /// The same error with another answer in it, for layers that change what answers hold. An error without an answer
-    /// stays as it is.
+    /// The same error with another output, for layers that rewrite outputs. Returns a clone if the error has no output.
     pub fn with_output<T: Any + Send + Sync>(&self, output: T) -> Self {
         let Cause::Checksum(damaged) = &self.0.cause else { return self.clone() };
         let damaged = Damaged { mismatches: damaged.mismatches.clone(), output: Box::new(output) };
         Self::new(Cause::Checksum(Arc::new(damaged)), self.0.context.clone())
     }
 
-    /// What it means for the next attempt.
+    /// The retry classification of the error.
     pub(crate) fn failure(&self) -> Failure {
         classify(&self.0.cause, self.0.context.status)
     }
 }
 
-/// One check for each error of the service model, for an error that has an `error_code()`: this one, and those of layers.
+/// Adds one method per error of the service model, for error types with `error_code()`: this one and those of layers.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shape_checks {
@@ -254,10 +256,10 @@ macro_rules! shape_checks {
         UnsupportedOperation InvalidParameterValue MissingParameter AccessDenied
     } };
     ($error:ty: $($variant:ident)*) => { ::pastey::paste! {
-        /// One check for each error of the service model, as in the AWS SDK.
+        /// One method per error of the service model, as in the AWS SDK.
         impl $error {
             $(
-                #[doc = concat!("Whether the service answered `", stringify!($variant), "`.")]
+                #[doc = concat!("Whether the service returned the error `", stringify!($variant), "`.")]
                 pub fn [<is_ $variant:snake>](&self) -> bool {
                     self.error_code() == Some(&$crate::wire::service_error::ErrorCode::$variant)
                 }
@@ -268,7 +270,7 @@ macro_rules! shape_checks {
 
 crate::shape_checks!(Error);
 
-/// The sentence of `Display` with the sources, since this is what `main` prints when it returns an error.
+/// The text of `Display` followed by the sources, because `main` prints `Debug` when it returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.to_string();
@@ -276,7 +278,7 @@ impl fmt::Debug for Error {
         let mut source = self.source();
         while let Some(cause) = source {
             let text = cause.to_string();
-            // Of these, `Display` shows the source already, and their own text only names a kind.
+            // The text of a `CredentialsError` only names its kind, and `Display` already shows its source.
             if !shown.contains(&text) && !cause.is::<CredentialsError>() {
                 write!(f, ": {text}")?;
             }
@@ -295,14 +297,14 @@ impl StdError for Error {
             Cause::Credentials(error) => Some(&**error),
             #[cfg(feature = "aws-sdk-sqs")]
             Cause::AwsSdk(error) => Some(&**error),
-            // Its own text is shown already; what is new is why.
+            // `Display` already shows the text of the transport error, so the source is its cause.
             Cause::Transport(error) => error.source(),
             _ => None,
         }
     }
 }
 
-/// The error of one damaged message of a receive that succeeded for the others.
+/// The error for one damaged message of a receive with other, intact messages.
 impl From<&DamagedMessage> for Error {
     fn from(damaged: &DamagedMessage) -> Self {
         let DamagedMessage { message, mismatches } = damaged.clone();

@@ -1,10 +1,10 @@
-//! The error of settings.
+//! The error for invalid settings.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A variable, or a file of profiles, is not valid. The text names the variable, or the file and line, and what is allowed;
-/// it holds no secret. Cloning is cheap.
+/// An environment variable or profile file is invalid. The text names the variable, or the file and line, and what is
+/// allowed. It contains no secret. Cloning is cheap.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ConfigError(Arc<str>);
 
@@ -20,7 +20,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// The sentence of `Display`, since this is what `main` prints when it returns an error.
+/// The text of `Display`, because `main` prints `Debug` when it returns an error.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

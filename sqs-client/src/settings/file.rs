@@ -1,4 +1,4 @@
-//! One file: its bytes, and the sections in it.
+//! Reads a profile file and parses its sections.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use super::ConfigError;
 
-/// Far more than any list of profiles takes.
+/// Far more than any profile file needs.
 const MAX_FILE_BYTES: u64 = 1_048_576;
 const BLANK: [char; 2] = [' ', '\t'];
 
-/// `[name]` and what follows until the next one.
+/// `[name]` and the lines up to the next section.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) name: String,
     pub(super) properties: BTreeMap<String, Property>,
 }
 
-/// `key = value`, and the indented lines that follow. Values may be secret.
+/// `key = value` and the indented lines below it. Values may be secret.
 #[derive(Clone)]
 pub(super) struct Property {
     pub(super) value: String,
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Property {
     }
 }
 
-/// Reads a text file of bounded size; `None` when there is none.
+/// Reads a text file of bounded size. Returns `None` if the file does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     let failed = |why: &str| ConfigError::new(format!("{} cannot be read: {why}", path.display()));
     let metadata = match std::fs::metadata(path) {
@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(&error.to_string())),
     };
-    // Reading a pipe or a terminal could wait for ever. An empty device is a common way to say "no file".
+    // Reading a pipe or a terminal could block forever. `/dev/null` is a common way to configure "no file".
     if !metadata.is_file() {
         let is_null = path == Path::new("/dev/null");
         return if is_null { Ok(None) } else { Err(failed("it is not a regular file")) };
@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     })
 }
 
-/// Splits a text into sections. A line that is wrong is named by its number alone: it may hold a secret.
+/// Parses the text into sections. Errors name the number of an invalid line but never quote it: it may contain a secret.
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Vec<Section>, ConfigError> {
     let mut sections: Vec<Section> = Vec::new();
     let mut last: Option<String> = None;
@@ -109,7 +109,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Vec<Section>, Config
     Ok(sections)
 }
 
-/// The lower-case key and the value without a comment.
+/// The key in lower case and the value without comment.
 fn split(line: &str) -> Option<(String, String)> {
     let mut previous = ' ';
     let comment = line.char_indices().find(|(_, character)| {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_read_with_comments_blank_lines_and_any_case_of_keys() {
+    fn comments_blank_lines_and_upper_case_keys_are_accepted() {
         let text =
             "\u{feff}# top\r\n[default] ; why\r\n\r\nREGION = eu-west-1 # here\r\nkey=a#b=c==\r\nempty =\r\n";
         assert_eq!(value(text, "region").as_deref(), Some("eu-west-1"));
@@ -156,13 +156,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_parsed_or_refused(text in "(\\[a\\]|\n|\r| |\t|=|#|;|\\[|\\]|\\PC){0,40}") {
+        fn arbitrary_text_never_panics(text in "(\\[a\\]|\n|\r| |\t|=|#|;|\\[|\\]|\\PC){0,40}") {
             let _ = parsed(&text);
         }
     }
 
     #[test]
-    fn malformed_lines_are_named_by_number_and_not_quoted() {
+    fn error_of_malformed_line_has_its_number_and_no_quote() {
         for (text, line, expected) in [
             ("secret", 1, "before the first setting"),
             ("[default]\n\nsecret", 3, "key = value"),

@@ -1,4 +1,4 @@
-//! What variables and the shared files of profiles say, and where they say it.
+//! Settings from environment variables and the shared profile files, with the place of each setting.
 //!
 //! ```text
 //! variable -> profile in ~/.aws/credentials -> profile in ~/.aws/config
@@ -19,7 +19,7 @@ pub(crate) use file::read as read_file;
 pub(crate) use profiles::{Profile, Profiles};
 pub(crate) use variables::Variables;
 
-/// Variables, and the profile that is selected.
+/// Environment variables and the selected profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     variables: Variables,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     selected: String,
 }
 
-/// A setting and where it stands: `AWS_REGION`, or `region` with the file and line.
+/// A setting and its place: `AWS_REGION`, or `region` with file and line.
 #[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) value: String,
@@ -35,7 +35,7 @@ pub(crate) struct Setting {
 }
 
 impl Settings {
-    /// Reads the files. The profile is `selected`, else `AWS_PROFILE`, else `default`; only the last may be missing.
+    /// Reads the files. The profile is `selected`, else `AWS_PROFILE`, else `default`. Only this implicit `default` may be missing.
     pub(crate) fn load(variables: &Variables, selected: Option<&str>) -> Result<Self, ConfigError> {
         let profiles = Profiles::load(variables)?;
         let chosen = selected.map(str::to_owned).or_else(|| variables.text("AWS_PROFILE"));
@@ -50,7 +50,7 @@ impl Settings {
         &self.profiles
     }
 
-    /// The name of the selected profile, which exists unless it is `default`.
+    /// The name of the selected profile. Only the implicit `default` may be missing.
     pub(crate) fn selected(&self) -> &str {
         &self.selected
     }
@@ -69,8 +69,8 @@ impl Settings {
         self.get(variable, key).map_or(Ok(false), |setting| setting.flag())
     }
 
-    /// The configured URL of a service, named as in `AWS_ENDPOINT_URL_SQS`. Variables win over the profile, and what is
-    /// for one service wins over what is for all.
+    /// The endpoint URL of a service, which is named as in `AWS_ENDPOINT_URL_SQS`. Variables override the profile, and
+    /// service-specific settings override general ones.
     pub(crate) fn endpoint_url(&self, service: &str) -> Result<Option<String>, ConfigError> {
         if self.flag("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls")? {
             return Ok(None);
@@ -103,10 +103,10 @@ impl Setting {
         self.value.parse().map_err(|_| self.invalid(allowed))
     }
 
-    /// For values that are not secret.
+    /// Quotes the value, so use it only for settings that are not secret.
     pub(crate) fn invalid(&self, allowed: &str) -> ConfigError {
         let value = crate::endpoint::redacted(&self.value);
-        ConfigError::new(format!("{}={value:?} is not valid: allowed is {allowed}", self.place))
+        ConfigError::new(format!("{}={value:?} is invalid; allowed is {allowed}", self.place))
     }
 }
 

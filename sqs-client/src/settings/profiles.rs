@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::file::{self, Property, Section};
 use super::{ConfigError, Setting, Variables};
 
-/// Names that an error lists.
+/// The maximum number of profile names in an error.
 const MAX_NAMES: usize = 10;
 
-/// All profiles, and the services sections that they name.
+/// All profiles and `services` sections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profiles {
     by_name: BTreeMap<String, Profile>,
@@ -19,12 +19,12 @@ pub(crate) struct Profiles {
     credentials: Option<PathBuf>,
 }
 
-/// One profile. `Debug` shows places, not values.
+/// One profile. `Debug` shows the places of its settings, not their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile(BTreeMap<String, Property>);
 
 impl Profiles {
-    /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file is an empty one.
+    /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file counts as empty.
     pub(crate) fn load(variables: &Variables) -> Result<Self, ConfigError> {
         let mut loaded = Self {
             config: variables.path("AWS_CONFIG_FILE", ".aws/config"),
@@ -39,11 +39,11 @@ impl Profiles {
                 None if name == "default" => {
                     plain_default.get_or_insert_with(Profile::default).0.extend(properties);
                 }
-                // Sections of other tools, and names without the word `profile`: other SDKs pass over them too.
+                // Sections of other tools, and config sections without the word `profile`. Other SDKs ignore them too.
                 _ => {}
             }
         }
-        // `[profile default]` wins over `[default]` where a file has both.
+        // If a file has both, `[profile default]` overrides `[default]`.
         if let Some(profile) = plain_default {
             loaded.by_name.entry("default".to_owned()).or_insert(profile);
         }
@@ -57,7 +57,7 @@ impl Profiles {
         self.by_name.get(name)
     }
 
-    /// A profile that something names.
+    /// The profile with this name, which a setting refers to.
     pub(crate) fn require(&self, name: &str) -> Result<&Profile, ConfigError> {
         self.get(name).ok_or_else(|| {
             let mut names: Vec<_> = self.by_name.keys().take(MAX_NAMES).cloned().collect();
@@ -66,11 +66,11 @@ impl Profiles {
             }
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             let files = self.files();
-            ConfigError::new(format!("profile {name:?} is not in {files}; profiles there: {known}"))
+            ConfigError::new(format!("profile {name:?} is not in {files}; available profiles: {known}"))
         })
     }
 
-    /// Where profiles are looked for.
+    /// The files that are searched for profiles.
     pub(crate) fn files(&self) -> String {
         match (&self.config, &self.credentials) {
             (Some(config), Some(credentials)) => format!("{} or {}", config.display(), credentials.display()),
@@ -79,7 +79,7 @@ impl Profiles {
         }
     }
 
-    /// `endpoint_url` of the service in the services section that a profile names.
+    /// `endpoint_url` of the service in the `services` section that the profile refers to.
     pub(super) fn endpoint_of_service(&self, profile: &Profile, service: &str) -> Option<Setting> {
         let services = self.services.get(&profile.get("services")?.value)?;
         let nested = services.0.get(service)?.nested.get("endpoint_url")?;
@@ -88,7 +88,7 @@ impl Profiles {
 }
 
 impl Profile {
-    /// A setting that is not empty.
+    /// The setting, unless it is missing or empty.
     pub(crate) fn get(&self, key: &str) -> Option<Setting> {
         setting(key, self.0.get(key)?)
     }

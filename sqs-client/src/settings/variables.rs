@@ -1,4 +1,4 @@
-//! Variables of the process, or what stands for them.
+//! Environment variables of the process, or a replacement for them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// Looks variables up.
+/// Looks up environment variables.
 #[derive(Clone)]
 pub(crate) struct Variables(Arc<Lookup>);
 
@@ -15,17 +15,17 @@ impl Variables {
         Self(Arc::new(lookup))
     }
 
-    /// Those of the process, read anew at each lookup.
+    /// Reads the variables of the process at each lookup.
     pub(crate) fn of_process() -> Self {
         Self::new(|name| std::env::var(name).ok())
     }
 
-    /// A trimmed value; an empty one counts as unset.
+    /// The trimmed value. An empty value counts as unset.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// The path in a variable, else one below the home folder.
+    /// The path in the variable, else the default path below the home directory.
     pub(crate) fn path(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         match self.text(name) {
             Some(path) => Some(self.expanded(&path)),
@@ -33,7 +33,7 @@ impl Variables {
         }
     }
 
-    /// A path whose `~/` stands for the home folder.
+    /// The path with a leading `~/` replaced by the home directory.
     pub(crate) fn expanded(&self, path: &str) -> PathBuf {
         let below_home = path.strip_prefix("~/").and_then(|rest| Some(self.home()?.join(rest)));
         below_home.unwrap_or_else(|| PathBuf::from(path))

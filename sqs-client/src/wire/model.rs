@@ -11,17 +11,17 @@ use crate::types::HasMetadata;
 use crate::wire::checksum::{ChecksumMismatch, ChecksumPolicy};
 use crate::wire::validate::Validate;
 
-/// An operation of the service: a name, what it takes and what it answers.
+/// An operation of the service: its name, input type and output type.
 pub trait Operation: Send + Sync + 'static {
-    /// Which of the 23 it is.
+    /// The name of the operation.
     const ACTION: Action;
-    /// What it takes.
+    /// The input type.
     type Input: Input<Operation = Self>;
-    /// What it answers.
+    /// The output type.
     type Output: Output;
 
-    /// Verifies the checksums of an answer as the policy demands. Returns the mismatches for which the call has to fail. A
-    /// receive moves single damaged messages aside instead.
+    /// Verifies the checksums of an output according to the policy. Returns the mismatches that make the call fail. A
+    /// receive moves single damaged messages to `damaged_messages()` instead.
     #[doc(hidden)]
     fn verify(
         policy: ChecksumPolicy,
@@ -29,7 +29,7 @@ pub trait Operation: Send + Sync + 'static {
         output: &mut Self::Output,
     ) -> Vec<ChecksumMismatch>;
 
-    /// Why it fails in aws-sdk-sqs.
+    /// The error type of the operation in aws-sdk-sqs.
     #[cfg(feature = "aws-sdk-sqs")]
     #[doc(hidden)]
     type SdkError: aws_smithy_types::error::metadata::ProvideErrorMetadata
@@ -38,7 +38,7 @@ pub trait Operation: Send + Sync + 'static {
         + Sync
         + 'static;
 
-    /// Runs it with a client of aws-sdk-sqs, whose configuration `overrides` changes for this call.
+    /// Runs the operation with a client of aws-sdk-sqs. `overrides` applies to this call only.
     #[cfg(feature = "aws-sdk-sqs")]
     #[doc(hidden)]
     fn call_sdk(
@@ -48,7 +48,7 @@ pub trait Operation: Send + Sync + 'static {
     ) -> impl Future<Output = SdkResult<Self>> + Send;
 }
 
-/// What an operation gives in aws-sdk-sqs, with our output.
+/// The result of a call through aws-sdk-sqs, with the output type of this crate.
 #[cfg(feature = "aws-sdk-sqs")]
 #[doc(hidden)]
 pub type SdkResult<O> = Result<
@@ -56,83 +56,83 @@ pub type SdkResult<O> = Result<
     aws_sdk_sqs::error::SdkError<<O as Operation>::SdkError, aws_sdk_sqs::config::http::HttpResponse>,
 >;
 
-/// What an operation answers.
+/// The output of an operation.
 pub trait Output:
     fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + HasMetadata + Send + Sync + 'static
 {
 }
 
-/// What an operation takes.
+/// The input of an operation.
 pub trait Input:
     fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Validate + Send + Sync + 'static
 {
-    /// The operation that takes it.
+    /// The operation of this input.
     type Operation: Operation<Input = Self>;
 
-    /// The queue that the request is about, when it names one by URL.
+    /// The queue URL of the request, if the operation takes one.
     fn queue_url(&self) -> Option<&str>;
 
-    /// How long the service may hold the answer back: the wait of a receive.
+    /// How long the service may delay its response: the wait time of a receive, else zero.
     fn wait_time(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// How many bytes the bodies of its messages have, so that room for them is made at once.
+    /// The length of all message bodies in bytes, to allocate the request buffer once.
     fn message_bytes(&self) -> usize {
         0
     }
 
-    /// A copy in which each message to a FIFO queue has a deduplication id, from `id` where it had none; `None` if there is
-    /// nothing to add.
+    /// A copy in which each message to a FIFO queue has a deduplication id; `id` generates the missing ones. `None` if no
+    /// id is missing.
     fn with_deduplication_ids(&self, id: fn() -> String) -> Option<Self> {
         let _ = id;
         None
     }
 }
 
-/// A builder of an input, as fluent builders hold it.
+/// The builder of an input, which a fluent builder contains.
 pub trait InputBuilder: Send {
-    /// What it builds.
+    /// The input type.
     type Input: Input;
 
-    /// The finished input.
+    /// Builds the input.
     ///
     /// # Errors
     /// A required member was not set.
     fn build(self) -> Result<Self::Input, aws_smithy_types::error::operation::BuildError>;
 }
 
-/// Calls `$callback!` with the table, one row an operation: marker, module, family, how the queue is named,
-/// whether the answer has members, what is special about it, and what it is for.
+/// Calls `$callback!` with the table of operations. The columns of a row: marker type, module, family of shapes, `url` if
+/// the input has a queue URL, `void` if the output has no members, special treatment, documentation.
 ///
-/// Exported for layers over the client, which have the same methods; its rows may change with any version.
+/// Exported for layers over the client, which have the same methods. The columns may change in any version.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_operation {
     ($callback:ident) => {
         $callback! {
-            AddPermission, add_permission, permission, url, void, plain, "Allows accounts to use actions of a queue.";
-            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, plain, "Stops a move task.";
-            ChangeMessageVisibility, change_message_visibility, message, url, void, plain, "Sets how long a received message stays hidden, from now.";
-            ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, plain, "Sets how long up to ten received messages stay hidden.";
-            CreateQueue, create_queue, queue, none, members, plain, "Creates a queue, or finds the one that has this name and these attributes.";
+            AddPermission, add_permission, permission, url, void, plain, "Grants other AWS accounts permission to call actions on a queue.";
+            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, plain, "Cancels a running message move task.";
+            ChangeMessageVisibility, change_message_visibility, message, url, void, plain, "Sets the visibility timeout of a received message, counted from now.";
+            ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, plain, "Sets the visibility timeouts of up to ten received messages, counted from now.";
+            CreateQueue, create_queue, queue, none, members, plain, "Creates a queue. If a queue with this name and these attributes exists, returns its URL.";
             DeleteMessage, delete_message, message, url, void, plain, "Deletes a received message.";
             DeleteMessageBatch, delete_message_batch, batch, url, members, plain, "Deletes up to ten received messages.";
-            DeleteQueue, delete_queue, queue, url, void, plain, "Deletes a queue with all its messages.";
-            GetQueueAttributes, get_queue_attributes, queue, url, members, plain, "Reads attributes of a queue.";
-            GetQueueUrl, get_queue_url, queue, none, members, plain, "Finds the URL of a queue by its name.";
-            ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, plain, "Lists the queues whose dead letters come to a queue.";
-            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, plain, "Lists the latest move tasks of a dead-letter queue.";
+            DeleteQueue, delete_queue, queue, url, void, plain, "Deletes a queue and all its messages.";
+            GetQueueAttributes, get_queue_attributes, queue, url, members, plain, "Returns attributes of a queue.";
+            GetQueueUrl, get_queue_url, queue, none, members, plain, "Returns the URL of a queue, given its name.";
+            ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, plain, "Lists the source queues of a dead-letter queue.";
+            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, plain, "Lists the most recent message move tasks of a dead-letter queue.";
             ListQueueTags, list_queue_tags, tags, url, members, plain, "Lists the tags of a queue.";
-            ListQueues, list_queues, queue, none, members, plain, "Lists queues.";
-            PurgeQueue, purge_queue, queue, url, void, plain, "Deletes all messages of a queue.";
-            ReceiveMessage, receive_message, message, url, members, receive, "Receives up to ten messages and hides them from other receivers.";
-            RemovePermission, remove_permission, permission, url, void, plain, "Removes a permission by its label.";
+            ListQueues, list_queues, queue, none, members, plain, "Lists the queues of the account in the region.";
+            PurgeQueue, purge_queue, queue, url, void, plain, "Deletes all messages in a queue.";
+            ReceiveMessage, receive_message, message, url, members, receive, "Receives up to ten messages and hides them from other consumers for the visibility timeout.";
+            RemovePermission, remove_permission, permission, url, void, plain, "Removes the permission with the given label from the queue policy.";
             SendMessage, send_message, message, url, members, send, "Sends a message.";
-            SendMessageBatch, send_message_batch, batch, url, members, send_batch, "Sends up to ten messages of together at most 1 MiB.";
+            SendMessageBatch, send_message_batch, batch, url, members, send_batch, "Sends up to ten messages with a total size of at most 1 MiB.";
             SetQueueAttributes, set_queue_attributes, queue, url, void, plain, "Changes attributes of a queue.";
-            StartMessageMoveTask, start_message_move_task, move_task, none, members, plain, "Starts to move dead letters back, or to another queue.";
-            TagQueue, tag_queue, tags, url, void, plain, "Adds tags to a queue.";
+            StartMessageMoveTask, start_message_move_task, move_task, none, members, plain, "Starts a task that moves messages from a dead-letter queue to their source queues or to another queue.";
+            TagQueue, tag_queue, tags, url, void, plain, "Adds or overwrites tags of a queue.";
             UntagQueue, untag_queue, tags, url, void, plain, "Removes tags from a queue.";
         }
     };
@@ -158,7 +158,7 @@ macro_rules! is_void {
     };
 }
 
-/// What single operations need beside the rule: checksums of messages, the wait of a receive, deduplication ids.
+/// Special treatment of single operations: message checksums, the wait time of a receive, deduplication ids.
 macro_rules! special {
     (verify plain $module:ident $_op:ident $policy:ident $input:ident $output:ident) => {{
         let _ = ($policy, $input, $output);
@@ -202,7 +202,7 @@ macro_rules! declare {
         }
 
         impl Action {
-            /// All 23, in alphabetical order.
+            /// All 23 operations in alphabetical order.
             pub const ALL: [Self; 23] = [ $( Self::$op, )* ];
 
             /// The name on the wire, such as `SendMessage`.
@@ -210,7 +210,7 @@ macro_rules! declare {
                 match self { $( Self::$op => stringify!($op), )* }
             }
 
-            /// The action of a wire name.
+            /// The action with this name on the wire.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $( stringify!($op) => Some(Self::$op), )*
@@ -218,8 +218,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Whether the answer has no members. AWS JSON then answers with zero bytes, and the Query
-            /// protocol leaves the `Result` element out.
+            /// Whether the output has no members. The response body is then empty in AWS JSON, and has no `Result` element
+            /// in the Query protocol.
             pub const fn is_void(self) -> bool {
                 match self { $( Self::$op => is_void!($answer), )* }
             }
