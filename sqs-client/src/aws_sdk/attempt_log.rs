@@ -1,4 +1,4 @@
-//! What the attempts of one call did, as an interceptor of the AWS SDK sees them.
+//! An interceptor of the AWS SDK that records the attempts of one call.
 
 use std::error::Error as StdError;
 use std::marker::PhantomData;
@@ -20,34 +20,34 @@ use super::connector::was_never_sent;
 use crate::client::Retries;
 use crate::wire::service_error::{ErrorCode, RetryClass};
 
-/// The log of one call, whose operation fails with `E`.
+/// The log of one call. `E` is the error type of the operation.
 #[derive(Debug)]
 pub(super) struct AttemptLog<E> {
     retries: Retries,
     earlier_attempts: u32,
-    /// Taken for a few instructions in each hook; nobody waits while holding it.
+    /// Locked for a few instructions in each hook; never held across an await.
     entry: Arc<Mutex<Entry>>,
     error: PhantomData<fn() -> E>,
 }
 
-/// What is known so far.
+/// The recorded attempts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
-    /// Requests that were sent, those of earlier calls included.
+    /// The number of requests sent, including those of earlier calls.
     pub(super) attempts: u32,
-    /// Whether any of them may have been acted on without an answer that says so.
+    /// Whether the service may have executed any of them without a response that confirms it.
     pub(super) maybe_acted: bool,
-    /// Whether a request was sent and its attempt has not ended.
-    under_way: bool,
-    /// Whether the latest attempt came as far as sending.
+    /// Whether an attempt is in progress with its request sent.
+    in_progress: bool,
+    /// Whether the request of the latest attempt was sent.
     pub(super) latest_was_sent: bool,
     /// Of the latest attempt.
     pub(super) status: Option<u16>,
     /// Of the latest attempt.
     pub(super) request_id: Option<String>,
-    /// The pause that the service asked for with its latest answer.
+    /// The pause that the latest response requests.
     pub(super) retry_after: Option<Duration>,
-    /// As configured, before this log changed it.
+    /// The configured settings, before this log overrides them.
     pub(super) retry_config: Option<RetryConfig>,
     pub(super) timeouts: Option<TimeoutConfig>,
 }
@@ -64,11 +64,11 @@ impl<E> AttemptLog<E> {
         Self { retries, earlier_attempts, entry: Arc::new(Mutex::new(entry)), error: PhantomData }
     }
 
-    /// What came of the call.
+    /// The log after the call has ended.
     pub(super) fn entry(&self) -> Entry {
         let mut entry = self.lock().clone();
-        // An SDK that gives up an attempt without a word about it.
-        entry.maybe_acted |= entry.under_way;
+        // The SDK calls no hook for an attempt that it cancels.
+        entry.maybe_acted |= entry.in_progress;
         entry
     }
 
@@ -76,7 +76,7 @@ impl<E> AttemptLog<E> {
         self.entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many attempts this call may make in all, now that one has failed.
+    /// The maximum number of attempts of this call, given that one has failed.
     fn max_attempts(&self, entry: &Entry, configured: u32, code: Option<&ErrorCode>) -> u32 {
         let is_skewed = code.is_some_and(|code| code.retry_class() == Some(RetryClass::ClockSkew));
         match self.retries {
@@ -116,7 +116,7 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
     ) -> Result<(), BoxError> {
         let mut entry = self.lock();
         entry.attempts = entry.attempts.saturating_add(1);
-        (entry.latest_was_sent, entry.under_way) = (true, true);
+        (entry.latest_was_sent, entry.in_progress) = (true, true);
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
         let mut entry = self.lock();
-        let was_sent = std::mem::take(&mut entry.under_way);
+        let was_sent = std::mem::take(&mut entry.in_progress);
         if let Some(response) = context.response() {
             let text = |name| response.headers().get(name).map(str::to_owned);
             entry.status = Some(response.status().as_u16());
@@ -145,7 +145,7 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
         if let Some(configured) = entry.retry_config.clone() {
             let code = code.map(ErrorCode::from_name);
             let max_attempts = self.max_attempts(&entry, configured.max_attempts(), code.as_ref());
-            // The SDK reads the limit after this hook. It classifies the failure as ever, so that adaptive mode learns of it.
+            // The SDK reads the limit after this hook. It still classifies the failure, which adaptive mode needs.
             cfg.interceptor_state().store_put(configured.with_max_attempts(max_attempts));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Errors of the AWS SDK as ours.
+//! Converts errors of the AWS SDK into causes.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::wire::service_error::{ErrorCode, ServiceError};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// What went wrong. `operation_timeout` is there when that time is over.
+/// Converts the error. `operation_timeout` is set if that timeout has expired.
 pub(super) fn cause<E>(
     error: SdkError<E, HttpResponse>,
     entry: &Entry,
@@ -30,12 +30,12 @@ where
     E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
 {
     match error {
-        SdkError::ServiceError(refused) => match refused.err().code() {
+        SdkError::ServiceError(failed) => match failed.err().code() {
             Some(code) => Cause::Service(sanitized(ServiceError {
                 code: ErrorCode::from_name(code),
-                message: refused.err().message().map(str::to_owned),
+                message: failed.err().message().map(str::to_owned),
             })),
-            None => Cause::Unreadable(unreadable(refused.err(), refused.raw())),
+            None => Cause::Unreadable(unreadable(failed.err(), failed.raw())),
         },
         SdkError::TimeoutError(_) => {
             let of_attempt = || limit(entry, TimeoutConfig::operation_attempt_timeout);
@@ -46,7 +46,7 @@ where
             Ok(error) => of_exchange(*error, entry),
             Err(other) => Cause::AwsSdk(other.into()),
         },
-        // The answer began and did not end: one that ends and cannot be read is a service error without a code.
+        // The response was incomplete. A complete but unreadable response is a service error without a code.
         error => broken(TransportErrorKind::Broken, source(error)),
     }
 }
@@ -88,13 +88,13 @@ fn of_exchange(error: ConnectorError, entry: &Entry) -> Cause {
     broken(kind, Box::new(error))
 }
 
-/// Of what comes before the request is sent: endpoint, credentials, signature, interceptors of the caller.
+/// Failures before the request is sent: endpoint, credentials, signature, interceptors of the caller.
 fn of_preparation(error: BoxError) -> Cause {
     let error = match error.downcast::<CredentialsError>() {
         Ok(error) => return Cause::Credentials((*error).into()),
         Err(other) => other,
     };
-    // The SDK's types for these two are private.
+    // The SDK's types for these two errors are private.
     let text = error.to_string();
     if text.starts_with("failed to select an auth scheme") {
         return Cause::Credentials(CredentialsError::not_loaded(error).into());

@@ -1,4 +1,4 @@
-//! Failures of the SDK's HTTP clients: can the service have seen the request?
+//! Decides for a failure of an SDK HTTP client whether the request may have been sent.
 
 use std::error::Error as StdError;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use aws_smithy_runtime_api::client::dns::ResolveDnsError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 
-/// Whether the service cannot have seen the request. What is not known for certain counts as sent.
+/// Whether the request was certainly not sent. Unknown failures count as sent.
 pub(super) fn was_never_sent(error: &ConnectorError) -> bool {
     if error.is_user() {
         return true;
@@ -14,7 +14,7 @@ pub(super) fn was_never_sent(error: &ConnectorError) -> bool {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {
         if error.is::<ResolveDnsError>()
-            || error.downcast_ref().is_some_and(found_nobody)
+            || error.downcast_ref().is_some_and(is_unreachable)
             || is_of_connecting(error)
         {
             return true;
@@ -24,12 +24,12 @@ pub(super) fn was_never_sent(error: &ConnectorError) -> bool {
     false
 }
 
-fn found_nobody(error: &io::Error) -> bool {
+fn is_unreachable(error: &io::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable};
     matches!(error.kind(), AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
-/// The HTTP clients of the SDK say it in words only: their error types are private, or those of one version of a crate.
+/// Matches on the text, because the error types of the SDK's HTTP clients are private or specific to one crate version.
 fn is_of_connecting(error: &dyn StdError) -> bool {
     let text = error.to_string();
     text == "client error (Connect)" || text.starts_with("HTTP connect timeout")
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_without_a_connection_was_never_sent() {
+    fn request_without_a_connection_was_never_sent() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         assert!(was_never_sent(&ConnectorError::io(refused.into())));
         let unknown = ResolveDnsError::new("no such host");
@@ -49,10 +49,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_counts_as_sent() {
+    fn unknown_failure_counts_as_sent() {
         let reset = io::Error::from(io::ErrorKind::ConnectionReset);
         assert!(!was_never_sent(&ConnectorError::io(reset.into())));
         assert!(!was_never_sent(&ConnectorError::timeout("HTTP read timeout occurred after 1s".into())));
-        assert!(!was_never_sent(&ConnectorError::other("who knows".into(), None)));
+        assert!(!was_never_sent(&ConnectorError::other("unknown".into(), None)));
     }
 }

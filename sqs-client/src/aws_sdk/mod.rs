@@ -1,9 +1,9 @@
-//! `aws_sdk_sqs::Client` as a client of the layers.
+//! Implements [`Execute`] for `aws_sdk_sqs::Client`, so that layers accept it.
 //!
 //! ```text
 //! our input -> its fluent builder -> the SDK's own call, with an AttemptLog as interceptor -> its output -> MD5 check -> our output
 //! ```
-//! The SDK resolves credentials, signs, sends and repeats. The log counts attempts and ends repetitions that the options of the
+//! The SDK resolves credentials, signs, sends and retries. The log counts attempts and stops retries that the options of the
 //! call do not allow.
 
 mod attempt_log;
@@ -25,7 +25,7 @@ use crate::wire::model::Operation;
 use attempt_log::AttemptLog;
 use cause::cause;
 
-/// The layers over the AWS SDK: give its client to `sqs-buffered` and `sqs-extended`. See the [guide](crate::guide::aws_sdk).
+/// Lets `sqs-buffered` and `sqs-extended` run over the AWS SDK. See the [guide](crate::guide::aws_sdk).
 impl Execute for aws_sdk_sqs::Client {
     type Error = Error;
 
@@ -75,8 +75,8 @@ impl Execute for aws_sdk_sqs::Client {
     }
 }
 
-/// The pause before the request would be repeated, if it would be. The SDK does not say, since it was told to stop. Its
-/// quota for retries is not seen from here; the number of attempts bounds repetitions.
+/// The pause before the suppressed retry, or `None` if there would be none. The SDK does not report it. Its retry quota is
+/// not visible here; the number of attempts limits retries.
 fn pause(error: &Error, entry: &attempt_log::Entry, time_left: Option<Duration>) -> Option<Duration> {
     let attempt = Attempt {
         number: error.attempts(),

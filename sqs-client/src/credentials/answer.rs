@@ -1,4 +1,4 @@
-//! Credentials as JSON: from containers, instances and processes.
+//! Credentials in JSON, as containers, EC2 instances and processes return them.
 
 use std::time::SystemTime;
 
@@ -7,10 +7,10 @@ use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use serde_json::{Map, Value};
 
-/// Longest text of a refusal that an error quotes, in characters.
+/// The maximum length of a foreign text that an error quotes, in characters.
 const MAX_QUOTE: usize = 300;
 
-/// A JSON object. Errors never quote it: it may hold a secret.
+/// A JSON object. Errors never quote it: it may contain a secret.
 pub(super) struct Answer(Map<String, Value>);
 
 impl Answer {
@@ -34,28 +34,29 @@ impl Answer {
     }
 
     fn required(&self, name: &str) -> Result<&str, String> {
-        self.optional(name)?.ok_or_else(|| format!("the JSON object has no text {name:?}"))
+        self.optional(name)?.ok_or_else(|| format!("the JSON object has no string {name:?}"))
     }
 
-    /// A member that may be missing, but not have another type: a wrong expiry is not "never".
+    /// A member that may be missing but must be a string. An expiry of another type must not count as "never".
     fn optional(&self, name: &str) -> Result<Option<&str>, String> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(_)) => Ok(self.text(name)),
-            Some(_) => Err(format!("{name:?} in the JSON object is not a text")),
+            Some(_) => Err(format!("{name:?} in the JSON object is not a string")),
         }
     }
 
-    /// `Code` and `Message` of a refusal.
-    pub(super) fn refusal(&self) -> Option<String> {
+    /// `Code` and `Message` of an error response.
+    pub(super) fn service_error(&self) -> Option<String> {
         let code = self.text("Code").or_else(|| self.text("code")).filter(|code| *code != "Success")?;
         let message = self.text("Message").or_else(|| self.text("message")).unwrap_or("no message");
         Some(quoted(&format!("{code}: {message}")))
     }
 
-    /// Credentials of a metadata service, which always expire.
+    /// Credentials from a metadata service. They must have an expiry.
     pub(super) fn temporary(&self, source: &'static str) -> Result<(Credentials, SystemTime), String> {
-        let expiry = self.expiry()?.ok_or_else(|| "the JSON object has no text \"Expiration\"".to_owned())?;
+        let expiry =
+            self.expiry()?.ok_or_else(|| "the JSON object has no string \"Expiration\"".to_owned())?;
         Ok((self.credentials("Token", Some(expiry), source)?, expiry))
     }
 
@@ -79,14 +80,16 @@ impl Answer {
     }
 }
 
-/// A time such as `2026-11-22T10:00:00Z`.
+/// Parses a time such as `2026-11-22T10:00:00Z`.
 pub(super) fn expiry(text: &str) -> Result<SystemTime, String> {
-    let wrong = || format!("Expiration {:?} is not a time such as 2026-11-22T10:00:00Z", quoted(text));
+    let wrong = || {
+        format!("Expiration {:?} is invalid; allowed is a time such as 2026-11-22T10:00:00Z", quoted(text))
+    };
     let time = DateTime::from_str(text, Format::DateTimeWithOffset).map_err(|_| wrong())?;
     SystemTime::try_from(time).map_err(|_| wrong())
 }
 
-/// A foreign text to show: one line of bounded length.
+/// A foreign text for display: one line of bounded length.
 pub(super) fn quoted(text: &str) -> String {
     let plain = text.trim().chars().map(|character| if character.is_control() { ' ' } else { character });
     let mut quoted: String = plain.clone().take(MAX_QUOTE).collect();
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_and_nothing_is_quoted() {
+    fn error_names_the_missing_member_and_quotes_no_secret() {
         for (body, expected) in [
             ("hunter2", "line 1, column 1 is not JSON"),
             ("[\"hunter2\"]", "expected a JSON object"),
@@ -122,14 +125,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(body: Vec<u8>, text: String) {
+        fn arbitrary_input_never_panics(body: Vec<u8>, text: String) {
             let _ = Answer::parse(&body).and_then(|answer| answer.temporary("test"));
             let _ = expiry(&text);
         }
     }
 
     #[test]
-    fn times_may_have_an_offset() {
+    fn expiry_may_have_a_time_zone_offset() {
         assert_eq!(expiry("2026-11-22T11:00:00+01:00"), expiry("2026-11-22T10:00:00Z"));
     }
 }

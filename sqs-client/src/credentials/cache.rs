@@ -1,8 +1,8 @@
-//! Keeps what a provider gave until shortly before it expires.
+//! Caches credentials and renews them shortly before they expire.
 //!
 //! ```text
-//! none, or expired:    caller -> waits for its turn -> asks the provider -> all who waited get the same answer
-//! due for renewal:     caller -> gets the kept ones at once; one task asks the provider
+//! none, or expired:    caller -> waits for the renewal lock -> calls the provider -> all waiting callers get the result
+//! due for renewal:     caller -> gets the cached credentials at once; one task calls the provider
 //! ```
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,24 +15,24 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::failure::shared;
 
-/// Credentials are renewed this long before they expire, or in the last fifth of their life if that is shorter.
+/// Credentials are renewed this long before they expire, or in the last fifth of their lifetime if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
-/// After a renewal that failed, the kept credentials are used for this long before the next try.
+/// The pause after a failed renewal, while the cached credentials are still valid.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
-/// What a provider may take.
+/// The timeout of one provider call.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a caller waits for another one's renewal. A runtime that is not driven any more never ends the renewal that
-/// it began, and callers on other runtimes must not wait for it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a caller waits for another caller's renewal. If that renewal runs on a runtime that is no longer polled, it
+/// never ends, and callers on other runtimes must not wait for it forever.
+const MAX_RENEWAL_WAIT: Duration = Duration::from_secs(5);
 
-/// Credentials and when to ask for new ones.
+/// Credentials, and the time to renew them.
 #[derive(Debug)]
-struct Kept {
+struct Cached {
     credentials: Credentials,
     renew_at: Option<SystemTime>,
 }
 
-/// The failure of the latest renewal, with its number.
+/// The latest failed renewal, and the number of failures so far.
 #[derive(Debug, Default)]
 struct Failed {
     count: u64,
@@ -42,12 +42,12 @@ struct Failed {
 #[derive(Debug)]
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
-    /// Read by every request; written once per renewal. Nobody waits while holding it.
-    kept: RwLock<Option<Kept>>,
-    /// Read by callers that have no credentials; written once per failed renewal. Nobody waits while holding it.
+    /// Read by every request, written once per renewal. Never held across an await.
+    kept: RwLock<Option<Cached>>,
+    /// Read by callers without credentials, written once per failed renewal. Never held across an await.
     failed: RwLock<Failed>,
-    /// Held by whoever renews. As long as the kept credentials are good, that is a task of its own, and no request
-    /// waits for it. Replaced when a caller's patience ends: the outer lock is held for a comparison and a copy.
+    /// The inner lock is held during a renewal. While the cached credentials are valid, a background task renews them and
+    /// no request waits. A caller that waits too long replaces the inner lock; it holds the outer lock only briefly.
     renewal: RwLock<Arc<Mutex<()>>>,
 }
 
@@ -62,26 +62,26 @@ impl CredentialsCache {
 
     /// Credentials that have not expired at `now`.
     pub(crate) async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
-        match (self.good_at(now), self.is_due(now)) {
+        match (self.valid_at(now), self.is_due(now)) {
             (Some(good), false) => Ok(good),
             (Some(good), true) => {
                 if let Ok(turn) = self.renewal().try_lock_owned() {
                     let cache = Arc::clone(self);
-                    // Fails only until the good ones expire; then a request asks, and gets the error.
+                    // The error is ignored: once the credentials expire, a request renews them and reports the error.
                     tokio::spawn(async move { cache.renew(now, turn).await.err() });
                 }
                 Ok(good)
             }
-            (None, _) => self.wait(now).await,
+            (None, _) => self.wait_or_renew(now).await,
         }
     }
 
-    /// Waits for its turn, and asks unless somebody else has asked meanwhile: a hundred callers that wait for a service
-    /// that fails slowly get its error once, not one after the other.
-    async fn wait(&self, now: SystemTime) -> provider::Result {
+    /// Waits for the renewal lock, and renews unless another caller did so meanwhile. If a slow service fails, all waiting
+    /// callers get the same error at once, instead of one timeout after the other.
+    async fn wait_or_renew(&self, now: SystemTime) -> provider::Result {
         let before = read(&self.failed).count;
-        let turn = self.turn().await;
-        if let Some(good) = self.good_at(now) {
+        let turn = self.lock_renewal().await;
+        if let Some(good) = self.valid_at(now) {
             return Ok(good);
         }
         let failed = match &*read(&self.failed) {
@@ -94,10 +94,11 @@ impl CredentialsCache {
         }
     }
 
-    async fn turn(&self) -> OwnedMutexGuard<()> {
+    async fn lock_renewal(&self) -> OwnedMutexGuard<()> {
         loop {
             let renewal = self.renewal();
-            if let Ok(turn) = tokio::time::timeout(PATIENCE, Arc::clone(&renewal).lock_owned()).await {
+            if let Ok(turn) = tokio::time::timeout(MAX_RENEWAL_WAIT, Arc::clone(&renewal).lock_owned()).await
+            {
                 return turn;
             }
             let mut current = self.renewal.write().unwrap_or_else(PoisonError::into_inner);
@@ -111,10 +112,10 @@ impl CredentialsCache {
         Arc::clone(&read(&self.renewal))
     }
 
-    /// Forgets `refused`, because the service says that it has expired; newer credentials stay.
-    pub(crate) fn forget(&self, refused: &Credentials) {
+    /// Drops `expired` from the cache, because the service rejected it as expired. Newer credentials stay.
+    pub(crate) fn forget(&self, expired: &Credentials) {
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref().is_some_and(|kept| same(&kept.credentials, refused)) {
+        if kept.as_ref().is_some_and(|kept| same(&kept.credentials, expired)) {
             *kept = None;
         }
     }
@@ -127,14 +128,14 @@ impl CredentialsCache {
         match provided {
             Ok(credentials) => {
                 let renew_at = credentials.expiry().and_then(|expiry| renewal_before(expiry, now));
-                *kept = Some(Kept { credentials: credentials.clone(), renew_at });
+                *kept = Some(Cached { credentials: credentials.clone(), renew_at });
                 Ok(credentials)
             }
             Err(error) => {
                 if let Some(kept) = kept.as_mut() {
                     kept.renew_at = now.checked_add(PAUSE_AFTER_FAILURE);
                 }
-                tracing::debug!(error = %super::failure::reason(&error), "getting credentials failed");
+                tracing::debug!(error = %super::failure::reason(&error), "loading credentials failed");
                 let error = Arc::new(error);
                 let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
                 *failed = Failed { count: failed.count.wrapping_add(1), error: Some(Arc::clone(&error)) };
@@ -143,7 +144,7 @@ impl CredentialsCache {
         }
     }
 
-    fn good_at(&self, now: SystemTime) -> Option<Credentials> {
+    fn valid_at(&self, now: SystemTime) -> Option<Credentials> {
         let kept = read(&self.kept);
         let credentials = &kept.as_ref()?.credentials;
         credentials.expiry().is_none_or(|expiry| expiry > now).then(|| credentials.clone())

@@ -1,4 +1,4 @@
-//! All sources in AWS's order.
+//! The default chain: all sources in AWS's order.
 //!
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html>
 
@@ -12,17 +12,18 @@ use super::{
     WebIdentityCredentials,
 };
 
-/// Asks every source in AWS's order: variables, profile, web identity, container, instance metadata.
+/// The default credentials chain: variables, profile, web identity, container, instance metadata.
 ///
-/// A source that nothing configures is skipped. A source that is configured and does not work ends the chain with its error.
-/// [`Builder::from_env`](crate::config::Builder::from_env) uses it.
+/// The first source that is configured provides the credentials. If it fails, the chain fails with its error. Sources that
+/// are not configured are skipped. [`Builder::from_env`](crate::config::Builder::from_env) uses this chain.
 ///
 /// # Errors
-/// `CredentialsNotLoaded` lists every source with the reason why it has no credentials. `InvalidConfiguration` needs a change of
-/// the configuration, which the next call notices. Others may pass.
+/// - `CredentialsNotLoaded`: no source is configured. The text lists each source with the reason.
+/// - `InvalidConfiguration`: the configuration is wrong. The next call after it is fixed succeeds.
+/// - others: a source failed. A later call may succeed.
 ///
 /// # Cancel safety
-/// Dropping the future gives up the request or the program that runs.
+/// Dropping the future cancels the request, or kills the program that runs.
 #[derive(Clone, Debug, Default)]
 pub struct CredentialsChain {
     variables: EnvironmentCredentials,
@@ -33,7 +34,7 @@ pub struct CredentialsChain {
 }
 
 impl CredentialsChain {
-    /// A chain that reads variables and files of `environment`, at each call.
+    /// A chain that reads the variables and files of `environment` at each call.
     pub fn new(environment: &Environment) -> Self {
         Self {
             variables: EnvironmentCredentials::new(environment.clone()),
@@ -56,19 +57,19 @@ impl CredentialsChain {
         for (name, source) in sources {
             match source.provide_credentials().await {
                 Ok(credentials) => {
-                    tracing::debug!(source = name, "credentials are loaded");
+                    tracing::debug!(source = name, "loaded credentials");
                     return Ok(credentials);
                 }
                 Err(error @ CredentialsError::CredentialsNotLoaded(_)) => tried.push(reason(&error)),
-                // Nothing has to ask for the last source: perhaps another one was meant.
+                // The last source needs no configuration, so the user may have meant one of the skipped sources.
                 Err(error) if tried.len() + 1 == sources.len() => {
-                    return Err(extended(&error, &format!(". Skipped before: {}", tried.join("; "))));
+                    return Err(extended(&error, &format!(". Sources tried before: {}", tried.join("; "))));
                 }
                 Err(error) => return Err(error),
             }
         }
         Err(not_configured(format!(
-            "no source has any. Tried: {}. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for SSO, enable \
+            "no source is configured. Tried: {}. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for SSO, enable \
              the feature `aws-config` and use Client::new(&aws_config::load_from_env().await)",
             tried.join("; ")
         )))

@@ -1,4 +1,4 @@
-//! Credentials of a container: ECS, Fargate, and EKS Pod Identity.
+//! Credentials for containers: ECS, Fargate and EKS Pod Identity.
 //!
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html>
 
@@ -28,9 +28,11 @@ const EKS_HOSTS: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
 ];
 
-/// Asks the credential service of ECS (`AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`) or of EKS Pod Identity
-/// (`AWS_CONTAINER_CREDENTIALS_FULL_URI`), with the token of `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE`, read anew at each
-/// call, or of `AWS_CONTAINER_AUTHORIZATION_TOKEN`.
+/// Loads credentials from the endpoint of ECS (`AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`) or EKS Pod Identity
+/// (`AWS_CONTAINER_CREDENTIALS_FULL_URI`).
+///
+/// Sends the token from `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE`, which it reads at each call, or from
+/// `AWS_CONTAINER_AUTHORIZATION_TOKEN`.
 #[derive(Clone, Debug, Default)]
 pub struct ContainerCredentials(Environment);
 
@@ -57,17 +59,17 @@ impl ContainerCredentials {
         let answer = Answer::parse(response.body());
         let status = response.status();
         if !status.is_success() {
-            let why = answer.ok().and_then(|answer| answer.refusal()).unwrap_or_default();
+            let why = answer.ok().and_then(|answer| answer.service_error()).unwrap_or_default();
             return Err(invalid(format!("{origin}: status {} {why}", status.as_u16()).trim_end()));
         }
         let answer = answer.map_err(|why| passing(format!("{origin}: {why}")))?;
-        if let Some(refusal) = answer.refusal() {
-            return Err(passing(format!("{origin}: {refusal}")));
+        if let Some(error) = answer.service_error() {
+            return Err(passing(format!("{origin}: {error}")));
         }
         let (credentials, expiry) =
             answer.temporary("container").map_err(|why| passing(format!("{origin}: {why}")))?;
         if expiry <= self.0.now() {
-            return Err(passing(format!("{origin}: the credentials have expired already")));
+            return Err(passing(format!("{origin}: the credentials have already expired")));
         }
         Ok(credentials)
     }
@@ -76,8 +78,12 @@ impl ContainerCredentials {
         if let Some(path) = self.0.variables.text(RELATIVE) {
             let uri =
                 Some(&path).filter(|path| path.starts_with('/')).map(|path| format!("{ECS}{path}").parse());
-            let wrong =
-                || invalid(format!("{RELATIVE}={:?} is not a path: it must begin with /", redacted(&path)));
+            let wrong = || {
+                invalid(format!(
+                    "{RELATIVE}={:?} is invalid; allowed is a path that begins with /",
+                    redacted(&path)
+                ))
+            };
             return uri.and_then(Result::ok).ok_or_else(wrong);
         }
         let Some(url) = self.0.variables.text(FULL) else {
@@ -93,7 +99,7 @@ impl ContainerCredentials {
             let url = redacted(&url);
             let url = url.split('?').next().unwrap_or_default();
             invalid(format!(
-                "{FULL}={url:?} is not allowed: it must be an https URL, or an http URL whose host is localhost, a \
+                "{FULL}={url:?} is invalid; allowed is an https URL, or an http URL with the host localhost, a \
                  loopback address, 169.254.170.2, 169.254.170.23 or [fd00:ec2::23]"
             ))
         })
@@ -118,13 +124,13 @@ impl ContainerCredentials {
         let text = text.trim();
         let header = HeaderValue::from_str(text).ok().filter(|_| !text.is_empty());
         let mut header = header
-            .ok_or_else(|| invalid(format!("{name} is not a token: one line of ASCII text is allowed")))?;
+            .ok_or_else(|| invalid(format!("{name}: invalid token; allowed is one line of ASCII text")))?;
         header.set_sensitive(true);
         Ok(Some(header))
     }
 }
 
-/// Hosts that a token may be sent to without encryption.
+/// Whether a token may be sent to this host without encryption.
 fn is_local(authority: &Authority) -> bool {
     if authority.as_str().contains('@') {
         return false;
@@ -156,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_is_allowed_to_local_hosts_alone() {
+    fn plain_http_is_allowed_for_local_hosts_only() {
         for good in [
             "http://localhost:1/x",
             "http://127.0.0.2/x",

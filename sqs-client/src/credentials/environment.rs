@@ -1,4 +1,4 @@
-//! What providers take from the world around them: variables, files, a clock, and ways to send requests.
+//! The inputs of credentials providers: variables, files, a clock and transports.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,8 +14,8 @@ use crate::settings::{Settings, Variables};
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, direct_http};
 
-/// What providers take from the world around them. The default is the process: its variables, the files in `~/.aws`, the
-/// system's clock, and transports that are made when a provider needs one. Cloning is cheap.
+/// The inputs of credentials providers. By default: the variables of the process, the files in `~/.aws`, the system clock,
+/// and transports that are created on first use. Cloning is cheap.
 ///
 /// ```
 /// use sqs_client::config::Builder;
@@ -39,7 +39,7 @@ pub struct Environment {
     retry_pause: Duration,
 }
 
-/// A transport that is given, or made when the first request needs it.
+/// A transport that the caller sets or the first request creates.
 #[derive(Clone, Default)]
 struct Outlet(Arc<OnceLock<Arc<dyn Transport>>>);
 
@@ -62,26 +62,26 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// Looks variables up elsewhere than in the process. `HOME` is among them: the files of profiles are below it.
+    /// Replaces the variables of the process. That includes `HOME`, which locates the profile files.
     pub fn variables(mut self, lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.variables = Variables::new(lookup);
         self
     }
 
-    /// Selects a profile; it wins over `AWS_PROFILE`.
+    /// Selects a profile. It overrides `AWS_PROFILE`.
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
         self
     }
 
-    /// The region whose STS gives credentials for roles; it wins over `AWS_REGION` and the profile. A config builder sets its
-    /// own region here.
+    /// The region of STS, which issues credentials for roles. It overrides `AWS_REGION` and the profile. A config builder
+    /// sets its own region here.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// Where the time of day comes from. A config builder sets its own clock here.
+    /// The clock. A config builder sets its own clock here.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
         self.time_source = SharedTimeSource::new(time_source);
         self
@@ -93,39 +93,40 @@ impl Environment {
         self
     }
 
-    /// How requests reach STS, and containers' credential services with an `https` URL. Over the default transport otherwise.
+    /// The transport to STS, and to container credential endpoints with an `https` URL. By default, the transport of this
+    /// crate.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.service = Outlet::given(transport);
         self
     }
 
-    /// How requests reach the metadata services of containers and instances, which speak plain `http`. It must not use a
-    /// proxy: these services are local to the machine. Otherwise over the default transport, without a proxy.
+    /// The transport to the metadata services of containers and instances, over plain `http`. It must not use a proxy,
+    /// because these services are local. By default, the transport of this crate without a proxy.
     pub fn metadata_transport(mut self, transport: impl Transport) -> Self {
         self.metadata = Outlet::given(transport);
         self
     }
 
-    /// How long one request to STS may take; 5 seconds by default. A failed request is made 3 times.
+    /// The timeout of one request to STS; 5 seconds by default. There are up to 3 attempts.
     pub fn service_timeout(mut self, timeout: Duration) -> Self {
         self.service_timeout = timeout;
         self
     }
 
-    /// How long connecting to a metadata service may take, and then its answer; 1 second each by default. A failed request
-    /// is made 3 times.
+    /// The timeout for connecting to a metadata service, and again for its response; 1 second each by default. There are up
+    /// to 3 attempts.
     pub fn metadata_timeout(mut self, timeout: Duration) -> Self {
         self.metadata_timeout = timeout;
         self
     }
 
-    /// How long a `credential_process` may run; 25 seconds by default. Then the shell that runs it is killed.
+    /// The timeout of a `credential_process`; 25 seconds by default. After that, its shell is killed.
     pub fn process_timeout(mut self, timeout: Duration) -> Self {
         self.process_timeout = timeout;
         self
     }
 
-    /// The pause before a failed request is repeated; 100 ms by default, doubled for the next one, with full jitter.
+    /// The pause before the first retry of a request; 100 ms by default. It doubles for the next retry and has full jitter.
     pub fn retry_pause(mut self, pause: Duration) -> Self {
         self.retry_pause = pause;
         self
@@ -135,7 +136,7 @@ impl Environment {
         self.time_source.now()
     }
 
-    /// Reads variables and files. Blocks for the files.
+    /// Reads variables and files. Blocks on file access.
     pub(crate) fn settings(&self) -> Result<Settings, crate::settings::ConfigError> {
         Settings::load(&self.variables, self.profile.as_deref())
     }
@@ -151,12 +152,12 @@ impl Environment {
     /// Requests to a metadata service on this machine.
     pub(super) fn metadata_exchange(&self) -> Result<Exchange, CredentialsError> {
         let transport = self.metadata.get(|| direct(self.metadata_timeout))?;
-        // Not connecting in time means that there is no such service; a late answer is only slow.
+        // Half of it is the connect timeout. If that ends, there is no such service; a late response only means that it is slow.
         let timeout = self.metadata_timeout.saturating_mul(2);
         Ok(Exchange { transport, timeout, pause: self.retry_pause })
     }
 
-    /// Requests to a service of AWS. A plain `http` URL is for tests, and needs no TLS.
+    /// Requests to an AWS service. Tests use plain `http` URLs, which need no TLS.
     pub(super) fn service_exchange(&self, uri: &Uri) -> Result<Exchange, CredentialsError> {
         let is_plain = uri.scheme_str() == Some("http");
         let transport = if is_plain && self.service.0.get().is_none() {
@@ -173,7 +174,7 @@ impl Outlet {
         Self(Arc::new(OnceLock::from(Arc::new(transport) as Arc<dyn Transport>)))
     }
 
-    /// A transport that cannot be made is not remembered, so that the next call tries again.
+    /// A failure to create the transport is not cached, so the next call tries again.
     fn get(
         &self,
         make: impl FnOnce() -> Result<Arc<dyn Transport>, CredentialsError>,
@@ -188,7 +189,7 @@ impl Outlet {
 fn direct(connect_timeout: Duration) -> Result<Arc<dyn Transport>, CredentialsError> {
     if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
         return Err(invalid(
-            "no transport: enable the feature `reqwest`, or call Environment::metadata_transport",
+            "no transport: enable the feature `reqwest` or `hyper`, or call Environment::metadata_transport",
         ));
     }
     direct_http(connect_timeout).map_err(|error| invalid(text_of(&error)))
@@ -196,12 +197,16 @@ fn direct(connect_timeout: Duration) -> Result<Arc<dyn Transport>, CredentialsEr
 
 fn encrypted(tls: &TlsConfig) -> Result<Arc<dyn Transport>, CredentialsError> {
     if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
-        return Err(invalid("no transport: enable the feature `reqwest`, or call Environment::transport"));
+        return Err(invalid(
+            "no transport: enable the feature `reqwest` or `hyper`, or call Environment::transport",
+        ));
     }
     if cfg!(not(any(feature = "__rustls", feature = "native-tls"))) {
-        return Err(invalid("an https URL needs the feature `rustls` or `native-tls`"));
+        return Err(invalid(
+            "the URL is an https URL and no TLS feature is enabled: enable `rustls`, `aws-lc` or `native-tls`",
+        ));
     }
-    // No connection is kept: requests are an hour apart, and may be made from different runtimes.
+    // Keep no idle connections: requests are an hour apart and may come from different runtimes.
     let pool = PoolConfig::default().max_idle_per_host(0);
     DefaultTransport::new(pool, tls.clone()).get(true).map_err(|error| invalid(text_of(&error)))
 }
@@ -215,7 +220,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// Runs what reads files where it may block.
+/// Runs file access on a thread that may block.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CredentialsError> + Send + 'static,
 ) -> Result<T, CredentialsError> {
@@ -223,10 +228,10 @@ pub(super) async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(passing(format!("reading settings was interrupted: {error}"))))
 }
 
-/// Names the source of an error.
+/// Adds the name of the source to the error.
 pub(super) fn named<T>(name: &str, result: Result<T, CredentialsError>) -> Result<T, CredentialsError> {
     result.map_err(|error| prefixed(name, &error))
 }
 
-/// What each provider returns.
+/// The result of a provider.
 pub(super) type Provided = provider::Result;

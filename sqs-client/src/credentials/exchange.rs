@@ -1,4 +1,4 @@
-//! One request to a source of credentials, with a few attempts, each bounded in time, and an answer of bounded size.
+//! Sends one request to a credentials service: a few attempts, each with a timeout, and a response of bounded size.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -12,9 +12,9 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use super::failure::{invalid, passing};
 use crate::transport::{Transport, TransportErrorKind};
 
-/// Answers with credentials have about 2 KiB.
+/// Responses with credentials have about 2 KiB.
 pub(super) const MAX_ANSWER_BYTES: usize = 65_536;
-/// Requests that are made when a service fails.
+/// The maximum number of attempts.
 const ATTEMPTS: u32 = 3;
 
 /// Sends requests to one service.
@@ -22,11 +22,11 @@ const ATTEMPTS: u32 = 3;
 pub(super) struct Exchange {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) timeout: Duration,
-    /// Before the second attempt; doubled before the third.
+    /// The pause before the second attempt. It doubles before the third.
     pub(super) pause: Duration,
 }
 
-/// A request that can be sent again.
+/// A request that can be retried.
 #[derive(Clone)]
 pub(super) struct Request {
     pub(super) method: Method,
@@ -35,14 +35,14 @@ pub(super) struct Request {
     pub(super) body: Bytes,
 }
 
-/// No answer that says anything: the service failed, or cannot be reached.
+/// The service failed or cannot be reached.
 #[derive(Debug)]
 pub(super) struct Unanswered {
     text: String,
-    /// Whether nothing at all answered, which on most machines means that there is no such service.
+    /// Whether no connection was made. On most machines, that means that there is no such service.
     pub(super) is_absent: bool,
-    /// Whether trying later may help.
-    pub(super) may_pass: bool,
+    /// Whether a later attempt may succeed.
+    pub(super) is_retryable: bool,
 }
 
 impl Request {
@@ -60,15 +60,17 @@ impl Request {
 }
 
 impl Exchange {
-    /// The answer, unless it is a failure of the service. Repeats what may pass.
+    /// Returns the response, unless the service failed. Retries retryable failures.
     pub(super) async fn send(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
         self.attempts(request, ATTEMPTS).await
     }
 
-    /// As [`send`](Self::send), but a service that cannot be reached is not asked again.
+    /// Like [`send`](Self::send), but makes only one attempt if no connection is possible.
     pub(super) async fn probe(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
         match self.once(request).await {
-            Err(error) if error.may_pass && !error.is_absent => self.attempts(request, ATTEMPTS - 1).await,
+            Err(error) if error.is_retryable && !error.is_absent => {
+                self.attempts(request, ATTEMPTS - 1).await
+            }
             result => result,
         }
     }
@@ -77,7 +79,7 @@ impl Exchange {
         let mut pause = self.pause;
         for _ in 1..attempts {
             match self.once(request).await {
-                Err(error) if error.may_pass => tracing::debug!(%error, "trying again"),
+                Err(error) if error.is_retryable => tracing::debug!(%error, "retrying"),
                 result => return result,
             }
             let jittered = Duration::try_from_secs_f64(pause.as_secs_f64() * crate::random::unit());
@@ -88,21 +90,21 @@ impl Exchange {
     }
 
     async fn once(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
-        let failed = |text: String, is_absent, may_pass| Unanswered {
+        let failed = |text: String, is_absent, is_retryable| Unanswered {
             text: format!("{}: {text}", shown(&request.uri)),
             is_absent,
-            may_pass,
+            is_retryable,
         };
         let sent = tokio::time::timeout(self.timeout, self.transport.send(request.to_http())).await;
         let response = match sent {
-            Err(_) => return Err(failed(format!("no answer within {:?}", self.timeout), false, true)),
+            Err(_) => return Err(failed(format!("no response within {:?}", self.timeout), false, true)),
             Ok(Err(error)) => {
-                let (absent, may_pass) = match error.kind() {
+                let (absent, is_retryable) = match error.kind() {
                     TransportErrorKind::Connect => (true, true),
                     TransportErrorKind::Broken => (false, true),
                     _ => (false, false),
                 };
-                return Err(failed(text_of(&error), absent, may_pass));
+                return Err(failed(text_of(&error), absent, is_retryable));
             }
             Ok(Ok(response)) => response,
         };
@@ -111,19 +113,23 @@ impl Exchange {
             return Err(failed(format!("status {}", status.as_u16()), false, true));
         }
         if response.body().len() > MAX_ANSWER_BYTES {
-            return Err(failed(format!("the answer is longer than {MAX_ANSWER_BYTES} bytes"), false, false));
+            return Err(failed(
+                format!("the response is longer than {MAX_ANSWER_BYTES} bytes"),
+                false,
+                false,
+            ));
         }
         Ok(response)
     }
 }
 
-/// A URL without what may be secret in it: password and query.
+/// The URL without its potentially secret parts: password and query.
 pub(super) fn shown(uri: &Uri) -> String {
     let text = crate::endpoint::redacted(&uri.to_string());
     text.split('?').next().unwrap_or_default().to_owned()
 }
 
-/// An error with its sources in one line.
+/// The error and its sources in one line.
 pub(super) fn text_of(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -146,6 +152,6 @@ impl fmt::Display for Unanswered {
 
 impl From<Unanswered> for CredentialsError {
     fn from(error: Unanswered) -> Self {
-        if error.may_pass { passing(error.text) } else { invalid(error.text) }
+        if error.is_retryable { passing(error.text) } else { invalid(error.text) }
     }
 }

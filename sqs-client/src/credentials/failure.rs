@@ -1,41 +1,41 @@
-//! Three ways in which a source has no credentials, in the words of [`CredentialsError`].
+//! The three kinds of failure of a source, as [`CredentialsError`].
 
 use std::error::Error as StdError;
 use std::sync::Arc;
 
 use aws_credential_types::provider::error::CredentialsError;
 
-/// Nothing asks for this source: the chain goes on.
+/// The source is not configured: the chain continues with the next one.
 pub(super) fn not_configured(why: impl Into<String>) -> CredentialsError {
     CredentialsError::not_loaded(why.into())
 }
 
-/// The source is configured in a way that cannot work: asking again does not help until somebody mends it.
+/// The source is configured incorrectly: retries fail until the configuration is fixed.
 pub(super) fn invalid(why: impl Into<Box<dyn StdError + Send + Sync>>) -> CredentialsError {
     CredentialsError::invalid_configuration(why)
 }
 
-/// The source failed in a way that may pass.
+/// The source failed, but a later attempt may succeed.
 pub(super) fn passing(why: impl Into<String>) -> CredentialsError {
     CredentialsError::provider_error(why.into())
 }
 
-/// What a source says: the text of `CredentialsError` itself only names the kind.
+/// The reason of the failure. The text of `CredentialsError` itself only names its kind.
 pub(super) fn reason(error: &CredentialsError) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// The same error with the name of the source before its text.
+/// The same error with the name of the source as prefix.
 pub(super) fn prefixed(name: &str, error: &CredentialsError) -> CredentialsError {
-    alike(error, format!("{name}: {}", reason(error)))
+    same_kind(error, format!("{name}: {}", reason(error)))
 }
 
-/// The same error with more after its text.
+/// The same error with `more` appended to its text.
 pub(super) fn extended(error: &CredentialsError, more: &str) -> CredentialsError {
-    alike(error, reason(error) + more)
+    same_kind(error, reason(error) + more)
 }
 
-fn alike(error: &CredentialsError, text: String) -> CredentialsError {
+fn same_kind(error: &CredentialsError, text: String) -> CredentialsError {
     match error {
         CredentialsError::CredentialsNotLoaded(_) => not_configured(text),
         CredentialsError::InvalidConfiguration(_) => invalid(text),
@@ -43,7 +43,7 @@ fn alike(error: &CredentialsError, text: String) -> CredentialsError {
     }
 }
 
-/// The same error for another caller, since `CredentialsError` cannot be cloned.
+/// A copy of the error for another caller. `CredentialsError` does not implement `Clone`.
 pub(super) fn shared(error: &Arc<CredentialsError>) -> CredentialsError {
     let source = Shared(Arc::clone(error));
     match &**error {
@@ -57,7 +57,7 @@ pub(super) fn shared(error: &Arc<CredentialsError>) -> CredentialsError {
     }
 }
 
-/// Stands for the source of a shared error.
+/// The source of a shared error.
 #[derive(Debug)]
 struct Shared(Arc<CredentialsError>);
 

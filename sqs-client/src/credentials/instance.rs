@@ -1,5 +1,5 @@
-//! Credentials and region of an EC2 instance, by version 2 of its metadata service (IMDS). Version 1 is never used: it gives
-//! credentials to whoever can make the program send a request.
+//! Credentials and region of an EC2 instance, from version 2 of its metadata service (IMDS). Version 1 is never used, because
+//! it does not protect against server-side request forgery.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
@@ -24,29 +24,30 @@ use crate::settings::Settings;
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
 const TOKEN: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token");
 const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
-/// How long credentials that have expired are used when the service has no newer ones: other services may take them
-/// longer, and the program goes on if they do.
+/// How long expired credentials are used if IMDS has no newer ones. During an IMDS outage, AWS services may still accept
+/// them.
 const EXTENSION: Duration = Duration::from_secs(600);
 
-/// Asks the metadata service of an EC2 instance for the credentials of its role.
+/// Loads the credentials of the instance role from the EC2 metadata service.
 ///
-/// Set `AWS_EC2_METADATA_DISABLED=true` where there is none: finding that out takes a second. The address is that of
-/// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else of `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4`, the default, or `IPv6`).
+/// Outside EC2, the query takes a second to fail; `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
+/// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else the default for `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4` by default,
+/// or `IPv6`).
 #[derive(Clone, Debug, Default)]
 pub struct InstanceCredentials {
     environment: Environment,
-    /// Whether the service has answered before. From then on its silence is a failure that may pass.
+    /// Whether the service has ever responded. If it is unreachable later, that is a retryable failure.
     has_answered: Arc<AtomicBool>,
 }
 
-/// The service, with a token for it.
+/// The service and a session token for it.
 struct Session {
     exchange: Exchange,
     endpoint: String,
     token: HeaderValue,
 }
 
-/// Where the service is.
+/// The endpoint of the service.
 struct Place {
     endpoint: String,
     is_configured: bool,
@@ -69,29 +70,29 @@ impl InstanceCredentials {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"+=,.@_-".contains(&byte);
         if role.is_empty() || !role.bytes().all(is_name) {
             let role = quoted(role);
-            return Err(passing(format!("{}{ROLES}: {role:?} is not the name of a role", session.endpoint)));
+            return Err(passing(format!("{}{ROLES}: {role:?} is not a valid role name", session.endpoint)));
         }
         let path = format!("{ROLES}{role}");
         let response = session.get(&path).await?;
         let body = session.text(&path, &response)?;
         let wrong = |why: String| passing(format!("{}{path}: {why}", session.endpoint));
         let answer = Answer::parse(body.as_bytes()).map_err(wrong)?;
-        if let Some(refusal) = answer.refusal() {
-            return Err(wrong(refusal));
+        if let Some(error) = answer.service_error() {
+            return Err(wrong(error));
         }
         let (credentials, expiry) = answer.temporary("instance").map_err(wrong)?;
         let now = self.environment.now();
         if expiry > now {
             return Ok(credentials);
         }
-        tracing::warn!("the instance metadata service has only credentials that have expired: using them");
+        tracing::warn!("the EC2 metadata service returned only expired credentials: using them anyway");
         let later = now.checked_add(EXTENSION);
         let (key, secret) = (credentials.access_key_id(), credentials.secret_access_key());
         let token = credentials.session_token().map(str::to_owned);
         Ok(Credentials::new(key, secret, token, later, "instance"))
     }
 
-    /// The region of the instance, if it is one.
+    /// The region of the instance. `None` if the service returns an empty one.
     pub(crate) async fn region(&self) -> Result<Option<String>, CredentialsError> {
         let path = "/latest/meta-data/placement/region";
         let session = self.session().await?;
@@ -111,7 +112,7 @@ impl InstanceCredentials {
         let answered = if is_known { exchange.send(&request).await } else { exchange.probe(&request).await };
         let response = answered.map_err(|error| match error {
             Unanswered { is_absent: true, .. } if !is_known => {
-                not_configured(format!("no instance metadata service answers: {error}"))
+                not_configured(format!("no EC2 metadata service: {error}"))
             }
             error => error.into(),
         })?;
@@ -120,12 +121,12 @@ impl InstanceCredentials {
         if !response.status().is_success() {
             let why = if status == 403 { "the service is disabled" } else { "not an EC2 instance" };
             let text = format!("{url}: status {status}: {why}");
-            // Other clouds have another service at this address.
+            // Other clouds run a different service at this address.
             return Err(if is_known { invalid(text) } else { not_configured(text) });
         }
         self.has_answered.store(true, Ordering::Relaxed);
         let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
-        let mut token = token.ok_or_else(|| passing(format!("{url}: the answer is not a token")))?;
+        let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
         token.set_sensitive(true);
         Ok(Session { exchange, endpoint, token })
     }
@@ -169,7 +170,7 @@ fn place(settings: &Settings) -> Result<Place, CredentialsError> {
 
 fn request(endpoint: &str, path: &str) -> Result<Request, CredentialsError> {
     let uri: Uri =
-        format!("{endpoint}{path}").parse().map_err(|_| invalid(format!("{endpoint}: not a URL")))?;
+        format!("{endpoint}{path}").parse().map_err(|_| invalid(format!("{endpoint} is not a URL")))?;
     let mut headers = HeaderMap::new();
     if let Some(host) = uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
         headers.insert(HOST, host);
@@ -190,7 +191,7 @@ impl Session {
             return Err(invalid(format!("{}{path}: status {}", self.endpoint, status.as_u16())));
         }
         let text = std::str::from_utf8(response.body());
-        text.map_err(|_| passing(format!("{}{path}: the answer is not text", self.endpoint)))
+        text.map_err(|_| passing(format!("{}{path}: the response is not UTF-8 text", self.endpoint)))
     }
 }
 

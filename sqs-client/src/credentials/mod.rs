@@ -1,4 +1,4 @@
-//! Where credentials come from. Each source is a provider of its own, and [`CredentialsChain`] asks them in AWS's order.
+//! Credentials providers, one per source. [`CredentialsChain`] tries them in AWS's order.
 //!
 //! ```text
 //! CredentialsCache -> CredentialsChain -> variables | profile | web identity | container | instance metadata

@@ -1,4 +1,4 @@
-//! Credentials from a program: `credential_process` of a profile.
+//! Credentials from a program: the setting `credential_process` of a profile.
 //!
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html>
 
@@ -15,16 +15,17 @@ use super::environment::{Provided, named};
 use super::exchange::MAX_ANSWER_BYTES;
 use super::failure::{invalid, passing};
 
-/// Bytes of the program's complaints that are kept.
-const MAX_COMPLAINT_BYTES: u64 = 2_048;
-/// What a shell exits with when it cannot run, or cannot find, a program.
+/// How many bytes of stderr are kept.
+const MAX_STDERR_BYTES: u64 = 2_048;
+/// The exit codes of a shell that cannot run or cannot find the program.
 const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
 
-/// Runs a program that prints credentials as JSON. The shell runs it (`sh -c`, or `cmd.exe /C`), without input. Its output
-/// is never shown; what it writes to stderr is quoted in the error.
+/// Runs a program that prints credentials as JSON.
+///
+/// The shell runs the program (`sh -c`, or `cmd.exe /C`) without input. Errors quote its stderr but never its output.
 ///
 /// # Panics
-/// Asking for credentials panics outside of a tokio runtime with IO and timers.
+/// `provide_credentials` panics outside of a tokio runtime with IO and timers.
 #[derive(Clone)]
 pub struct ProcessCredentials {
     environment: Environment,
@@ -41,15 +42,15 @@ impl ProcessCredentials {
         let limit = self.environment.process_limit();
         let run = tokio::time::timeout(limit, self.run()).await;
         let output =
-            run.unwrap_or_else(|_| Err(passing(format!("the program did not end within {limit:?}"))))?;
-        let wrong = |why: String| invalid(format!("the output of the program is not valid: {why}"));
+            run.unwrap_or_else(|_| Err(passing(format!("the program did not exit within {limit:?}"))))?;
+        let wrong = |why: String| invalid(format!("the output of the program is invalid: {why}"));
         let answer = Answer::parse(&output).map_err(wrong)?;
         if answer.field("Version").and_then(serde_json::Value::as_u64) != Some(1) {
             return Err(wrong("\"Version\" must be 1".to_owned()));
         }
         let expiry = answer.expiry().map_err(wrong)?;
         if expiry.is_some_and(|expiry| expiry <= self.environment.now()) {
-            return Err(passing("the credentials that the program printed have expired already"));
+            return Err(passing("the credentials from the program have already expired"));
         }
         answer.credentials("SessionToken", expiry, "process").map_err(wrong)
     }
@@ -63,22 +64,22 @@ impl ProcessCredentials {
             |error: std::io::Error| passing(format!("the program cannot be run by {shell}: {error}"));
         let mut child = command.spawn().map_err(failed)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (output, complaint, status) = tokio::try_join!(
-            async { output_of(stdout).await },
-            async { Ok(complaint_of(stderr).await) },
+        let (output, stderr_text, status) = tokio::try_join!(
+            async { read_stdout(stdout).await },
+            async { Ok(read_stderr(stderr).await) },
             async { child.wait().await.map_err(failed) },
         )?;
         if status.success() {
             return Ok(output);
         }
-        let complaint = if complaint.is_empty() { "it wrote nothing to stderr" } else { &complaint };
-        let text = format!("the program failed ({status}): {complaint}");
+        let stderr_text = if stderr_text.is_empty() { "no output on stderr" } else { &stderr_text };
+        let text = format!("the program failed ({status}): {stderr_text}");
         Err(if NOT_RUN.contains(&status.code()) { invalid(text) } else { passing(text) })
     }
 }
 
-/// All that the program prints. One that prints too much is killed, since its future is dropped.
-async fn output_of(stdout: Option<ChildStdout>) -> Result<Vec<u8>, CredentialsError> {
+/// The output of the program. If it is too long, the error drops the child, which kills the shell.
+async fn read_stdout(stdout: Option<ChildStdout>) -> Result<Vec<u8>, CredentialsError> {
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
         let read = stdout.take(MAX_ANSWER_BYTES as u64 + 1).read_to_end(&mut output).await;
@@ -90,14 +91,14 @@ async fn output_of(stdout: Option<ChildStdout>) -> Result<Vec<u8>, CredentialsEr
     Ok(output)
 }
 
-/// The beginning of what the program writes to stderr. The rest is read too, or the program would wait for it.
-async fn complaint_of(stderr: Option<ChildStderr>) -> String {
-    let mut complaint = Vec::new();
+/// The beginning of stderr. The rest is read and dropped, because a full pipe would block the program.
+async fn read_stderr(stderr: Option<ChildStderr>) -> String {
+    let mut stderr_text = Vec::new();
     if let Some(mut stderr) = stderr {
-        let _ = (&mut stderr).take(MAX_COMPLAINT_BYTES).read_to_end(&mut complaint).await;
+        let _ = (&mut stderr).take(MAX_STDERR_BYTES).read_to_end(&mut stderr_text).await;
         let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
     }
-    quoted(&String::from_utf8_lossy(&complaint))
+    quoted(&String::from_utf8_lossy(&stderr_text))
 }
 
 impl ProvideCredentials for ProcessCredentials {
@@ -109,7 +110,7 @@ impl ProvideCredentials for ProcessCredentials {
     }
 }
 
-/// A command may hold a secret.
+/// Omits the command: it may contain a secret.
 impl std::fmt::Debug for ProcessCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProcessCredentials").finish_non_exhaustive()

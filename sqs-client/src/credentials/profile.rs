@@ -14,9 +14,10 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// Reads the profile that [`Environment::profile`] or `AWS_PROFILE` selects, else `default`, from `~/.aws/config` and
-/// `~/.aws/credentials`: keys, `credential_process`, `web_identity_token_file`, and `role_arn` with `source_profile` or
-/// `credential_source`. The files are read anew at each call.
+/// Loads credentials from a profile in `~/.aws/config` and `~/.aws/credentials`, which are read at each call.
+///
+/// The profile is the one that [`Environment::profile`] selects, else `AWS_PROFILE`, else `default`. It may have keys,
+/// `credential_process`, `web_identity_token_file`, or `role_arn` with `source_profile` or `credential_source`.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileCredentials {
     environment: Environment,
@@ -66,7 +67,7 @@ impl ProfileCredentials {
     }
 }
 
-/// The profile names this source, so that it must have credentials.
+/// The profile refers to this source, so missing credentials are an error.
 fn configured(error: CredentialsError) -> CredentialsError {
     match &error {
         CredentialsError::CredentialsNotLoaded(_) => invalid(reason(&error)),

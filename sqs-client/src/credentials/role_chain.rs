@@ -1,4 +1,4 @@
-//! What a profile asks for: credentials to begin with, and the roles to assume with them one after the other. Pure.
+//! Resolves a profile to its base credentials and the roles to assume with them. Pure.
 //!
 //! ```text
 //! [profile c]          [profile b]          [profile a]
@@ -13,10 +13,10 @@ use super::web_identity::WebIdentity;
 use crate::settings::{ConfigError, Profile, Profiles, Setting};
 
 const SSO: [&str; 5] = ["sso_session", "sso_account_id", "sso_role_name", "sso_start_url", "login_session"];
-/// What STS takes, in seconds.
+/// The session durations that STS allows, in seconds.
 const DURATIONS: std::ops::RangeInclusive<u32> = 900..=43_200;
 
-/// Credentials that no role is needed for.
+/// The base credentials, before any role is assumed.
 #[derive(Debug)]
 pub(super) enum Base {
     Keys(Credentials),
@@ -30,19 +30,19 @@ pub(super) enum Base {
 #[derive(Debug)]
 pub(super) struct RoleChain {
     pub(super) base: Base,
-    /// In the order in which they are assumed.
+    /// In the order of assumption.
     pub(super) roles: Vec<Role>,
 }
 
 impl RoleChain {
-    /// What the profile `name` asks for; `None` if it has no settings of credentials at all.
+    /// Resolves the profile `name`. Returns `None` if it has no credentials settings.
     pub(super) fn resolve(profiles: &Profiles, name: &str) -> Result<Option<Self>, ConfigError> {
         let mut roles = Vec::new();
         let mut visited = vec![name.to_owned()];
         let base = loop {
             let current = visited.last().map_or(name, String::as_str);
             let profile = profiles.require(current)?;
-            // A profile that others build on gives its own keys, whatever role it has for itself.
+            // A source profile with keys provides them, even if it also has a role.
             if visited.len() > 1
                 && let Some(keys) = keys(profile, current)?
             {
@@ -60,7 +60,7 @@ impl RoleChain {
                 }
                 (None, None) => {
                     let text = format!(
-                        "{} needs source_profile, credential_source or web_identity_token_file beside it",
+                        "{} requires source_profile, credential_source or web_identity_token_file",
                         arn.place
                     );
                     return Err(ConfigError::new(text));
@@ -87,14 +87,14 @@ impl RoleChain {
             (None, false) => {
                 let last = visited.last().map_or(name, String::as_str);
                 Err(ConfigError::new(format!(
-                    "profile {last:?} is the source of a role, but has no credentials"
+                    "profile {last:?} is the source profile of a role but has no credentials"
                 )))
             }
         }
     }
 }
 
-/// A role that is assumed with other credentials. One that is assumed with a token belongs to the base.
+/// The role that the profile assumes with other credentials. A role for a web identity token is part of the base instead.
 fn role(profile: &Profile, name: &str) -> Result<Option<(Role, Setting)>, ConfigError> {
     let Some(arn) = profile.get("role_arn").filter(|_| profile.get("web_identity_token_file").is_none())
     else {
@@ -102,8 +102,8 @@ fn role(profile: &Profile, name: &str) -> Result<Option<(Role, Setting)>, Config
     };
     if let Some(mfa) = profile.get("mfa_serial") {
         return Err(ConfigError::new(format!(
-            "{}: roles that need MFA are not supported, since a program cannot ask for a code: use credential_process \
-             in profile {name:?}, or variables with temporary credentials",
+            "{}: roles that require MFA are not supported: use credential_process in profile {name:?}, or variables with \
+             temporary credentials",
             mfa.place
         )));
     }
@@ -131,7 +131,7 @@ fn base(profile: &Profile, name: &str) -> Result<Option<Base>, ConfigError> {
     }
     if let Some(file) = profile.get("web_identity_token_file") {
         let Some(arn) = profile.get("role_arn") else {
-            return Err(ConfigError::new(format!("{} needs role_arn beside it", file.place)));
+            return Err(ConfigError::new(format!("{} requires role_arn", file.place)));
         };
         let role = settings_of_role(profile, &arn)?;
         let (token_file, place) = (file.value.into(), file.place);
@@ -139,8 +139,8 @@ fn base(profile: &Profile, name: &str) -> Result<Option<Base>, ConfigError> {
     }
     if let Some(sso) = SSO.iter().find_map(|key| profile.get(key)) {
         return Err(ConfigError::new(format!(
-            "{}: profile {name:?} signs in by IAM Identity Center (SSO): enable the feature `aws-config` of sqs-client \
-             and use Client::new(&aws_config::load_from_env().await)",
+            "{}: profile {name:?} uses IAM Identity Center (SSO): enable the feature `aws-config` of sqs-client and use \
+             Client::new(&aws_config::load_from_env().await)",
             sso.place
         )));
     }
@@ -159,7 +159,7 @@ fn keys(profile: &Profile, name: &str) -> Result<Option<Base>, ConfigError> {
         }
         (None, None) => Ok(None),
         (Some(lone), None) | (None, Some(lone)) => Err(ConfigError::new(format!(
-            "{}: profile {name:?} needs both aws_access_key_id and aws_secret_access_key",
+            "{}: profile {name:?} requires both aws_access_key_id and aws_secret_access_key",
             lone.place
         ))),
     }

@@ -21,13 +21,13 @@ use crate::endpoint::{Endpoint, EndpointParameters};
 use crate::settings::Settings;
 use crate::wire::sign::{Signable, Signer};
 
-/// What stays as it is in a form.
+/// Characters that are not percent-encoded in a form.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// Refusals that may pass, although their status says that the request is wrong.
-const PASSING: [&str; 4] =
+/// Retryable error codes with a status of 4xx.
+const RETRYABLE: [&str; 4] =
     ["IDPCommunicationError", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
 
-/// A role, and how to ask for it.
+/// A role and the parameters to assume it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Role {
     pub(super) arn: String,
@@ -36,11 +36,11 @@ pub(super) struct Role {
     pub(super) duration_seconds: Option<u32>,
 }
 
-/// What proves that the role may be assumed.
+/// The proof of identity for assuming a role.
 pub(super) enum Proof<'a> {
-    /// Credentials, which sign the request.
+    /// Credentials that sign the request.
     Credentials(&'a Credentials),
-    /// A token of an identity provider, which is part of the request.
+    /// A token of an identity provider, sent in the request.
     Token(&'a str),
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Sts {
 }
 
 impl Sts {
-    /// STS of the configured region, else of the partition that the role is in.
+    /// STS in the configured region, else in the default region of the role's partition.
     pub(super) fn new(
         environment: &Environment,
         settings: &Settings,
@@ -59,7 +59,7 @@ impl Sts {
     ) -> Result<Self, CredentialsError> {
         let configured = environment.configured_region().map(str::to_owned);
         let region = configured.or_else(|| settings.region());
-        let region = region.unwrap_or_else(|| home_region(&role.arn).to_owned());
+        let region = region.unwrap_or_else(|| default_region(&role.arn).to_owned());
         let url = settings.endpoint_url("STS").map_err(invalid)?;
         let endpoint = Endpoint::of_sts(EndpointParameters {
             region: Some(&region),
@@ -69,7 +69,7 @@ impl Sts {
                 .flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")
                 .map_err(invalid)?,
         });
-        let endpoint = endpoint.map_err(|error| invalid(format!("the endpoint of STS: {error}")))?;
+        let endpoint = endpoint.map_err(|error| invalid(format!("STS endpoint: {error}")))?;
         Ok(Self { environment: environment.clone(), endpoint, region })
     }
 
@@ -78,7 +78,7 @@ impl Sts {
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
         let mut response = exchange.send(&request).await?;
-        // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
+        // If the local clock is wrong, STS rejects the signature. Sign again with the date of its response.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
@@ -117,12 +117,12 @@ impl Sts {
             let message = texts.get("Message").map_or("no message", String::as_str);
             let text =
                 format!("{place}: status {}: {}", status.as_u16(), quoted(&format!("{code}: {message}")));
-            return Err(if PASSING.contains(&code) { passing(text) } else { invalid(text) });
+            return Err(if RETRYABLE.contains(&code) { passing(text) } else { invalid(text) });
         }
         let texts = texts.map_err(wrong)?;
         let text = |name: &str| {
             let text = texts.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
-            text.ok_or_else(|| wrong(format!("the answer has no element {name}")))
+            text.ok_or_else(|| wrong(format!("the response has no element {name}")))
         };
         let expiry = expiry(text("Expiration")?).map_err(wrong)?;
         let token = Some(text("SessionToken")?.to_owned());
@@ -130,8 +130,8 @@ impl Sts {
     }
 }
 
-/// The region to ask where none is configured, by the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
-fn home_region(arn: &str) -> &'static str {
+/// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
+fn default_region(arn: &str) -> &'static str {
     match arn.split(':').nth(1) {
         Some("aws-cn") => "cn-north-1",
         Some("aws-us-gov") => "us-gov-west-1",

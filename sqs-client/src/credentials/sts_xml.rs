@@ -1,16 +1,17 @@
-//! The XML answers of STS: credentials, or a code and a message.
+//! Parses XML responses of STS: credentials, or an error code and a message.
 
 use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// The elements that are read, wherever they stand: none of these names has two meanings in an answer.
-const WANTED: [&str; 6] = ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration", "Code", "Message"];
+/// The elements to read, at any depth. Each name has only one meaning in a response.
+const ELEMENTS: [&str; 6] =
+    ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration", "Code", "Message"];
 
-/// The texts of the wanted elements. Errors never quote the answer: it holds a secret.
+/// The texts of [`ELEMENTS`]. Errors never quote the response: it contains a secret.
 pub(super) fn texts(body: &[u8]) -> Result<BTreeMap<&'static str, String>, String> {
-    let not_xml = "the answer is not XML of STS";
+    let not_xml = "the response is not XML from STS";
     let text = std::str::from_utf8(body).map_err(|_| not_xml.to_owned())?;
     let mut reader = Reader::from_str(text);
     let mut found: BTreeMap<&'static str, String> = BTreeMap::new();
@@ -22,7 +23,7 @@ pub(super) fn texts(body: &[u8]) -> Result<BTreeMap<&'static str, String>, Strin
             Event::Start(start) => {
                 (depth, elements) = (depth + 1, elements + 1);
                 let name = start.local_name();
-                open = WANTED.into_iter().find(|wanted| *wanted == name.as_ref());
+                open = ELEMENTS.into_iter().find(|element| *element == name.as_ref());
                 continue;
             }
             Event::End(_) => {
@@ -51,25 +52,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_and_refusals_are_read() {
+    fn credentials_and_errors_are_parsed() {
         let answer = "<AssumeRoleResponse xmlns=\"x\"><AssumeRoleResult><Credentials><AccessKeyId>AK</AccessKeyId>\
                       <SessionToken>a&amp;b</SessionToken></Credentials></AssumeRoleResult></AssumeRoleResponse>";
         let texts_of = |body: &str| texts(body.as_bytes()).expect("XML");
         assert_eq!(texts_of(answer).get("SessionToken").map(String::as_str), Some("a&b"));
-        let refusal =
+        let error =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>";
-        assert_eq!(texts_of(refusal).get("Code").map(String::as_str), Some("AccessDenied"));
+        assert_eq!(texts_of(error).get("Code").map(String::as_str), Some("AccessDenied"));
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "(<a>|</a>|<Code>|&amp;|&#x0;|&|<!\\[CDATA\\[|\\]\\]>|\\PC){0,20}") {
+        fn arbitrary_text_never_panics(text in "(<a>|</a>|<Code>|&amp;|&#x0;|&|<!\\[CDATA\\[|\\]\\]>|\\PC){0,20}") {
             let _ = texts(text.as_bytes());
         }
     }
 
     #[test]
-    fn garbage_is_not_quoted() {
+    fn error_for_invalid_xml_quotes_nothing() {
         for garbage in ["", "hunter2", "{\"hunter2\":1}", "<a><b>hunter2", "<a>hunter2</b>"] {
             let error = texts(garbage.as_bytes()).expect_err(garbage);
             assert!(!error.contains("hunter2"), "{error}");

@@ -10,7 +10,7 @@ use super::failure::{invalid, not_configured};
 const KEY: &str = "AWS_ACCESS_KEY_ID";
 const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 
-/// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` at each call.
+/// Loads credentials from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, at each call.
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentCredentials(Environment);
 
@@ -27,12 +27,8 @@ impl EnvironmentCredentials {
                 Ok(Credentials::new(key, secret, read("AWS_SESSION_TOKEN"), None, "environment"))
             }
             (None, None) => Err(not_configured(format!("{KEY} is not set"))),
-            (Some(_), None) => {
-                Err(invalid(format!("{KEY} is set and {SECRET} is not: set both, or neither")))
-            }
-            (None, Some(_)) => {
-                Err(invalid(format!("{SECRET} is set and {KEY} is not: set both, or neither")))
-            }
+            (Some(_), None) => Err(invalid(format!("{KEY} is set but {SECRET} is not: set both or neither"))),
+            (None, Some(_)) => Err(invalid(format!("{SECRET} is set but {KEY} is not: set both or neither"))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Credentials for a token of an identity provider: IAM roles for service accounts of EKS, and others.
+//! Credentials in exchange for a token of an identity provider, such as IAM roles for service accounts on EKS.
 //!
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/feature-assume-role-credentials.html>
 
@@ -15,17 +15,18 @@ use crate::settings::{Settings, read_file};
 const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
 const ROLE: &str = "AWS_ROLE_ARN";
 
-/// Exchanges the token in `AWS_WEB_IDENTITY_TOKEN_FILE` for credentials of `AWS_ROLE_ARN`, in a session that is named by
-/// `AWS_ROLE_SESSION_NAME`. The file is read anew at each call, since the platform replaces the token.
+/// Exchanges the token in the file `AWS_WEB_IDENTITY_TOKEN_FILE` for credentials of the role `AWS_ROLE_ARN`.
+///
+/// `AWS_ROLE_SESSION_NAME` sets the session name. The file is read at each call, because the platform replaces the token.
 #[derive(Clone, Debug, Default)]
 pub struct WebIdentityCredentials(Environment);
 
-/// A role, and the file with the token for it.
+/// A role and the file with its token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct WebIdentity {
     pub(super) role: Role,
     pub(super) token_file: PathBuf,
-    /// Which setting names the file.
+    /// The setting that names the file.
     pub(super) place: String,
 }
 
@@ -41,7 +42,7 @@ impl WebIdentityCredentials {
             (Some(file), Some(arn)) => (file, arn),
             (None, _) => return Err(not_configured(format!("{TOKEN_FILE} is not set"))),
             (Some(_), None) => {
-                return Err(invalid(format!("{TOKEN_FILE} is set and {ROLE} is not: set both, or neither")));
+                return Err(invalid(format!("{TOKEN_FILE} is set but {ROLE} is not: set both or neither")));
             }
         };
         let role = Role { arn, session_name: read("AWS_ROLE_SESSION_NAME"), ..Role::default() };

@@ -13,8 +13,8 @@ pub use error::Error;
 
 pub use crate::primitives;
 
-/// Metadata of this crate.
+/// Metadata about this crate.
 pub mod meta {
-    /// The version of this crate. It is not a version of aws-sdk-sqs.
+    /// The version of this crate, not of aws-sdk-sqs.
     pub static PKG_VERSION: &str = env!("CARGO_PKG_VERSION");
 }

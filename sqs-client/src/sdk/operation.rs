@@ -1,4 +1,4 @@
-//! The 23 operations with their shapes, builders and errors, at the paths of aws-sdk-sqs.
+//! The 23 operations with their shapes, builders and errors, at the same paths as in aws-sdk-sqs.
 
 pub use aws_types::request_id::RequestId;
 
@@ -13,13 +13,13 @@ macro_rules! paginator {
         paginator!(@ ListDeadLetterSourceQueues list_dead_letter_source_queues);
     };
     (@ $op:ident $module:ident) => { pastey::paste! {
-        /// All pages of the list, and all items of them: what `into_paginator()` on the builder gives.
+        /// The paginator that `into_paginator()` on the builder returns.
         pub mod paginator {
             use crate::operation::$module::paginator::{[<$op Paginator>] as Pages, [<$op PaginatorItems>] as Items};
 
-            #[doc = concat!("All pages of `", stringify!($op), "`.")]
+            #[doc = concat!("Requests all pages of `", stringify!($op), "`.")]
             pub type [<$op Paginator>] = Pages<crate::sdk::Client>;
-            #[doc = concat!("All items of `", stringify!($op), "`.")]
+            #[doc = concat!("Yields the items of all pages of `", stringify!($op), "`.")]
             pub type [<$op PaginatorItems>] = Items<crate::sdk::Client>;
         }
     } };
@@ -47,7 +47,7 @@ macro_rules! modules {
 
             paginator!($module);
 
-            #[doc = concat!("Builders of `", stringify!($op), "`: of its input, of its output, and the one that sends itself.")]
+            #[doc = concat!("Builders of `", stringify!($op), "`: for its input, for its output, and the fluent builder.")]
             pub mod builders {
                 pub use crate::operation::$module::builders::{[<$op InputBuilder>], [<$op OutputBuilder>]};
 

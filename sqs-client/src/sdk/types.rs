@@ -1,4 +1,4 @@
-//! The shapes of the service and its errors: those of [`crate::types`], at the paths of aws-sdk-sqs.
+//! The shapes and errors of the service, at the same paths as in aws-sdk-sqs. The shapes are those of [`crate::types`].
 
 pub use crate::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, ChangeMessageVisibilityBatchResultEntry,

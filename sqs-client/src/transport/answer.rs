@@ -1,21 +1,21 @@
-//! Reads the bodies of answers, up to a limit.
+//! Reads response bodies, up to a limit.
 
 use bytes::{Bytes, BytesMut};
 
 use super::{TransportError, TransportErrorKind};
 
-/// Bytes that an answer may have: ten messages of 1 MiB in their longest encoding (XML, `&quot;`), and some.
+/// The maximum response size: ten messages of 1 MiB in the longest encoding (XML, `&quot;`), plus some margin.
 const MAX_ANSWER_BYTES: usize = 72 * 1_048_576;
 
 /// A body that arrives in chunks.
 pub(super) trait Chunks: Send {
-    /// The bytes that the sender has announced, if it has.
+    /// The announced length of the body in bytes, if known.
     fn announced(&self) -> Option<u64>;
 
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, TransportError>> + Send;
 }
 
-/// The whole body. A body of one chunk is not copied.
+/// Reads the complete body. A body of one chunk is not copied.
 pub(super) async fn read(body: &mut impl Chunks) -> Result<Bytes, TransportError> {
     let announced = usize::try_from(body.announced().unwrap_or(0)).unwrap_or(usize::MAX);
     if announced > MAX_ANSWER_BYTES {
@@ -44,7 +44,7 @@ pub(super) async fn read(body: &mut impl Chunks) -> Result<Bytes, TransportError
 }
 
 fn too_large() -> TransportError {
-    let cause = format!("the answer is longer than {MAX_ANSWER_BYTES} bytes");
+    let cause = format!("the response is longer than {MAX_ANSWER_BYTES} bytes");
     TransportError::new(TransportErrorKind::TooLarge, cause)
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_over_the_limit_is_too_large_whether_announced_or_not() {
+    async fn response_over_the_limit_is_too_large_whether_announced_or_not() {
         let over = u64::try_from(MAX_ANSWER_BYTES).expect("fits") + 1;
         let error = read_chunks(Some(over), []).await.expect_err("announced");
         assert_eq!(error.kind(), TransportErrorKind::TooLarge);

@@ -1,4 +1,4 @@
-//! The transport of clients that are given none.
+//! The default transport.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use super::{PoolConfig, TlsConfig, Transport, TransportError};
 
-/// Makes a transport when the first call needs it, and hands the same one to all clients of equal settings, so that
-/// they share connections.
+/// Creates a transport for the first call. Clients with equal settings get the same transport and share its connections.
 #[derive(Clone)]
 pub(crate) struct DefaultTransport(Arc<Settings>);
 
 struct Settings {
     pool: PoolConfig,
     tls: TlsConfig,
-    /// Locked while the transport is made, which takes some milliseconds where certificates are loaded; first calls
-    /// of other clients wait for it. A failure is not kept: the next call tries again.
+    /// Locked while the transport is created, which takes some milliseconds if certificates are loaded. First calls of
+    /// other clients wait. A failure is not cached: the next call tries again.
     http: Mutex<Option<Arc<dyn Transport>>>,
     https: Mutex<Option<Arc<dyn Transport>>>,
 }
@@ -25,12 +24,12 @@ impl DefaultTransport {
         Self(Arc::new(Settings { pool, tls, http: Mutex::default(), https: Mutex::default() }))
     }
 
-    /// This one if it has these settings, else a new one.
+    /// Returns this transport if it has these settings, else a new one.
     pub(crate) fn with(self, pool: PoolConfig, tls: TlsConfig) -> Self {
         if self.0.pool == pool && self.0.tls.is_same(&tls) { self } else { Self::new(pool, tls) }
     }
 
-    /// The transport for `https` URLs, or the one for `http` URLs, which loads no certificates.
+    /// The transport for `https` URLs, or the one for `http` URLs. The latter loads no certificates.
     pub(crate) fn get(&self, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
         let slot = if encrypted { &self.0.https } else { &self.0.http };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,14 +42,13 @@ impl DefaultTransport {
     }
 }
 
-/// A transport for `http` URLs on this machine, such as those of metadata services: without a proxy, and without
-/// connections that are kept.
+/// A transport for local `http` URLs, such as those of metadata services. It uses no proxy and keeps no idle connections.
 #[cfg(feature = "reqwest")]
 pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
     Ok(Arc::new(super::ReqwestTransport::direct_http(connect_timeout)?))
 }
 
-/// See its twin. Over hyper, `http` URLs never go through a proxy.
+/// The same over hyper, which never uses a proxy for `http` URLs.
 #[cfg(not(feature = "reqwest"))]
 pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
     let pool = PoolConfig::default().max_idle_per_host(0).connect_timeout(connect_timeout);
@@ -69,7 +67,7 @@ fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Tr
 #[cfg(all(feature = "hyper", not(feature = "reqwest")))]
 #[cfg_attr(
     not(feature = "__rustls"),
-    expect(clippy::unnecessary_wraps, reason = "the signature of its twins")
+    expect(clippy::unnecessary_wraps, reason = "same signature with all features")
 )]
 fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
     use super::HyperTransport;
@@ -78,14 +76,17 @@ fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Tr
     if encrypted {
         return Ok(Arc::new(HyperTransport::with_tls(pool, tls)?));
     }
-    // Without TLS, an `https` URL fails when it is sent.
+    // Without TLS, a request to an `https` URL fails.
     let _ = (tls, encrypted);
     Ok(Arc::new(HyperTransport::plain_http(pool)))
 }
 
 #[cfg(not(any(feature = "reqwest", feature = "hyper")))]
 fn make(_: PoolConfig, _: &TlsConfig, _: bool) -> Result<Arc<dyn Transport>, TransportError> {
-    Err(TransportError::new(super::TransportErrorKind::Invalid, "there is no transport"))
+    Err(TransportError::new(
+        super::TransportErrorKind::Invalid,
+        "no transport: enable the feature `reqwest` or `hyper`",
+    ))
 }
 
 impl fmt::Debug for DefaultTransport {

@@ -1,14 +1,14 @@
-//! How requests reach the service: the trait [`Transport`], and its implementations.
+//! HTTP transports: the trait [`Transport`] and its implementations.
 //!
-//! The default transport is `ReqwestTransport` (feature `reqwest`, on by default), or `HyperTransport` if only the
-//! feature `hyper` is on. [`PoolConfig`] tunes its connections and [`TlsConfig`] its TLS. Implement [`Transport`] to use
-//! another HTTP client or to inspect requests:
+//! The default transport is `ReqwestTransport` (feature `reqwest`, on by default). If only the feature `hyper` is enabled,
+//! it is `HyperTransport`. [`PoolConfig`] configures its connections, [`TlsConfig`] its TLS. Implement [`Transport`] to
+//! use another HTTP client or to inspect requests:
 //!
 //! ```
 //! use bytes::Bytes;
 //! use sqs_client::transport::{Transport, TransportFuture};
 //!
-//! /// Counts what goes through it.
+//! /// Counts the bytes of all requests.
 //! #[derive(Debug)]
 //! struct Counted<T> {
 //!     inner: T,
@@ -61,29 +61,27 @@ pub use self::reqwest::ReqwestTransport;
 pub use self::smithy::SmithyTransport;
 pub use self::tls::TlsConfig;
 
-/// Why `plain_http(..)` transports refuse `https` URLs.
+/// The error of `plain_http(..)` transports for `https` URLs.
 #[cfg(any(feature = "reqwest", all(feature = "hyper", feature = "__rustls")))]
-const PLAIN_HTTP: &str =
-    "the URL is an https URL, and this transport was made by plain_http(..) for http URLs";
+const PLAIN_HTTP: &str = "the URL is an https URL, but plain_http(..) creates transports for http URLs only";
 
 /// What [`Transport::send`] returns.
 pub type TransportFuture<'a> =
     Pin<Box<dyn Future<Output = Result<http::Response<Bytes>, TransportError>> + Send + 'a>>;
 
-/// Sends one signed request and returns the whole answer.
+/// Sends one signed request and returns the complete response.
 ///
-/// Retries, timeouts and signatures are the client's business: an implementation makes one exchange and returns
-/// whatever status comes. It must not follow redirects, since those would carry the signature elsewhere.
+/// The client handles retries, timeouts and signatures. An implementation makes one exchange and returns the response with
+/// any status. It must not follow redirects, because that would send the signature to another host.
 ///
 /// # Cancel safety
-/// The client drops the future when an attempt takes too long. An implementation must then give up the exchange
-/// and must not hand its connection to another request with the answer still to come.
+/// The client drops the future when an attempt times out. An implementation must then cancel the exchange. It must not
+/// reuse the connection while the response is outstanding.
 pub trait Transport: fmt::Debug + Send + Sync + 'static {
-    /// Makes one exchange. The URI of the request is absolute, and the `Host` header is there: it is signed, so it
-    /// must be sent as it is.
+    /// Sends the request. Its URI is absolute. Its `Host` header is signed, so it must be sent unchanged.
     ///
     /// # Errors
-    /// No whole answer came; [`TransportError::kind`] says whether the request may have reached the service.
+    /// There is no complete response. [`TransportError::kind`] tells whether the request may have reached the service.
     fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_>;
 }
 
@@ -97,21 +95,20 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// No connection was made: the service has not seen the request.
+    /// No connection was made. The service did not receive the request.
     Connect,
-    /// TLS could not be set up, for instance because the platform has no root certificates, or the handshake failed,
-    /// for instance because the server's certificate is not trusted. The service has not seen the request, and a
-    /// retry does not help.
+    /// TLS could not be configured, for example because the platform has no root certificates, or the handshake failed, for
+    /// example because the server's certificate is not trusted. The service did not receive the request. Not retryable.
     Tls,
-    /// The connection broke or the answer was cut: the service may have acted on the request.
+    /// The connection broke, or the response was truncated. The service may have executed the request.
     Broken,
-    /// The answer is longer than the transport takes: the service may have acted on the request.
+    /// The response exceeds the size limit of the transport. The service may have executed the request.
     TooLarge,
-    /// The request can never be sent as it is, for instance because its URI is not one.
+    /// The request cannot be sent, for example because its URI is invalid. Not retryable.
     Invalid,
 }
 
-/// No whole answer came.
+/// An exchange failed: there is no complete response.
 #[derive(Clone, Debug)]
 pub struct TransportError {
     kind: TransportErrorKind,
@@ -119,7 +116,7 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// An error of that kind.
+    /// An error of the given kind.
     pub fn new(kind: TransportErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self { kind, cause: cause.into().into() }
     }
@@ -130,14 +127,17 @@ impl TransportError {
     }
 }
 
-/// `Tls` and `Invalid` show their cause, since only other settings help. The cause of the others is in `source()`.
+/// For `Tls` and `Invalid`, the text includes the cause, because it says which settings to change. For the other kinds,
+/// the cause is in `source()`.
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            TransportErrorKind::Connect => f.write_str("no connection"),
-            TransportErrorKind::Tls => write!(f, "no secure connection: {}", self.cause),
-            TransportErrorKind::TooLarge => f.write_str("the answer is too long"),
-            TransportErrorKind::Broken => f.write_str("the connection broke before the answer was complete"),
+            TransportErrorKind::Connect => f.write_str("cannot connect"),
+            TransportErrorKind::Tls => write!(f, "TLS connection failed: {}", self.cause),
+            TransportErrorKind::TooLarge => f.write_str("the response is too long"),
+            TransportErrorKind::Broken => {
+                f.write_str("the connection broke before the response was complete")
+            }
             TransportErrorKind::Invalid => write!(f, "the request cannot be sent: {}", self.cause),
         }
     }
@@ -146,7 +146,7 @@ impl fmt::Display for TransportError {
 impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.kind {
-            // The text of the cause is shown already.
+            // `Display` already shows the text of the cause.
             TransportErrorKind::Tls | TransportErrorKind::Invalid => self.cause.source(),
             _ => Some(&*self.cause),
         }

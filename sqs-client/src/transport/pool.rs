@@ -1,21 +1,21 @@
-//! How connections are made and kept.
+//! The connection pool settings.
 
 use std::time::Duration;
 
-/// How connections are made and kept.
+/// The connection pool settings of a transport.
 ///
-/// SQS speaks HTTP/1.1, so a request has a connection to itself until its answer is complete. A long poll keeps
-/// one for up to 20 seconds: a process with 50 receivers and 20 concurrent senders uses 70 connections. Keeping
-/// fewer idle ones than that costs a TLS handshake for each request above the number; keeping them longer
-/// than the service does costs a retry now and then.
+/// SQS uses HTTP/1.1, so each request occupies a connection until its response is complete. A long poll occupies one for
+/// up to 20 seconds: a process with 50 receivers and 20 concurrent senders uses 70 connections. With a lower limit on idle
+/// connections, requests above it need a new TLS handshake. If idle connections are kept longer than the service keeps
+/// them, requests occasionally fail and are retried.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct PoolConfig {
-    /// Idle connections kept per host; without a bound by default, since each was in use at the same time once.
+    /// The maximum number of idle connections per host; unlimited by default.
     pub max_idle_per_host: usize,
-    /// How long an idle connection is kept: 20 seconds by default, less than any AWS load balancer keeps it.
+    /// How long an idle connection is kept: 20 seconds by default, shorter than on AWS load balancers.
     pub idle_timeout: Duration,
-    /// How long making a connection may take: 3.1 seconds by default, as in the AWS SDKs.
+    /// The connect timeout: 3.1 seconds by default, as in the AWS SDKs.
     pub connect_timeout: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Default for PoolConfig {
 }
 
 impl PoolConfig {
-    /// Sets how many idle connections are kept per host.
+    /// Sets the maximum number of idle connections per host.
     pub fn max_idle_per_host(mut self, connections: usize) -> Self {
         self.max_idle_per_host = connections;
         self
@@ -42,7 +42,7 @@ impl PoolConfig {
         self
     }
 
-    /// Sets how long making a connection may take.
+    /// Sets the connect timeout.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self

@@ -1,4 +1,4 @@
-//! The transport over reqwest: HTTP/1.1 with a pool of kept connections.
+//! The transport over reqwest: HTTP/1.1 with a connection pool.
 
 use std::error::Error as StdError;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,53 +10,52 @@ use reqwest::Url;
 use super::answer::{self, Chunks};
 use super::{PoolConfig, TlsConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 
-/// Sends requests with reqwest. Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`).
+/// Sends requests with reqwest. It uses the proxies from the environment (`HTTPS_PROXY`, `NO_PROXY`).
 #[derive(Clone, Debug)]
 pub struct ReqwestTransport {
     client: reqwest::Client,
-    /// Whether it has certificates, so that `https` URLs can be reached.
+    /// Whether certificates are loaded, so that `https` URLs are supported.
     encrypted: bool,
-    /// That of the last request, since a client posts to one URL: comparing it costs less than reading it again.
-    /// Locked for a comparison and a copy.
+    /// The parsed URL of the last request. A client posts to one URL, and comparing it is cheaper than parsing it again.
+    /// Locked only for a comparison and a copy.
     last: Arc<RwLock<Option<(Uri, Url)>>>,
 }
 
 impl ReqwestTransport {
-    /// A transport with a pool of its own, for `https` and `http` URLs, with the default TLS settings.
+    /// A transport with its own pool, for `https` and `http` URLs, with the default TLS settings.
     ///
     /// # Errors
-    /// TLS cannot be set up, for instance because the platform has no root certificates.
+    /// TLS cannot be configured, for example because the platform has no root certificates.
     pub fn new(pool: PoolConfig) -> Result<Self, TransportError> {
         Self::with_tls(pool, &TlsConfig::default())
     }
 
-    /// A transport with a pool of its own, for `https` and `http` URLs.
+    /// A transport with its own pool, for `https` and `http` URLs.
     ///
     /// # Errors
-    /// TLS cannot be set up, for instance because a file of root certificates cannot be read.
+    /// TLS cannot be configured, for example because a file with root certificates cannot be read.
     pub fn with_tls(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
         Ok(Self::from_client(encrypted(builder(pool), tls)?.build().map_err(invalid)?))
     }
 
-    /// A transport for `http` URLs alone. It loads no certificates, which takes some milliseconds and fails where a
-    /// container has none.
+    /// A transport for `http` URLs only. It loads no certificates, which saves some milliseconds and works in containers
+    /// without certificates.
     ///
     /// # Errors
-    /// None is known.
+    /// reqwest cannot create a client.
     pub fn plain_http(pool: PoolConfig) -> Result<Self, TransportError> {
         let client = unencrypted(builder(pool))?.build().map_err(invalid)?;
         Ok(Self { encrypted: false, ..Self::from_client(client) })
     }
 
-    /// A transport for `http` URLs on this machine, such as those of metadata services: without a proxy, and without
-    /// connections that are kept.
+    /// A transport for local `http` URLs, such as those of metadata services. It uses no proxy and keeps no idle connections.
     pub(crate) fn direct_http(connect_timeout: std::time::Duration) -> Result<Self, TransportError> {
         let pool = PoolConfig::default().max_idle_per_host(0).connect_timeout(connect_timeout);
         let client = unencrypted(builder(pool).no_proxy())?.build().map_err(invalid)?;
         Ok(Self { encrypted: false, ..Self::from_client(client) })
     }
 
-    /// Uses a client that is configured elsewhere. It must not follow redirects.
+    /// Uses the given client. It must not follow redirects.
     pub fn from_client(client: reqwest::Client) -> Self {
         Self { client, encrypted: true, last: Arc::default() }
     }
@@ -90,7 +89,7 @@ fn builder(pool: PoolConfig) -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        // The client above repeats requests. Only without any retries are they not copied for it: `never` copies.
+        // `Client` retries requests. `never()` alone would still clone each request; a limit of zero avoids that.
         .retry(reqwest::retry::never().max_retries_per_request(0))
         .http1_only()
         .tcp_nodelay(true)
@@ -116,7 +115,7 @@ fn encrypted(
 }
 
 #[cfg(not(any(feature = "native-tls", feature = "__rustls")))]
-#[expect(clippy::unnecessary_wraps, reason = "the signature of its twins")]
+#[expect(clippy::unnecessary_wraps, reason = "same signature with all features")]
 fn encrypted(
     builder: reqwest::ClientBuilder,
     _: &TlsConfig,
@@ -126,12 +125,12 @@ fn encrypted(
 
 #[cfg(feature = "__rustls")]
 fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, TransportError> {
-    // reqwest would load the platform's certificates.
+    // Otherwise reqwest would load the platform's certificates.
     Ok(builder.tls_backend_preconfigured(super::tls::unused()?))
 }
 
 #[cfg(not(feature = "__rustls"))]
-#[expect(clippy::unnecessary_wraps, reason = "the signature of its twin")]
+#[expect(clippy::unnecessary_wraps, reason = "same signature with all features")]
 fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, TransportError> {
     Ok(builder)
 }
@@ -139,11 +138,11 @@ fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder
 impl Transport for ReqwestTransport {
     fn send(&self, request: http::Request<Bytes>) -> TransportFuture<'_> {
         Box::pin(async move {
-            let mut answer = self.client.execute(self.converted(request)?).await.map_err(failed)?;
+            let mut received = self.client.execute(self.converted(request)?).await.map_err(failed)?;
             let mut response = http::Response::new(Bytes::new());
-            *response.status_mut() = answer.status();
-            *response.headers_mut() = std::mem::take(answer.headers_mut());
-            *response.body_mut() = answer::read(&mut answer).await?;
+            *response.status_mut() = received.status();
+            *response.headers_mut() = std::mem::take(received.headers_mut());
+            *response.body_mut() = answer::read(&mut received).await?;
             Ok(response)
         })
     }
@@ -164,7 +163,7 @@ fn invalid(cause: impl StdError + Send + Sync + 'static) -> TransportError {
 }
 
 fn failed(cause: reqwest::Error) -> TransportError {
-    // The URL is the endpoint's and says nothing new; the cause behind it does.
+    // The text with URL would repeat the endpoint and hide the cause.
     let cause = cause.without_url();
     let kind = if cause.is_connect() {
         #[cfg(any(feature = "__rustls", feature = "native-tls"))]

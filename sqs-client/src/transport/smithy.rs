@@ -1,4 +1,4 @@
-//! An HTTP client of the AWS SDK as a transport: a proxy, other TLS, metrics, or recorded answers in tests.
+//! An HTTP client of the AWS SDK as a transport: for a proxy, other TLS, metrics, or recorded responses in tests.
 
 use std::error::Error as StdError;
 use std::io;
@@ -22,12 +22,12 @@ use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
 use crate::runtime_components::runtime_components;
 use crate::time::SystemClock;
 
-/// How long making a connection may take when nothing is set, as in the AWS SDKs.
+/// The default connect timeout, as in the AWS SDKs.
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3_100);
 
 /// Sends requests with an HTTP client of the AWS SDK, such as one of `aws-smithy-http-client`.
 ///
-/// Connections, proxies and TLS are those of that client.
+/// That client determines connections, proxies and TLS.
 #[derive(Clone, Debug)]
 pub struct SmithyTransport {
     connector: SharedHttpConnector,
@@ -37,12 +37,12 @@ impl SmithyTransport {
     /// A transport over `client`, with the connect timeout (3.1 s by default) and the read timeout of `timeouts`.
     ///
     /// # Errors
-    /// The version of `aws-smithy-runtime-api` requires components that this crate does not know.
+    /// This version of `aws-smithy-runtime-api` requires components that this crate does not provide.
     pub fn new(client: &impl HttpClient, timeouts: &TimeoutConfig) -> Result<Self, TransportError> {
         Self::with_time(client, timeouts, SharedTimeSource::new(SystemClock), None)
     }
 
-    /// As [`new`](Self::new), with this clock and this timer. If the client cannot be used, every call fails with the reason.
+    /// Like [`new`](Self::new), with this clock and timer. If the client cannot be used, every call fails with the reason.
     pub(crate) fn shared(
         client: &impl HttpClient,
         timeouts: &TimeoutConfig,
@@ -112,7 +112,7 @@ fn broken(cause: impl StdError + Send + Sync + 'static) -> TransportError {
     TransportError::new(TransportErrorKind::Broken, cause)
 }
 
-/// Only a refused connection certainly did not carry the request: the client does not tell other failures apart.
+/// Only a refused connection proves that the request was not sent. The client does not distinguish other failures.
 fn failed(cause: ConnectorError) -> TransportError {
     let kind = if cause.is_user() {
         TransportErrorKind::Invalid

@@ -1,4 +1,4 @@
-//! The 23 actions as methods of anything that runs operations.
+//! The 23 actions as methods of any client that implements `Execute`.
 
 use sqs_client::client::Execute;
 use sqs_client::types::FluentBuilder;

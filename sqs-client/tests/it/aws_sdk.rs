@@ -1,4 +1,4 @@
-//! `aws_sdk_sqs::Client` as the client of a layer: it does what ours does.
+//! `aws_sdk_sqs::Client` as the client of a layer behaves like ours.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::aws_sdk_in_process::in_process;
 use crate::both_protocols::{server_and_client, tour};
 use crate::service::{FIFO_QUEUE, HELLO, HELLO_MD5, QUEUE, json, sent_with_md5};
 
-/// Settings under which tests are quick: pauses of a millisecond at most.
+/// Settings for fast tests, with pauses of at most a millisecond.
 pub(crate) fn sdk_settings(endpoint: &str) -> Builder {
     aws_sdk_sqs::Config::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -39,20 +39,20 @@ pub(crate) fn sdk(endpoint: &str) -> aws_sdk_sqs::Client {
     aws_sdk_sqs::Client::from_conf(sdk_settings(endpoint).build())
 }
 
-/// Each attempt takes at most this long.
+/// A client with an attempt timeout.
 pub(crate) fn impatient_sdk(endpoint: &str, attempt: Duration) -> aws_sdk_sqs::Client {
     let timeouts = TimeoutConfig::builder().operation_attempt_timeout(attempt).build();
     aws_sdk_sqs::Client::from_conf(sdk_settings(endpoint).timeout_config(timeouts).build())
 }
 
-/// Sends [`HELLO`] through the trait.
+/// Sends [`HELLO`] through the trait `Execute`.
 pub(crate) async fn send(client: &impl Actions<Error = Error>) -> Result<String, Error> {
     let sent = client.send_message().queue_url(QUEUE).message_body(HELLO).send().await?;
     Ok(sent.message_id.expect("has an id"))
 }
 
 #[tokio::test]
-async fn every_action_does_the_same_over_the_aws_sdk() {
+async fn every_action_returns_the_same_output_over_the_aws_sdk() {
     let (server, client) = server_and_client(Protocol::AwsJson).await;
     let ours = tour(server, &client).await;
     let (server, _) = server_and_client(Protocol::AwsJson).await;
@@ -61,7 +61,7 @@ async fn every_action_does_the_same_over_the_aws_sdk() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_poll_over_the_aws_sdk_ends_when_its_wait_is_over() {
+async fn long_poll_over_the_aws_sdk_ends_after_its_wait_time() {
     let server = sqs_mock_server::MockSqs::in_process();
     let client = in_process(server.transport(), RetryConfig::standard(), TimeoutConfig::disabled());
     let created = Actions::create_queue(&client).queue_name("q").send().await.expect("created");
@@ -70,7 +70,7 @@ async fn a_long_poll_over_the_aws_sdk_ends_when_its_wait_is_over() {
     assert_eq!((received.messages().len(), start.elapsed()), (0, Duration::from_secs(20)));
 }
 
-/// Marks each request.
+/// Adds a header to each request.
 #[derive(Debug)]
 struct Mark;
 
@@ -92,7 +92,7 @@ impl Intercept for Mark {
 }
 
 #[tokio::test]
-async fn interceptors_of_the_aws_sdk_client_still_run() {
+async fn interceptors_of_the_aws_sdk_client_run() {
     let server = MockServer::start().await;
     Mock::given(header("x-mark", "orders")).respond_with(sent_with_md5(HELLO_MD5)).mount(&server).await;
     let client = aws_sdk_sqs::Client::from_conf(sdk_settings(&server.uri()).interceptor(Mark).build());
@@ -100,7 +100,7 @@ async fn interceptors_of_the_aws_sdk_client_still_run() {
 }
 
 #[tokio::test]
-async fn an_output_over_the_aws_sdk_has_its_request_id() {
+async fn output_over_the_aws_sdk_has_its_request_id() {
     let (server, client) = server_and_client(Protocol::AwsJson).await;
     let url =
         client.create_queue().queue_name("q").send().await.expect("created").queue_url.expect("has a URL");
@@ -110,7 +110,7 @@ async fn an_output_over_the_aws_sdk_has_its_request_id() {
 }
 
 #[tokio::test]
-async fn a_wrong_md5_over_the_aws_sdk_is_an_error_with_the_answer() {
+async fn wrong_md5_over_the_aws_sdk_is_an_error_with_the_output() {
     let server = MockServer::start().await;
     let wrong = "00000000000000000000000000000000";
     Mock::given(method("POST")).respond_with(sent_with_md5(wrong)).expect(1).mount(&server).await;
@@ -121,7 +121,7 @@ async fn a_wrong_md5_over_the_aws_sdk_is_an_error_with_the_answer() {
 }
 
 #[tokio::test]
-async fn a_damaged_entry_of_a_batch_over_the_aws_sdk_is_named() {
+async fn damaged_batch_entry_over_the_aws_sdk_is_named() {
     let server = MockServer::start().await;
     let answer = format!(
         r#"{{"Successful":[{{"Id":"a","MessageId":"m-1","MD5OfMessageBody":"{HELLO_MD5}"}},
@@ -139,7 +139,7 @@ async fn a_damaged_entry_of_a_batch_over_the_aws_sdk_is_named() {
 }
 
 #[tokio::test]
-async fn a_receive_over_the_aws_sdk_delivers_the_intact_messages() {
+async fn receive_over_the_aws_sdk_returns_the_intact_messages() {
     let server = MockServer::start().await;
     let message = |id: &str, md5: &str| {
         format!(r#"{{"MessageId":"{id}","ReceiptHandle":"h-{id}","Body":"hello","MD5OfBody":"{md5}"}}"#)
@@ -156,7 +156,7 @@ async fn a_receive_over_the_aws_sdk_delivers_the_intact_messages() {
         .queue_url(FIFO_QUEUE)
         .send()
         .await
-        .expect_err("order would be lost");
+        .expect_err("would break the order");
     let output = error.output::<ReceiveMessageOutput>().expect("it is in the error");
     assert_eq!(output.messages()[0].message_id(), Some("good"));
 }

@@ -1,4 +1,4 @@
-//! Errors of the AWS SDK as errors of this crate: what ours says of the same failure, they say too.
+//! Errors of the AWS SDK, converted, equal the errors of this crate for the same failures.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use crate::aws_sdk::{impatient_sdk, sdk, sdk_settings, send};
 use crate::service::{Act, client, impatient, raw_service, refusal};
 
-/// What an error says of a failure.
+/// The properties of an error.
 #[derive(Debug, PartialEq)]
 struct Facts {
     kind: ErrorKind,
@@ -45,7 +45,7 @@ fn facts(error: &Error) -> Facts {
     }
 }
 
-/// Both clients against a service that always answers like this.
+/// The errors of both clients from a service that always returns this response.
 async fn both(answer: ResponseTemplate) -> (Error, Error) {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(answer).mount(&server).await;
@@ -55,7 +55,7 @@ async fn both(answer: ResponseTemplate) -> (Error, Error) {
 }
 
 #[tokio::test]
-async fn refusals_say_the_same_over_the_aws_sdk() {
+async fn service_errors_are_the_same_over_the_aws_sdk() {
     let no_queue = ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist");
     for (status, (query_code, shape), attempts) in [
         (400, no_queue, 1),
@@ -76,7 +76,7 @@ async fn refusals_say_the_same_over_the_aws_sdk() {
 }
 
 #[tokio::test]
-async fn answers_that_are_not_of_sqs_say_the_same_over_the_aws_sdk() {
+async fn responses_not_from_sqs_give_the_same_error_over_the_aws_sdk() {
     for (status, body, attempts) in [
         (200, "<html>hello</html>", 3),
         (502, "<html>bad gateway</html>", 3),
@@ -91,14 +91,14 @@ async fn answers_that_are_not_of_sqs_say_the_same_over_the_aws_sdk() {
             assert_eq!(theirs.to_string(), ours.to_string());
         }
         let theirs = facts(&theirs);
-        // The SDK does not repeat a request whose success it cannot read.
+        // The SDK does not retry if it cannot parse a successful response.
         let attempts = if status == 200 { 1 } else { attempts };
         assert_eq!(Facts { attempts, ..facts(&ours) }, theirs, "{status}");
     }
 }
 
 #[tokio::test]
-async fn broken_connections_say_the_same_over_the_aws_sdk() {
+async fn broken_connections_give_the_same_error_over_the_aws_sdk() {
     const ACCEPTED: &str = r#"{"MessageId":"m-1","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}"#;
     for act in [Act::Close, Act::cut(ACCEPTED, 7)] {
         let (url, _) = raw_service(vec![act.clone()]).await;
@@ -116,7 +116,7 @@ async fn broken_connections_say_the_same_over_the_aws_sdk() {
 }
 
 #[tokio::test]
-async fn an_attempt_without_an_answer_is_a_timeout_over_the_aws_sdk() {
+async fn attempt_without_response_times_out_over_the_aws_sdk() {
     let (url, _) = raw_service(vec![Act::Hang(String::new())]).await;
     let limit = Duration::from_millis(100);
     let ours = send(&impatient(&url, limit)).await.expect_err("hangs");
@@ -127,29 +127,29 @@ async fn an_attempt_without_an_answer_is_a_timeout_over_the_aws_sdk() {
 }
 
 #[tokio::test]
-async fn the_timeout_of_the_operation_counts_over_the_aws_sdk() {
+async fn operation_timeout_applies_over_the_aws_sdk() {
     let (url, requests) = raw_service(vec![Act::Hang(String::new())]).await;
     let limit = Duration::from_millis(100);
     let timeouts = TimeoutConfig::builder().operation_timeout(limit).build();
     let client = aws_sdk_sqs::Client::from_conf(sdk_settings(&url).timeout_config(timeouts).build());
     let error = send(&client).await.expect_err("hangs");
     assert!(error.is_timeout() && error.is_outcome_unknown(), "{error:?}");
-    assert!(error.to_string().contains("not done within 100ms, the timeout of the operation"), "{error}");
+    assert!(error.to_string().contains("operation timeout: not finished within 100ms"), "{error}");
     assert_eq!((error.attempts(), requests.load(Ordering::SeqCst)), (1, 1));
 }
 
 #[tokio::test]
-async fn nobody_listening_is_known_not_to_have_acted_over_the_aws_sdk() {
+async fn refused_connection_has_a_known_outcome_over_the_aws_sdk() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
-    let ours = send(&client(&url)).await.expect_err("nobody there");
-    let theirs = send(&sdk(&url)).await.expect_err("nobody there");
+    let ours = send(&client(&url)).await.expect_err("connection refused");
+    let theirs = send(&sdk(&url)).await.expect_err("connection refused");
     assert_eq!(facts(&ours), facts(&theirs), "{theirs:?}");
     assert!(!theirs.is_outcome_unknown());
 }
 
-/// Fails to give credentials.
+/// Fails to provide credentials.
 #[derive(Debug)]
 struct Failing(fn() -> CredentialsError);
 
@@ -163,7 +163,7 @@ impl ProvideCredentials for Failing {
 }
 
 #[tokio::test]
-async fn failing_credentials_of_the_aws_sdk_are_told_as_such() {
+async fn failing_credentials_provider_is_a_credentials_error_over_the_aws_sdk() {
     for (failure, is_retryable) in [
         ((|| CredentialsError::provider_error("SSO is down")) as fn() -> _, true),
         (|| CredentialsError::not_loaded("no profile"), false),
@@ -176,7 +176,7 @@ async fn failing_credentials_of_the_aws_sdk_are_told_as_such() {
     }
 }
 
-/// Never gives credentials.
+/// Never returns credentials.
 #[derive(Debug)]
 struct Hanging;
 
@@ -190,7 +190,7 @@ impl ProvideCredentials for Hanging {
 }
 
 #[tokio::test]
-async fn credentials_that_do_not_come_in_time_may_come_later_over_the_aws_sdk() {
+async fn credentials_timeout_is_retryable_over_the_aws_sdk() {
     let cache = IdentityCache::lazy().load_timeout(Duration::from_millis(20)).build();
     let settings = sdk_settings("http://127.0.0.1:9").credentials_provider(Hanging).identity_cache(cache);
     let error = send(&aws_sdk_sqs::Client::from_conf(settings.build())).await.expect_err("no credentials");
@@ -198,10 +198,10 @@ async fn credentials_that_do_not_come_in_time_may_come_later_over_the_aws_sdk() 
     assert!(error.is_retryable() && !error.is_outcome_unknown());
 }
 
-/// The queue of connections that wait to be accepted is full, so that further ones get no answer.
+/// The accept queue of the socket is full, so further connection attempts get no response.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_connection_that_is_not_made_in_time_is_known_not_to_have_acted_over_the_aws_sdk() {
+async fn connect_timeout_has_a_known_outcome_over_the_aws_sdk() {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
     let listener = socket.listen(1).expect("listens");
@@ -220,7 +220,7 @@ async fn a_connection_that_is_not_made_in_time_is_known_not_to_have_acted_over_t
 }
 
 #[tokio::test]
-async fn a_client_of_the_aws_sdk_without_credentials_is_told_as_such() {
+async fn missing_credentials_are_a_credentials_error_over_the_aws_sdk() {
     let config = aws_sdk_sqs::Config::builder()
         .behavior_version(aws_sdk_sqs::config::BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())
@@ -232,7 +232,7 @@ async fn a_client_of_the_aws_sdk_without_credentials_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_client_of_the_aws_sdk_without_a_region_is_a_configuration_error() {
+async fn missing_region_is_a_configuration_error_over_the_aws_sdk() {
     let config = aws_sdk_sqs::Config::builder()
         .behavior_version(aws_sdk_sqs::config::BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())

@@ -1,4 +1,4 @@
-//! A client of the AWS SDK without sockets, so that tests can pause the clock. The tests of the layers include this file too.
+//! A client of the AWS SDK without sockets, so that tests can pause the clock. Tests of the layers include this file.
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use sqs_client::transport::{Transport, TransportErrorKind};
 
-/// A client whose requests go through `transport`, are repeated as `retry` says and take as long as `timeouts` says.
+/// A client that sends requests through `transport`, with these retry and timeout settings.
 pub(crate) fn in_process(transport: impl Transport, retry: RetryConfig, timeouts: TimeoutConfig) -> Client {
     let config = Config::builder()
         .behavior_version(BehaviorVersion::latest())

@@ -1,18 +1,18 @@
-//! What programs written for aws-sdk-sqs name compiles with `sqs_client::sdk` in its place.
+//! The constructs that programs use from aws-sdk-sqs also compile with `sqs_client::sdk`.
 
-#[expect(dead_code, reason = "compiling it is the test")]
+#[expect(dead_code, reason = "it only has to compile")]
 mod with_aws_sdk {
     include!("sdk_programs/constructs.rs");
 }
 
-#[expect(dead_code, reason = "compiling it is the test")]
+#[expect(dead_code, reason = "it only has to compile")]
 mod with_sqs_client {
     use sqs_client::sdk as aws_sdk_sqs;
     include!("sdk_programs/constructs.rs");
 }
 
 #[test]
-fn constructs_were_compiled_against_both_crates() {
+fn constructs_compile_against_both_crates() {
     assert_eq!(with_aws_sdk::reads_the_version(), aws_sdk_sqs::meta::PKG_VERSION);
     assert_eq!(with_sqs_client::reads_the_version(), sqs_client::sdk::meta::PKG_VERSION);
     assert_ne!(aws_sdk_sqs::meta::PKG_VERSION, sqs_client::sdk::meta::PKG_VERSION);

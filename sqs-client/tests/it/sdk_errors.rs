@@ -1,4 +1,4 @@
-//! One program sees the same of a failure through aws-sdk-sqs and through `sqs_client::sdk`.
+//! A program gets the same errors from aws-sdk-sqs and from `sqs_client::sdk`.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ mod with_sqs_client {
 
 use aws_sdk_sqs::config::SharedHttpClient;
 
-/// The HTTP client of the AWS SDK without TLS, which is left out of this build.
+/// The HTTP client of the AWS SDK, without TLS, which this build omits.
 fn http() -> SharedHttpClient {
     aws_smithy_http_client::Builder::new().build_http().into_shared()
 }
 
-/// Both views of a failure at this endpoint, with the same settings.
+/// The error at this endpoint through both crates, with the same settings.
 macro_rules! both {
     ($endpoint:expr) => {
         both!($endpoint, |config| config)
@@ -44,7 +44,7 @@ macro_rules! both {
 }
 
 #[tokio::test]
-async fn refusals_of_the_service_look_the_same() {
+async fn service_errors_are_the_same() {
     let server = MockSqs::start().await;
     let theirs =
         aws_sdk_sqs::Client::from_conf(with_aws_sdk::config(server.endpoint_url(), Some(http())).build());
@@ -56,7 +56,7 @@ async fn refusals_of_the_service_look_the_same() {
 }
 
 #[tokio::test]
-async fn unknown_codes_and_denials_look_the_same() {
+async fn unknown_codes_and_denials_are_the_same() {
     for (status, code) in
         [(403, "AccessDenied"), (400, "BrandNew"), (403, "RequestThrottled"), (500, "InternalFailure")]
     {
@@ -69,7 +69,7 @@ async fn unknown_codes_and_denials_look_the_same() {
 }
 
 #[tokio::test]
-async fn answers_that_are_not_of_the_service_look_the_same() {
+async fn responses_not_from_sqs_give_the_same_error() {
     for answer in [
         ResponseTemplate::new(503).set_body_string("<html>busy</html>"),
         ResponseTemplate::new(200).set_body_string("<html>log in</html>"),
@@ -96,7 +96,7 @@ async fn closed_connection_is_a_transient_error() {
 }
 
 #[tokio::test]
-async fn timeouts_look_the_same() {
+async fn timeouts_are_the_same() {
     let (endpoint, _) = raw_service(vec![Act::Hang(String::new())]).await;
     let limit = Duration::from_millis(50);
     let (theirs, ours) = both!(endpoint, |config| config.timeout_config(
@@ -154,10 +154,10 @@ async fn missing_credentials_are_a_dispatch_failure_in_both() {
 }
 
 #[tokio::test]
-async fn source_of_a_failure_is_the_error_of_the_plain_client() {
+async fn source_of_sdk_error_is_the_error_of_the_plain_client() {
     let config = with_sqs_client::config("http://127.0.0.1:1", None).build();
     let request = sqs_client::sdk::Client::from_conf(config).list_queues();
-    let source = request.send().await.expect_err("nobody listens").into_source().expect("it has one");
+    let source = request.send().await.expect_err("connection refused").into_source().expect("it has one");
     let connector =
         source.downcast_ref::<sqs_client::sdk::error::ConnectorError>().expect("of the connection");
     let plain =

@@ -1,4 +1,4 @@
-//! HTTP clients of the AWS SDK are used for every request, wherever they are configured.
+//! A configured HTTP client of the AWS SDK sends every request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,11 +14,11 @@ use aws_smithy_types::body::SdkBody;
 use aws_types::SdkConfig;
 use sqs_client::sdk;
 
-/// Answers without a socket, and keeps the requests and the settings that it was asked with.
+/// Responds without a socket, and records requests and settings.
 #[derive(Clone, Debug)]
 struct Recorder(Arc<Mutex<Recorded>>);
 
-/// What is answered to each request.
+/// Creates the response to each request.
 type Answer = fn() -> Result<HttpResponse, ConnectorError>;
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl HttpClient for Recorder {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other answers are errors")]
+#[expect(clippy::unnecessary_wraps, reason = "other responses are errors")]
 fn no_queues() -> Result<HttpResponse, ConnectorError> {
     let response = http::Response::builder().status(200).header("x-amzn-requestid", "r-1");
     let response = response.body(SdkBody::from(r#"{"QueueUrls":["u"]}"#)).expect("valid");
@@ -84,7 +84,7 @@ fn shared_config(http: Recorder) -> SdkConfig {
 async fn plain_client_uses_the_http_client_of_a_shared_configuration() {
     let http = Recorder::new(no_queues);
     let client = sqs_client::Client::new(&shared_config(http.clone()));
-    // Nothing listens to this name: without the recorder, the call would go to AWS.
+    // Without the recorder, this call would go to AWS.
     assert_eq!(client.list_queues().send().await.expect("answered").queue_urls(), ["u"]);
     http.look(|recorded| {
         let request = &recorded.requests[0];
@@ -105,7 +105,7 @@ async fn sdk_client_uses_the_http_client_of_a_shared_configuration() {
 }
 
 #[tokio::test]
-async fn own_transport_can_replace_the_http_client_of_a_shared_configuration() {
+async fn default_transport_can_replace_the_http_client_of_a_shared_configuration() {
     let http = Recorder::new(no_queues);
     let server = sqs_mock_server::MockSqs::in_process();
     let config =
@@ -115,7 +115,7 @@ async fn own_transport_can_replace_the_http_client_of_a_shared_configuration() {
 }
 
 #[tokio::test]
-async fn http_client_gets_the_timeouts_that_are_configured() {
+async fn http_client_gets_the_configured_timeouts() {
     use std::time::Duration;
 
     let http = Recorder::new(no_queues);
@@ -129,7 +129,7 @@ async fn http_client_gets_the_timeouts_that_are_configured() {
 }
 
 #[tokio::test]
-async fn http_client_of_one_call_serves_that_call_alone() {
+async fn http_client_of_one_call_is_used_for_that_call_only() {
     let (usual, special) = (Recorder::new(no_queues), Recorder::new(no_queues));
     let client = sdk::Client::new(&shared_config(usual.clone()));
     let settings = sdk::Config::builder().http_client(special.clone());
@@ -141,7 +141,7 @@ async fn http_client_of_one_call_serves_that_call_alone() {
 }
 
 #[tokio::test]
-async fn failures_of_an_http_client_keep_their_kind() {
+async fn http_client_failures_keep_their_kind() {
     type IsKind = fn(&ConnectorError) -> bool;
 
     fn user() -> Result<HttpResponse, ConnectorError> {
@@ -168,8 +168,8 @@ async fn failures_of_an_http_client_keep_their_kind() {
 }
 
 #[tokio::test]
-async fn answer_that_is_too_long_is_cut_off() {
-    #[expect(clippy::unnecessary_wraps, reason = "other answers are errors")]
+async fn response_over_the_limit_is_an_error() {
+    #[expect(clippy::unnecessary_wraps, reason = "other responses are errors")]
     fn endless() -> Result<HttpResponse, ConnectorError> {
         let body = SdkBody::from(vec![b' '; 73 * 1_048_576]);
         Ok(HttpResponse::new(http::StatusCode::OK.as_u16().try_into().expect("valid"), body))

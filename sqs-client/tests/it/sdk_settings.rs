@@ -1,4 +1,4 @@
-//! Settings of `sqs_client::sdk`, of a client and of a single call.
+//! Settings of `sqs_client::sdk`, for a client and for a single call.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use wiremock::{Mock, MockServer};
 
 use crate::service::{Act, json, raw_service, refusal};
 
-/// Counts how often credentials are asked for.
+/// Counts how often credentials are requested.
 #[derive(Clone, Debug, Default)]
 struct Counted(Arc<AtomicU32>);
 
@@ -59,7 +59,7 @@ async fn empty_service() -> MockServer {
     server
 }
 
-/// The user agents that a service has seen.
+/// The user agents of the received requests.
 async fn user_agents(server: &MockServer) -> Vec<String> {
     let requests = server.received_requests().await.expect("recorded");
     let agent =
@@ -68,7 +68,7 @@ async fn user_agents(server: &MockServer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn override_changes_one_call_and_nothing_that_it_does_not_name() {
+async fn override_changes_only_the_given_settings_of_one_call() {
     let (usual, special) = (empty_service().await, empty_service().await);
     let credentials = Counted::default();
     let named = config(&usual.uri())
@@ -82,11 +82,11 @@ async fn override_changes_one_call_and_nothing_that_it_does_not_name() {
     assert_eq!((agents.0.len(), agents.1.len()), (1, 1));
     assert!(agents.1[0].ends_with("app/orders"), "{agents:?}");
     assert_eq!(agents.0, agents.1);
-    // Both calls ran before the credentials were asked for again.
+    // Both calls used the same credentials.
     assert_eq!(credentials.count(), 1, "credentials are shared");
 }
 
-/// A service without queues that keeps connections open, and counts them.
+/// A service without queues that keeps connections open and counts them.
 async fn keep_alive_service() -> (String, Arc<AtomicU32>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
@@ -106,7 +106,7 @@ async fn keep_alive_service() -> (String, Arc<AtomicU32>) {
 }
 
 #[tokio::test]
-async fn override_shares_connections_unless_it_changes_how_they_are_made() {
+async fn override_shares_connections_unless_it_changes_connection_settings() {
     let (endpoint, connections) = keep_alive_service().await;
     let client = Client::from_conf(config(&endpoint).build());
     client.list_queues().send().await.expect("answered");
@@ -134,7 +134,7 @@ async fn override_replaces_credentials() {
 }
 
 #[tokio::test]
-async fn override_of_retries_counts() {
+async fn override_of_retries_applies() {
     let server = MockServer::start().await;
     let busy = refusal(503, "ServiceUnavailable", "ServiceUnavailable", "busy");
     Mock::given(any()).respond_with(busy).mount(&server).await;
@@ -148,12 +148,12 @@ async fn override_of_retries_counts() {
 }
 
 #[tokio::test]
-async fn override_shares_the_budget_for_retries() {
+async fn override_shares_the_retry_budget() {
     let server = MockServer::start().await;
     let busy = refusal(503, "ServiceUnavailable", "ServiceUnavailable", "busy");
     Mock::given(any()).respond_with(busy).mount(&server).await;
     let client = Client::from_conf(config(&server.uri()).build());
-    // 500 tokens at 5 each are 100 retries, however many calls spend them.
+    // 500 tokens at 5 per retry allow 100 retries, over all calls.
     let eager = RetryConfig::standard().with_max_attempts(60).with_initial_backoff(Duration::from_nanos(1));
     let eager = eager.with_max_backoff(Duration::from_nanos(1));
     for _ in 0..4 {
@@ -174,11 +174,11 @@ async fn override_of_one_timeout_keeps_the_others() {
     let error =
         client.list_queues().customize().config_override(settings).send().await.expect_err("too slow");
     assert!(matches!(error, SdkError::TimeoutError(_)), "{error:?}");
-    assert!(started.elapsed() < Duration::from_secs(10), "the operation timeout still counts");
+    assert!(started.elapsed() < Duration::from_secs(10), "the operation timeout still applies");
 }
 
 #[tokio::test]
-async fn client_made_from_a_plain_one_keeps_its_transport_and_gives_it_back() {
+async fn client_converted_from_a_plain_one_keeps_its_transport_in_both_directions() {
     let server = MockSqs::in_process();
     let client = Client::from(server.client());
     let url =
@@ -197,7 +197,7 @@ async fn client_made_from_a_plain_one_keeps_its_transport_and_gives_it_back() {
     assert_eq!(received.messages().len(), 1);
 }
 
-/// Keeps nothing, and counts.
+/// Caches nothing and counts requests.
 #[derive(Clone, Debug, Default)]
 struct NoCache(Arc<AtomicU32>);
 
@@ -214,7 +214,7 @@ impl ResolveCachedIdentity for NoCache {
 }
 
 #[tokio::test]
-async fn identity_cache_is_asked_for_each_request() {
+async fn identity_cache_is_queried_for_each_request() {
     let server = empty_service().await;
     let (cache, credentials) = (NoCache::default(), Counted::default());
     let cached =
@@ -257,7 +257,7 @@ fn debug_shows_no_secret() {
 
 #[cfg(feature = "test-util")]
 #[test]
-fn test_defaults_are_credentials_a_clock_and_a_region() {
+fn test_defaults_set_credentials_clock_and_region() {
     let config = Config::builder().with_test_defaults_v2().build();
     assert_eq!(config.region(), Some(&Region::new("us-east-1")));
     assert!(config.credentials_provider().is_some() && config.time_source().is_some());

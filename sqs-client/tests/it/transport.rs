@@ -1,4 +1,4 @@
-//! What every transport does, over plain HTTP: the same tests for each of them.
+//! The same tests for each transport, over plain HTTP.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use crate::service::{Act, raw_service};
 use crate::transport_service::Service;
 
-/// Makes a transport of one kind.
+/// Creates a transport.
 pub(crate) trait Make: Transport + Sized {
     fn plain(pool: PoolConfig) -> Self;
     fn encrypted(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError>;
@@ -63,18 +63,18 @@ macro_rules! with_each_transport {
 pub(crate) use with_each_transport;
 
 with_each_transport! {
-    request_and_answer_arrive_as_sent
-    long_bodies_arrive_whole
-    connection_is_kept_for_the_next_request
+    request_and_response_are_transmitted_unchanged
+    long_bodies_are_transmitted_completely
+    idle_connection_is_reused
     connection_is_closed_after_the_idle_timeout
-    no_connection_is_kept_when_none_may_be_idle
-    connection_with_an_answer_to_come_is_not_used_again
+    no_connection_is_reused_if_the_pool_allows_no_idle_ones
+    connection_with_outstanding_response_is_not_reused
     redirect_is_returned
     refused_connection_is_of_kind_connect
-    closed_connection_and_cut_answer_are_of_kind_broken
-    answer_that_is_not_http_is_of_kind_broken
+    closed_connection_and_truncated_response_are_of_kind_broken
+    response_that_is_not_http_is_of_kind_broken
     endless_headers_are_of_kind_broken
-    announced_answer_over_the_limit_is_of_kind_too_large
+    announced_response_over_the_limit_is_of_kind_too_large
     relative_url_is_of_kind_invalid
     https_url_over_a_plain_transport_is_of_kind_invalid
 }
@@ -93,12 +93,12 @@ async fn kind<T: Make>(acts: Vec<Act>) -> TransportErrorKind {
     let (url, _) = raw_service(acts).await;
     let transport = T::plain(PoolConfig::default());
     let sent = tokio::time::timeout(Duration::from_secs(5), send(&transport, &url));
-    let error = sent.await.expect("no hang").expect_err("no whole answer");
+    let error = sent.await.expect("no hang").expect_err("no complete response");
     assert!(error.source().is_some(), "{error}");
     error.kind()
 }
 
-async fn request_and_answer_arrive_as_sent<T: Make>() {
+async fn request_and_response_are_transmitted_unchanged<T: Make>() {
     let server = MockServer::start().await;
     let answer = ResponseTemplate::new(418).insert_header("x-amzn-requestid", "r-1").set_body_bytes("short");
     Mock::given(method("POST"))
@@ -111,12 +111,12 @@ async fn request_and_answer_arrive_as_sent<T: Make>() {
         .mount(&server)
         .await;
     let transport = T::plain(PoolConfig::default());
-    let answer = send(&transport, &format!("{}/some/path", server.uri())).await.expect("an answer");
+    let answer = send(&transport, &format!("{}/some/path", server.uri())).await.expect("a response");
     assert_eq!((answer.status(), &answer.body()[..]), (StatusCode::IM_A_TEAPOT, &b"short"[..]));
     assert_eq!(answer.headers()["x-amzn-requestid"], "r-1");
 }
 
-async fn long_bodies_arrive_whole<T: Make>() {
+async fn long_bodies_are_transmitted_completely<T: Make>() {
     let server = MockServer::start().await;
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[1]).collect();
     Mock::given(body_bytes(long.clone()))
@@ -125,15 +125,15 @@ async fn long_bodies_arrive_whole<T: Make>() {
         .await;
     let mut request = request(&server.uri());
     *request.body_mut() = long.clone().into();
-    let answer = T::plain(PoolConfig::default()).send(request).await.expect("an answer");
+    let answer = T::plain(PoolConfig::default()).send(request).await.expect("a response");
     assert!(answer.status().is_success() && answer.body() == &long, "{}", answer.body().len());
 }
 
-async fn connection_is_kept_for_the_next_request<T: Make>() {
+async fn idle_connection_is_reused<T: Make>() {
     let service = Service::plain().await;
     let transport = T::plain(PoolConfig::default());
     for _ in 0..3 {
-        send(&transport, &service.http()).await.expect("an answer");
+        send(&transport, &service.http()).await.expect("a response");
     }
     assert_eq!(service.accepted(), 1);
 }
@@ -142,28 +142,28 @@ async fn connection_is_closed_after_the_idle_timeout<T: Make>() {
     let service = Service::plain().await;
     let transport = T::plain(PoolConfig::default().idle_timeout(Duration::from_millis(20)));
     for _ in 0..2 {
-        send(&transport, &service.http()).await.expect("an answer");
+        send(&transport, &service.http()).await.expect("a response");
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     assert_eq!(service.accepted(), 2);
 }
 
-async fn no_connection_is_kept_when_none_may_be_idle<T: Make>() {
+async fn no_connection_is_reused_if_the_pool_allows_no_idle_ones<T: Make>() {
     let service = Service::plain().await;
     let transport = T::plain(PoolConfig::default().max_idle_per_host(0));
     for _ in 0..2 {
-        send(&transport, &service.http()).await.expect("an answer");
+        send(&transport, &service.http()).await.expect("a response");
     }
     assert_eq!(service.accepted(), 2);
 }
 
-async fn connection_with_an_answer_to_come_is_not_used_again<T: Make>() {
+async fn connection_with_outstanding_response_is_not_reused<T: Make>() {
     let late = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nlate".to_owned();
     let (url, requests) = raw_service(vec![Act::Hang(late), Act::whole("second")]).await;
     let transport = T::plain(PoolConfig::default());
     let given_up = tokio::time::timeout(Duration::from_millis(60), send(&transport, &url)).await;
     assert!(given_up.is_err());
-    let answer = send(&transport, &url).await.expect("an answer");
+    let answer = send(&transport, &url).await.expect("a response");
     assert_eq!(answer.body(), "second");
     assert_eq!(requests.load(std::sync::atomic::Ordering::SeqCst), 2, "connections");
 }
@@ -172,7 +172,7 @@ async fn redirect_is_returned<T: Make>() {
     let server = MockServer::start().await;
     let redirect = ResponseTemplate::new(307).insert_header("location", "/elsewhere");
     Mock::given(method("POST")).respond_with(redirect).expect(1).mount(&server).await;
-    let answer = send(&T::plain(PoolConfig::default()), &server.uri()).await.expect("an answer");
+    let answer = send(&T::plain(PoolConfig::default()), &server.uri()).await.expect("a response");
     assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
 }
 
@@ -180,17 +180,17 @@ async fn refused_connection_is_of_kind_connect<T: Make>() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
-    let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("nobody listens");
+    let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("connection refused");
     assert_eq!(error.kind(), TransportErrorKind::Connect);
 }
 
-async fn closed_connection_and_cut_answer_are_of_kind_broken<T: Make>() {
+async fn closed_connection_and_truncated_response_are_of_kind_broken<T: Make>() {
     for act in [Act::Close, Act::cut("an answer", 4)] {
         assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
     }
 }
 
-async fn answer_that_is_not_http_is_of_kind_broken<T: Make>() {
+async fn response_that_is_not_http_is_of_kind_broken<T: Make>() {
     let act = Act::Write("220 mail.example.com ESMTP\r\n".to_owned());
     assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
 }
@@ -200,7 +200,7 @@ async fn endless_headers_are_of_kind_broken<T: Make>() {
     assert_eq!(kind::<T>(vec![act]).await, TransportErrorKind::Broken);
 }
 
-async fn announced_answer_over_the_limit_is_of_kind_too_large<T: Make>() {
+async fn announced_response_over_the_limit_is_of_kind_too_large<T: Make>() {
     let act = Act::Hang("HTTP/1.1 200 OK\r\ncontent-length: 99000000\r\n\r\n".to_owned());
     let (url, _) = raw_service(vec![act]).await;
     let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("too long");

@@ -1,5 +1,5 @@
-//! What the environment of the process decides. Each test runs one of the `child_` tests below in a process of its
-//! own, since variables cannot be set safely in this one.
+//! Effects of environment variables. Each test runs a `child_` test in a separate process, because variables cannot be set
+//! safely in this one.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use crate::service::{HELLO, QUEUE, is_whole_request};
 use crate::transport::{Make, request};
 use crate::transport_service::Service;
 
-/// Runs a `child_` test with these variables and none that could interfere.
+/// Runs a `child_` test with these variables. Removes all variables that could interfere.
 async fn child(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "--ignored", "--nocapture"]).arg(format!("transport_environment::{test}"));
@@ -38,7 +38,7 @@ async fn send(builder: Builder) -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn platform_without_certificates_is_of_kind_tls_and_says_what_to_do() {
+async fn missing_platform_certificates_are_of_kind_tls_with_instructions() {
     let none = [("SSL_CERT_FILE", "/no/such/file"), ("SSL_CERT_DIR", "/no/such/folder")];
     child("child_without_certificates", &none).await;
 }
@@ -51,10 +51,10 @@ async fn child_without_certificates() {
     let transport = error.transport_error().expect("of the transport");
     assert_eq!((transport.kind(), error.is_retryable()), (TransportErrorKind::Tls, false));
     let text = error.to_string();
-    for way_out in ["ca-certificates", "AWS_CA_BUNDLE", "webpki-roots", "bundled_roots"] {
-        assert!(text.contains(way_out), "{text}");
+    for solution in ["ca-certificates", "AWS_CA_BUNDLE", "webpki-roots", "bundled_roots"] {
+        assert!(text.contains(solution), "{text}");
     }
-    // Plain HTTP needs no certificates.
+    // Plain HTTP works without certificates.
     let service = Service::plain().await;
     send(Builder::from_env().expect("valid").endpoint_url(service.http())).await.expect("accepted");
 }
@@ -80,7 +80,7 @@ async fn child_with_ca_bundle() {
     send(Builder::from_env().expect("valid")).await.expect("trusted");
 }
 
-/// A proxy that opens tunnels for the user `user` with the password `pass`. Returns its URL and the hosts asked for.
+/// A proxy that opens tunnels for the user `user` with the password `pass`. Returns its URL and the requested hosts.
 async fn proxy() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://user:pass@{}", listener.local_addr().expect("bound"));
@@ -113,7 +113,7 @@ async fn tunnel(mut client: TcpStream, tell: tokio::sync::mpsc::UnboundedSender<
 }
 
 #[tokio::test]
-async fn https_goes_through_the_proxy_of_the_environment_unless_excepted() {
+async fn https_uses_the_proxy_of_the_environment_unless_no_proxy_matches() {
     let (service, root) = Service::encrypted().await;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ca.pem");
@@ -144,7 +144,7 @@ async fn child_behind_a_proxy() {
         let variable = |name: &str| std::env::var(name).expect("set");
         let tls = TlsConfig::ca_bundle(variable("AWS_CA_BUNDLE"));
         let transport = T::encrypted(PoolConfig::default(), &tls).expect("a root");
-        transport.send(request(&variable("SQS_TEST_URL"))).await.expect("an answer");
+        transport.send(request(&variable("SQS_TEST_URL"))).await.expect("a response");
     }
     send::<sqs_client::transport::ReqwestTransport>().await;
     #[cfg(feature = "hyper")]
@@ -153,7 +153,7 @@ async fn child_behind_a_proxy() {
 
 #[cfg(feature = "hyper")]
 #[tokio::test]
-async fn unsupported_or_refusing_proxy_is_an_error_that_names_no_password() {
+async fn error_of_unsupported_or_rejecting_proxy_shows_no_password() {
     let (url, _asked) = proxy().await;
     let variables = [("HTTPS_PROXY", url.as_str()), ("SQS_TEST_KIND", "Connect")];
     child("child_with_a_bad_proxy", &[("HTTPS_PROXY", &url.replace("pass", "secret")), variables[1]]).await;
@@ -171,7 +171,7 @@ async fn child_with_a_bad_proxy() {
     let tls = TlsConfig::no_roots().add_root_pem(root);
     let transport = HyperTransport::encrypted(PoolConfig::default(), &tls).expect("a root");
     let error = sqs_client::transport::Transport::send(&transport, request(&service.https()));
-    let error = error.await.expect_err("no way");
+    let error = error.await.expect_err("bad proxy");
     assert_eq!(format!("{:?}", error.kind()), std::env::var("SQS_TEST_KIND").expect("set"));
     assert!(!format!("{error:?} {error} {transport:?}").contains("secret"), "{error:?}");
 }

@@ -1,4 +1,4 @@
-//! A service for the tests of transports: keeps connections, counts them, and speaks TLS on request.
+//! A service for transport tests. It keeps connections open, counts them, and supports TLS.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,19 +19,18 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Answers each request with the answer to an accepted `SendMessage`.
+    /// Responds to each request as to a successful `SendMessage`.
     pub(crate) async fn plain() -> Self {
         Self::start(None, Answer::Whole).await
     }
 
-    /// As [`encrypted`](Self::encrypted), and damages the connection when it has read a request.
+    /// Like [`encrypted`](Self::encrypted), but breaks the TLS connection after reading a request.
     pub(crate) async fn damaging() -> (Self, String) {
         let (config, root) = certified();
         (Self::start(Some(config.into()), Answer::Damaged).await, root)
     }
 
-    /// As [`plain`](Self::plain), with TLS and a certificate for the address 127.0.0.1. Returns the certificate of its
-    /// authority, in PEM.
+    /// Like [`plain`](Self::plain), with TLS and a certificate for 127.0.0.1. Returns the root certificate in PEM format.
     pub(crate) async fn encrypted() -> (Self, String) {
         let (config, root) = certified();
         (Self::start(Some(config.into()), Answer::Whole).await, root)
@@ -63,7 +62,7 @@ impl Service {
         format!("https://{}", self.address)
     }
 
-    /// Connections so far.
+    /// The number of accepted connections.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
@@ -77,7 +76,7 @@ enum Answer {
 
 async fn serve(stream: TcpStream, acceptor: Option<TlsAcceptor>, with: Answer) {
     let Some(acceptor) = acceptor else { return answer(stream).await };
-    // A client that does not trust the certificate ends the handshake.
+    // A client that does not trust the certificate aborts the handshake.
     let Ok(mut stream) = acceptor.accept(stream).await else { return };
     match with {
         Answer::Whole => answer(stream).await,
@@ -108,7 +107,7 @@ static AUTHORITIES: AtomicUsize = AtomicUsize::new(0);
 
 fn certified() -> (Arc<ServerConfig>, String) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
-    // Authorities of one name would be taken for each other.
+    // Roots with the same name would be confused.
     params
         .distinguished_name
         .push(DnType::CommonName, AUTHORITIES.fetch_add(1, Ordering::Relaxed).to_string());

@@ -1,4 +1,4 @@
-//! Which clients share connections.
+//! Connection sharing between clients.
 
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ async fn clients_of_derived_configurations_share_a_connection() {
     let timeouts = attempts.connect_timeout(Duration::from_secs(2)).build();
     let derived = config.to_builder().retry_config(RetryConfig::disabled()).timeout_config(timeouts).build();
     send(derived.clone()).await;
-    // Settings that say the same again change nothing.
+    // Setting the same values again keeps the connections.
     let same = derived.to_builder().pool_config(PoolConfig::default()).tls_config(TlsConfig::default());
     send(same.build()).await;
     assert_eq!(service.accepted(), 1);
 }
 
 #[tokio::test]
-async fn other_pool_tls_or_connect_timeout_makes_connections_of_its_own() {
+async fn changed_pool_tls_or_connect_timeout_makes_new_connections() {
     let service = Service::plain().await;
     let config = settings(&service.http()).build();
     send(config.clone()).await;

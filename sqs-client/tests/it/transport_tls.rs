@@ -1,4 +1,4 @@
-//! TLS: which certificates are trusted, and what the errors say.
+//! TLS: trusted certificates and error texts.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::transport_service::Service;
 with_each_transport! {
     added_root_is_trusted
     root_from_a_file_is_trusted
-    settings_of_rustls_are_used
-    unknown_root_is_of_kind_tls_and_says_how_to_trust_it
+    rustls_configuration_is_used
+    unknown_root_is_of_kind_tls_with_instructions
     certificate_for_another_host_is_of_kind_tls
     plain_http_on_an_https_port_is_of_kind_tls
     damage_after_the_handshake_is_of_kind_broken
-    peer_that_never_answers_the_handshake_is_of_kind_connect
-    unusable_files_are_of_kind_tls_and_named
+    handshake_timeout_is_of_kind_connect
+    unusable_certificate_file_is_of_kind_tls_and_named
     no_roots_are_of_kind_tls
 }
 
@@ -47,13 +47,13 @@ async fn root_from_a_file_is_trusted<T: Make>() {
     let (_, other) = Service::encrypted().await;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bundle.pem");
-    // Bundles have comments, and entries that are no roots.
+    // Real bundles contain comments and unusable entries.
     let unreadable = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     std::fs::write(&path, format!("# Example CA\n{other}\n{unreadable}{root}")).expect("written");
     send::<T>(&TlsConfig::ca_bundle(path), &service.https()).await.expect("trusted");
 }
 
-async fn settings_of_rustls_are_used<T: Make>() {
+async fn rustls_configuration_is_used<T: Make>() {
     let (service, root) = Service::encrypted().await;
     let root = rustls::pki_types::pem::PemObject::from_pem_slice(root.as_bytes()).expect("a certificate");
     let mut roots = rustls::RootCertStore::empty();
@@ -68,7 +68,7 @@ async fn settings_of_rustls_are_used<T: Make>() {
     send::<T>(&TlsConfig::from_rustls(config), &service.https()).await.expect("trusted");
 }
 
-async fn unknown_root_is_of_kind_tls_and_says_how_to_trust_it<T: Make>() {
+async fn unknown_root_is_of_kind_tls_with_instructions<T: Make>() {
     let (service, _) = Service::encrypted().await;
     let (_, other) = Service::encrypted().await;
     let tls = TlsConfig::no_roots().add_root_pem(other);
@@ -94,11 +94,11 @@ async fn damage_after_the_handshake_is_of_kind_broken<T: Make>() {
     let (service, root) = Service::damaging().await;
     let tls = TlsConfig::no_roots().add_root_pem(root);
     let error = send::<T>(&tls, &service.https()).await.expect_err("damaged");
-    // The service has read the request: nobody may be told that it has not.
+    // The service has read the request, so the error must not claim the opposite.
     assert_eq!(error.kind(), TransportErrorKind::Broken, "{error:?}");
 }
 
-async fn peer_that_never_answers_the_handshake_is_of_kind_connect<T: Make>() {
+async fn handshake_timeout_is_of_kind_connect<T: Make>() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("https://{}", listener.local_addr().expect("bound"));
     let (_, root) = Service::encrypted().await;
@@ -109,7 +109,7 @@ async fn peer_that_never_answers_the_handshake_is_of_kind_connect<T: Make>() {
     assert_eq!(error.kind(), TransportErrorKind::Connect, "{error:?}");
 }
 
-async fn unusable_files_are_of_kind_tls_and_named<T: Make>() {
+async fn unusable_certificate_file_is_of_kind_tls_and_named<T: Make>() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
@@ -141,7 +141,7 @@ async fn no_roots_are_of_kind_tls<T: Make>() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_mended_is_used_by_the_next_call() {
+async fn fixed_certificate_file_is_loaded_by_the_next_call() {
     let (service, root) = Service::encrypted().await;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ca.pem");
@@ -157,7 +157,7 @@ async fn a_file_that_is_mended_is_used_by_the_next_call() {
 }
 
 #[test]
-fn debug_shows_files_and_no_contents() {
+fn debug_shows_certificate_files_but_no_contents() {
     let tls = TlsConfig::no_roots().add_root_pem("-----BEGIN PRIVATE KEY-----").add_root_file("/ca.pem");
     let shown = format!("{tls:?}");
     assert!(shown.contains("/ca.pem") && !shown.contains("PRIVATE"), "{shown}");
@@ -165,7 +165,7 @@ fn debug_shows_files_and_no_contents() {
 
 #[cfg(feature = "webpki-roots")]
 #[tokio::test]
-async fn bundled_roots_need_no_platform_and_trust_no_stranger() {
+async fn bundled_roots_reject_an_unknown_root_without_platform_certificates() {
     let (service, root) = Service::encrypted().await;
     let bundled = TlsConfig::bundled_roots();
     tls_error::<sqs_client::transport::ReqwestTransport>(&bundled, &service.https()).await;

@@ -1,4 +1,4 @@
-//! Kept, renewed, shared, forgotten; on one runtime and on two.
+//! Tests of the credentials cache, on one runtime and on two.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,7 +6,7 @@ use aws_credential_types::provider::{ProvideCredentials, future};
 
 use super::*;
 
-/// Gives credentials that last until the end of the hour with the number of the call, or fails.
+/// Call number N returns credentials that expire at the end of hour N, or fails.
 #[derive(Debug, Default)]
 struct Hourly {
     calls: Arc<AtomicU32>,
@@ -41,19 +41,23 @@ fn cache(fails_from: u32) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_are_kept_until_shortly_before_they_expire() {
+async fn credentials_are_cached_until_shortly_before_they_expire() {
     let (cache, calls) = cache(u32::MAX);
     for now in [0, 1_000, 3_299] {
         assert_eq!(cache.get(at(now)).await.expect("given").access_key_id(), "AK0");
     }
-    assert_eq!(cache.get(at(3_300)).await.expect("given").access_key_id(), "AK0", "good for five minutes");
+    assert_eq!(
+        cache.get(at(3_300)).await.expect("given").access_key_id(),
+        "AK0",
+        "valid for five more minutes"
+    );
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(cache.get(at(3_300)).await.expect("given").access_key_id(), "AK1", "renewed meanwhile");
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_requests_renew_once_and_nobody_waits_while_there_are_good_ones() {
+async fn concurrent_requests_renew_once_and_do_not_wait_while_credentials_are_valid() {
     let (cache, calls) = cache(u32::MAX);
     let (a, b, c) = tokio::join!(cache.get(at(0)), cache.get(at(0)), cache.get(at(0)));
     assert!(a.is_ok() && b.is_ok() && c.is_ok());
@@ -67,7 +71,7 @@ async fn many_requests_renew_once_and_nobody_waits_while_there_are_good_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_renewal_falls_back_to_what_has_not_expired_and_is_not_repeated_at_once() {
+async fn failed_renewal_keeps_valid_credentials_and_pauses_before_the_next_one() {
     let (cache, calls) = cache(1);
     cache.get(at(0)).await.expect("given");
     for now in [3_400, 3_401, 3_409] {
@@ -79,7 +83,7 @@ async fn a_failed_renewal_falls_back_to_what_has_not_expired_and_is_not_repeated
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_refused_credentials_are_forgotten() {
+async fn forget_drops_only_the_expired_credentials() {
     let (cache, calls) = cache(u32::MAX);
     let old = cache.get(at(0)).await.expect("given");
     cache.forget(&old);
@@ -90,7 +94,7 @@ async fn only_the_refused_credentials_are_forgotten() {
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
-/// One call never ends, as on a runtime that is not driven any more.
+/// One call never ends, as on a runtime that is no longer polled.
 #[derive(Debug)]
 struct Stalled {
     calls: AtomicU32,
@@ -123,39 +127,39 @@ fn stalling(stalls: u32) -> Arc<CredentialsCache> {
     Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider)))
 }
 
-/// Two callers get credentials on a second runtime, and the patience bounds how long they wait.
-fn assert_is_given(cache: &Arc<CredentialsCache>, now: u64) {
+/// Two callers on a second runtime get credentials within the maximum wait.
+fn assert_credentials(cache: &Arc<CredentialsCache>, now: u64) {
     let (given, waited) = runtime().block_on(async {
         let begun = tokio::time::Instant::now();
         let (a, b) = tokio::join!(cache.get(at(now)), cache.get(at(now)));
         (a.is_ok() && b.is_ok(), begun.elapsed())
     });
-    assert!(given && waited <= PATIENCE + Duration::from_millis(10), "waited {waited:?}");
+    assert!(given && waited <= MAX_RENEWAL_WAIT + Duration::from_millis(10), "waited {waited:?}");
 }
 
 #[test]
-fn first_request_on_a_runtime_that_is_not_driven_does_not_hang_another() {
+fn first_request_on_a_stopped_runtime_does_not_block_another_runtime() {
     let (stuck, cache) = (runtime(), stalling(0));
     let caller = Arc::clone(&cache);
     stuck.spawn(async move { caller.get(at(0)).await.is_ok() });
     stuck.block_on(tokio::task::yield_now());
-    assert_is_given(&cache, 0);
+    assert_credentials(&cache, 0);
 }
 
 #[test]
-fn renewal_on_a_runtime_that_is_not_driven_does_not_hang_another() {
+fn renewal_on_a_stopped_runtime_does_not_block_another_runtime() {
     let (stuck, cache) = (runtime(), stalling(1));
     stuck.block_on(async {
         cache.get(at(0)).await.expect("given");
-        cache.get(at(3_400)).await.expect("still good");
+        cache.get(at(3_400)).await.expect("still valid");
         tokio::task::yield_now().await;
     });
-    assert_is_given(&cache, 3_401);
-    assert_is_given(&cache, 3_700);
+    assert_credentials(&cache, 3_401);
+    assert_credentials(&cache, 3_700);
 }
 
 #[tokio::test(start_paused = true)]
-async fn callers_that_wait_share_the_error_of_one_failed_renewal() {
+async fn waiting_callers_share_the_error_of_one_failed_renewal() {
     let (cache, calls) = cache(0);
     let (a, b, c) = tokio::join!(cache.get(at(0)), cache.get(at(0)), cache.get(at(0)));
     for result in [a, b, c] {
@@ -165,7 +169,7 @@ async fn callers_that_wait_share_the_error_of_one_failed_renewal() {
     }
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     assert!(cache.get(at(0)).await.is_err());
-    assert_eq!(calls.load(Ordering::SeqCst), 2, "a later call asks again");
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "a later call renews again");
 }
 
 #[test]

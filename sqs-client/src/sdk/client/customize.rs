@@ -10,16 +10,16 @@ use crate::sdk::error::{SdkError, TypedOperation};
 use crate::types::FluentBuilder;
 use crate::wire::model::InputBuilder;
 
-/// What the operation of a builder fails with.
+/// The error type of a builder's operation.
 type ErrorOf<B> = <OperationOf<B> as TypedOperation>::Error;
 
-/// A call with settings of its own: request `B`, which answers `T` or fails with `E`.
+/// A call with its own settings: request builder `B`, output `T`, error `E`.
 ///
-/// The call shares connections, credentials and the budget for retries with the client, unless the settings replace them.
-/// Another connect timeout takes new connections, and so does an `https` endpoint in place of an `http` one.
+/// The call shares connections, credentials and the retry budget with the client, unless the settings replace them. A
+/// changed connect timeout needs new connections, and so does an `https` endpoint instead of an `http` one.
 ///
-/// aws-sdk-sqs also lets a call change the signed request. Here nothing but the client makes requests, so this does not
-/// compile; use [`http_client`](Builder::http_client) or a [`Transport`](crate::transport::Transport) to look at requests.
+/// In aws-sdk-sqs, a call can also change the request. This crate does not support that, so these methods do not exist. To
+/// inspect requests, use [`http_client`](Builder::http_client) or a [`Transport`](crate::transport::Transport).
 ///
 /// ```compile_fail,E0599
 /// # fn test(client: sqs_client::sdk::Client) {
@@ -49,14 +49,14 @@ where
     B: InputBuilder,
     OperationOf<B>: TypedOperation,
 {
-    /// Gives this call settings of its own.
+    /// Returns a builder for a call with its own settings.
     pub fn customize(self) -> CustomizableOperation<OutputOf<B>, ErrorOf<B>, Self> {
         CustomizableOperation { request: self, settings: Builder::default(), result: PhantomData }
     }
 }
 
 impl<T, E, B> CustomizableOperation<T, E, B> {
-    /// Overrides the settings of the client with those that are set here. A later call replaces them.
+    /// Overrides settings of the client for this call. A second `config_override` replaces the first one.
     pub fn config_override(mut self, settings: impl Into<Builder>) -> Self {
         self.settings = settings.into();
         self
@@ -68,13 +68,13 @@ where
     B: InputBuilder,
     OperationOf<B>: TypedOperation,
 {
-    /// Makes the call.
+    /// Sends the request and returns the output.
     ///
     /// # Errors
     /// The input cannot be built, or the call fails.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up the call; whether the service has acted on it is then unknown.
+    /// Dropping the future abandons the call. SQS may still execute the request.
     pub async fn send(self) -> Result<OutputOf<B>, SdkError<ErrorOf<B>>> {
         let (input, client) = self.request.into_parts();
         FluentBuilder::from_parts(input, client.with_override(self.settings)).send().await

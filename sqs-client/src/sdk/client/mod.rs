@@ -15,8 +15,8 @@ use crate::wire::model::for_each_operation;
 
 /// A client with the methods, settings and errors of `aws_sdk_sqs::Client`.
 ///
-/// It is the plain client ([`as_plain`](Self::as_plain)) with other types around it. Cloning is cheap, and clones share
-/// connections, credentials and the budget for retries.
+/// It wraps the plain client ([`as_plain`](Self::as_plain)). Cloning is cheap, and clones share connections, credentials
+/// and the retry budget.
 #[derive(Clone, Debug)]
 pub struct Client {
     plain: crate::Client,
@@ -24,12 +24,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with the configuration that aws-config has loaded, its HTTP client and its identity cache included.
+    /// A client with the configuration that `aws-config` loaded, including its HTTP client and identity cache.
     pub fn new(config: &SdkConfig) -> Self {
         Self::from_conf(config.into())
     }
 
-    /// A client with this configuration. What it lacks, such as a region, shows as an error of the first call.
+    /// A client with this configuration. If a setting is missing, such as the region, calls fail with an error that names
+    /// it.
     pub fn from_conf(config: Config) -> Self {
         Self { plain: crate::Client::from_conf(config.settings().to_plain()), config: Arc::new(config) }
     }
@@ -39,12 +40,12 @@ impl Client {
         &self.config
     }
 
-    /// The plain client below. It shares connections and credentials with this one; layers over a client take it.
+    /// The wrapped plain client, for layers. It shares connections and credentials with this one.
     pub fn as_plain(&self) -> &crate::Client {
         &self.plain
     }
 
-    /// This client with other settings, for the calls that are customized.
+    /// This client with other settings, for customized calls.
     pub(super) fn with_override(&self, settings: Builder) -> Self {
         let settings = settings.into_settings();
         let config = Config::from_settings(self.config.settings().overridden_by(&settings));
@@ -55,7 +56,7 @@ impl Client {
     }
 }
 
-/// The client keeps the settings of the plain one and shares its connections.
+/// The new client keeps the settings of the plain one and shares its connections.
 impl From<crate::Client> for Client {
     fn from(plain: crate::Client) -> Self {
         let config = Arc::new(Config::from(plain.config().clone()));

@@ -1,4 +1,4 @@
-//! Builds a configuration.
+//! The configuration builder.
 
 use aws_smithy_async::time::TimeSource;
 use aws_smithy_runtime_api::shared::IntoShared as _;
@@ -12,11 +12,11 @@ use super::{
     SharedTimeSource, StalledStreamProtectionConfig,
 };
 
-/// Builds a [`Config`]. Each setting has a method that takes it by value, and one with `set_` that takes an `Option`.
+/// Builds a [`Config`]. Each setting has a method that takes a value, and one with `set_` that takes an `Option`.
 ///
-/// Given to `customize().config_override(..)`, it changes only what was set on it.
+/// Passed to `customize().config_override(..)`, it overrides only the settings that you set on it.
 ///
-/// Settings that this client could not honour do not exist, so that the compiler finds them:
+/// Settings that this client does not support do not exist, so the compiler reports their use:
 ///
 /// ```compile_fail,E0599
 /// # fn test<T>(value: T) {
@@ -74,7 +74,7 @@ impl Builder {
         Self::default()
     }
 
-    /// The region that requests are signed for and, without an endpoint URL, sent to.
+    /// The region for signatures and, without an endpoint URL, for the endpoint.
     pub fn region(mut self, region: impl Into<Option<Region>>) -> Self {
         self.0.region = region.into();
         self
@@ -86,7 +86,7 @@ impl Builder {
         self
     }
 
-    /// Sends requests to this absolute `http` or `https` URL instead of the endpoint of the region.
+    /// Sends requests to this absolute `http` or `https` URL instead of the region's endpoint.
     pub fn endpoint_url(mut self, endpoint_url: impl Into<String>) -> Self {
         self.0.endpoint_url = Some(endpoint_url.into());
         self
@@ -98,37 +98,37 @@ impl Builder {
         self
     }
 
-    /// Whether to use the endpoint of the region with FIPS 140 validated cryptography; off by default.
+    /// Whether to use the region's FIPS endpoint; off by default.
     pub fn use_fips(mut self, use_fips: impl Into<bool>) -> Self {
         self.0.use_fips = Some(use_fips.into());
         self
     }
 
-    /// Sets or clears the choice of a FIPS endpoint.
+    /// Sets whether to use the FIPS endpoint, or restores the default.
     pub fn set_use_fips(&mut self, use_fips: Option<bool>) -> &mut Self {
         self.0.use_fips = use_fips;
         self
     }
 
-    /// Whether to use the endpoint of the region that has IPv4 and IPv6 addresses; off by default.
+    /// Whether to use the region's dual-stack endpoint (IPv4 and IPv6); off by default.
     pub fn use_dual_stack(mut self, use_dual_stack: impl Into<bool>) -> Self {
         self.0.use_dual_stack = Some(use_dual_stack.into());
         self
     }
 
-    /// Sets or clears the choice of a dual-stack endpoint.
+    /// Sets whether to use the dual-stack endpoint, or restores the default.
     pub fn set_use_dual_stack(&mut self, use_dual_stack: Option<bool>) -> &mut Self {
         self.0.use_dual_stack = use_dual_stack;
         self
     }
 
-    /// Where credentials come from.
+    /// The credentials provider.
     pub fn credentials_provider(mut self, provider: impl ProvideCredentials + 'static) -> Self {
         self.0.credentials_provider = Some(SharedCredentialsProvider::new(provider));
         self
     }
 
-    /// Sets or clears the provider of credentials.
+    /// Sets or clears the credentials provider.
     pub fn set_credentials_provider(
         &mut self,
         credentials_provider: Option<SharedCredentialsProvider>,
@@ -137,124 +137,125 @@ impl Builder {
         self
     }
 
-    /// Keeps credentials in this cache, which clients of other services may share. By default the client has its own, which
-    /// renews credentials five minutes before they expire.
+    /// Caches credentials in this identity cache, which clients of other services can share. By default, the client has its
+    /// own cache and renews credentials five minutes before they expire.
     pub fn identity_cache(mut self, cache: impl ResolveCachedIdentity + 'static) -> Self {
         self.set_identity_cache(cache);
         self
     }
 
-    /// Sets the cache of credentials.
+    /// Sets the identity cache.
     pub fn set_identity_cache(&mut self, cache: impl ResolveCachedIdentity + 'static) -> &mut Self {
         self.0.identity_cache = Some(cache.into_shared());
         self
     }
 
-    /// Sends unsigned requests when there are no credentials; some local servers take them.
+    /// Sends unsigned requests if there are no credentials. Some local servers accept them.
     pub fn allow_no_auth(mut self) -> Self {
         self.set_allow_no_auth();
         self
     }
 
-    /// Sends unsigned requests when there are no credentials.
+    /// Sends unsigned requests if there are no credentials.
     pub fn set_allow_no_auth(&mut self) -> &mut Self {
         self.0.allow_no_auth = true;
         self
     }
 
-    /// How often and how patiently to retry; 3 attempts in the standard mode by default.
+    /// The retry settings: 3 attempts in standard mode by default.
     pub fn retry_config(mut self, retry_config: RetryConfig) -> Self {
         self.0.retry_config = Some(retry_config);
         self
     }
 
-    /// Sets the retry settings, or the defaults.
+    /// Sets the retry settings, or restores the defaults.
     pub fn set_retry_config(&mut self, retry_config: Option<RetryConfig>) -> &mut Self {
         self.0.retry_config = retry_config;
         self
     }
 
-    /// How long operations and attempts may take: 3.1 s for a connection and 30 s for an attempt by default.
+    /// The timeouts. By default 3.1 s for connecting and 30 s for an attempt.
     pub fn timeout_config(mut self, timeout_config: TimeoutConfig) -> Self {
         self.0.timeout_config = Some(timeout_config);
         self
     }
 
-    /// Sets the timeout settings, or the defaults.
+    /// Sets the timeouts, or restores the defaults.
     pub fn set_timeout_config(&mut self, timeout_config: Option<TimeoutConfig>) -> &mut Self {
         self.0.timeout_config = timeout_config;
         self
     }
 
-    /// Sends requests with this HTTP client: for a proxy, other TLS, metrics, or recorded answers in tests. The client of this
-    /// crate is used by default.
+    /// Sends requests with this HTTP client: for a proxy, other TLS, metrics, or recorded responses in tests. By default,
+    /// the transport of this crate sends them.
     pub fn http_client(mut self, client: impl HttpClient + 'static) -> Self {
         self.0.http_client = Some(client.into_shared());
         self
     }
 
-    /// Sets the HTTP client, or the default one.
+    /// Sets the HTTP client, or restores the default.
     pub fn set_http_client(&mut self, http_client: Option<SharedHttpClient>) -> &mut Self {
         self.0.http_client = http_client;
         self
     }
 
-    /// Names the application in the user agent.
+    /// The application name in the user agent.
     pub fn app_name(mut self, app_name: AppName) -> Self {
         self.0.app_name = Some(app_name);
         self
     }
 
-    /// Sets or clears the name of the application.
+    /// Sets or clears the application name.
     pub fn set_app_name(&mut self, app_name: Option<AppName>) -> &mut Self {
         self.0.app_name = app_name;
         self
     }
 
-    /// Where the time of day comes from, for signatures and the expiry of credentials.
+    /// The clock for signatures and the expiry of credentials.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
         self.0.time_source = Some(SharedTimeSource::new(time_source));
         self
     }
 
-    /// Sets the clock, or the one of the system.
+    /// Sets the clock, or restores the system clock.
     pub fn set_time_source(&mut self, time_source: Option<SharedTimeSource>) -> &mut Self {
         self.0.time_source = time_source;
         self
     }
 
-    /// Whether to leave a clock as it is that the service finds wrong; it is corrected by default.
+    /// Whether to disable clock skew correction. By default, if SQS rejects a signature because the local clock is wrong,
+    /// the client signs with the time of the service.
     pub fn disable_clock_skew_correction(mut self, disable: impl Into<Option<bool>>) -> Self {
         self.set_disable_clock_skew_correction(disable.into());
         self
     }
 
-    /// Sets or clears whether to leave a wrong clock as it is.
+    /// Sets whether to disable clock skew correction, or restores the default.
     pub fn set_disable_clock_skew_correction(&mut self, disable: Option<bool>) -> &mut Self {
         self.0.disable_clock_skew_correction = disable;
         self
     }
 
-    /// The timer of the HTTP client and of the identity cache, if those are set. Timeouts and retries use the timer of tokio,
-    /// which must be running.
+    /// The timer of the HTTP client and the identity cache, if those are set. Timeouts and retries always use the timer of
+    /// tokio.
     pub fn sleep_impl(mut self, sleep: impl AsyncSleep + 'static) -> Self {
         self.0.sleep_impl = Some(sleep.into_shared());
         self
     }
 
-    /// Sets the timer, or the one of tokio.
+    /// Sets the timer, or restores the timer of tokio.
     pub fn set_sleep_impl(&mut self, sleep_impl: Option<SharedAsyncSleep>) -> &mut Self {
         self.0.sleep_impl = sleep_impl;
         self
     }
 
-    /// Has no effect: responses of SQS are not streams, and the timeout of the attempt bounds them.
+    /// Has no effect: responses of SQS are not streams, and the attempt timeout covers them.
     pub fn stalled_stream_protection(mut self, config: StalledStreamProtectionConfig) -> Self {
         self.0.stalled_stream_protection = Some(config);
         self
     }
 
-    /// Has no effect, as the other setter.
+    /// Has no effect; see the method without `set_`.
     pub fn set_stalled_stream_protection(
         &mut self,
         stalled_stream_protection: Option<StalledStreamProtectionConfig>,
@@ -269,7 +270,7 @@ impl Builder {
         self
     }
 
-    /// Has no effect, as the other setter.
+    /// Has no effect; see the method without `set_`.
     pub fn set_behavior_version(&mut self, behavior_version: Option<BehaviorVersion>) -> &mut Self {
         self.0.behavior_version = behavior_version;
         self
@@ -280,14 +281,14 @@ impl Builder {
         self.behavior_version(BehaviorVersion::latest())
     }
 
-    /// Sets what tests need: fixed credentials and a fixed clock. Real services refuse what is signed with them.
+    /// Sets fixed credentials and a fixed clock for tests. Real services reject the signatures.
     #[cfg(feature = "test-util")]
     pub fn with_test_defaults(mut self) -> Self {
         self.apply_test_defaults();
         self
     }
 
-    /// As [`with_test_defaults`](Self::with_test_defaults).
+    /// The same as [`with_test_defaults`](Self::with_test_defaults).
     #[cfg(feature = "test-util")]
     pub fn apply_test_defaults(&mut self) -> &mut Self {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_234_567_890);
@@ -296,21 +297,21 @@ impl Builder {
         self.set_time_source(Some(SharedTimeSource::new(clock))).set_credentials_provider(Some(credentials))
     }
 
-    /// As [`with_test_defaults`](Self::with_test_defaults), with region `us-east-1` if there is none.
+    /// The same as [`with_test_defaults`](Self::with_test_defaults), and sets the region `us-east-1` if none is set.
     #[cfg(feature = "test-util")]
     pub fn with_test_defaults_v2(mut self) -> Self {
         self.apply_test_defaults_v2();
         self
     }
 
-    /// As [`with_test_defaults_v2`](Self::with_test_defaults_v2).
+    /// The same as [`with_test_defaults_v2`](Self::with_test_defaults_v2).
     #[cfg(feature = "test-util")]
     pub fn apply_test_defaults_v2(&mut self) -> &mut Self {
         self.0.region.get_or_insert_with(|| Region::from_static("us-east-1"));
         self.apply_test_defaults()
     }
 
-    /// The finished configuration. What it lacks shows as an error of the first call.
+    /// Builds the configuration. If a setting is missing, such as the region, calls fail with an error that names it.
     pub fn build(self) -> Config {
         Config(self.0)
     }

@@ -1,4 +1,4 @@
-//! Credentials out of an identity cache of the AWS SDK, which may be shared with clients of other services.
+//! Credentials from an identity cache of the AWS SDK, which clients of other services can share.
 
 use std::time::SystemTime;
 
@@ -41,7 +41,7 @@ impl CachedCredentials {
     async fn load(&self) -> Result {
         let components = self.components.as_ref().ok_or_else(|| {
             CredentialsError::invalid_configuration(
-                "the identity cache is of a newer AWS SDK than is supported",
+                "the identity cache requires a newer AWS SDK than this crate supports",
             )
         })?;
         let identity =
@@ -53,7 +53,7 @@ impl CachedCredentials {
         let credentials = identity.data::<Credentials>().ok_or_else(|| {
             CredentialsError::unhandled("the identity cache returned something other than AWS credentials")
         })?;
-        // Expired at once for the client's own cache, so that each request asks the identity cache.
+        // Already expired for the client's own cache, so that each request uses the identity cache.
         Ok(Credentials::new(
             credentials.access_key_id(),
             credentials.secret_access_key(),

@@ -1,6 +1,6 @@
-//! How a client is configured, with the types and method names of aws-sdk-sqs.
+//! Client configuration with the types and method names of aws-sdk-sqs.
 //!
-//! Settings of aws-sdk-sqs that cannot be honoured are missing here, so that the compiler finds them; the
+//! Settings of aws-sdk-sqs that this crate does not support do not exist here, so the compiler reports their use. The
 //! [guide](crate::sdk) lists them.
 
 mod builder;
@@ -26,17 +26,17 @@ pub use builder::Builder;
 
 pub(super) use settings::Settings;
 
-/// Retry settings; see [`config::retry`](crate::config::retry) for what they mean.
+/// Retry settings. See [`config::retry`](crate::config::retry) for their effect.
 pub mod retry {
     pub use aws_smithy_types::retry::{ReconnectMode, RetryConfig, RetryConfigBuilder, RetryMode};
 }
 
-/// Timeout settings; see [`config::timeout`](crate::config::timeout) for what they mean.
+/// Timeout settings. See [`config::timeout`](crate::config::timeout) for their effect.
 pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }
 
-/// Requests and responses, as errors and HTTP clients hold them.
+/// The request and response types of errors and HTTP clients.
 pub mod http {
     pub use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 }
@@ -66,57 +66,57 @@ impl Config {
         self.0.region.as_ref()
     }
 
-    /// The retry settings, when there are any.
+    /// The retry settings, if set.
     pub fn retry_config(&self) -> Option<&retry::RetryConfig> {
         self.0.retry_config.as_ref()
     }
 
-    /// The timeout settings, when there are any.
+    /// The timeout settings, if set.
     pub fn timeout_config(&self) -> Option<&timeout::TimeoutConfig> {
         self.0.timeout_config.as_ref()
     }
 
-    /// The name of the application in the user agent, when there is one.
+    /// The application name in the user agent, if set.
     pub fn app_name(&self) -> Option<&AppName> {
         self.0.app_name.as_ref()
     }
 
-    /// The HTTP client, when one is set.
+    /// The HTTP client, if set.
     pub fn http_client(&self) -> Option<SharedHttpClient> {
         self.0.http_client.clone()
     }
 
-    /// The source of credentials, when one is set.
+    /// The credentials provider, if set.
     pub fn credentials_provider(&self) -> Option<SharedCredentialsProvider> {
         self.0.credentials_provider.clone()
     }
 
-    /// The identity cache, when one is set.
+    /// The identity cache, if set.
     pub fn identity_cache(&self) -> Option<SharedIdentityCache> {
         self.0.identity_cache.clone()
     }
 
-    /// The clock, when one is set.
+    /// The clock, if set.
     pub fn time_source(&self) -> Option<SharedTimeSource> {
         self.0.time_source.clone()
     }
 
-    /// The timer of the HTTP client, when one is set.
+    /// The timer of the HTTP client, if set.
     pub fn sleep_impl(&self) -> Option<SharedAsyncSleep> {
         self.0.sleep_impl.clone()
     }
 
-    /// What was set as stalled stream protection.
+    /// The stalled stream protection settings, which have no effect.
     pub fn stalled_stream_protection(&self) -> Option<&StalledStreamProtectionConfig> {
         self.0.stalled_stream_protection.as_ref()
     }
 
-    /// Whether a clock that the service finds wrong is left as it is.
+    /// Whether clock skew correction is disabled.
     pub fn disable_clock_skew_correction(&self) -> Option<bool> {
         self.0.disable_clock_skew_correction
     }
 
-    /// The name of the service in signatures.
+    /// The service name in signatures: `sqs`.
     pub fn signing_name(&self) -> &'static str {
         crate::wire::sign::SERVICE
     }
@@ -136,7 +136,8 @@ impl From<&SdkConfig> for Config {
     }
 }
 
-/// A configuration of the plain client. What this one has no method for, such as the transport or the checksum policy, is kept.
+/// Converts from the configuration of the plain client. Keeps settings that have no method here, such as the checksum
+/// policy.
 impl From<crate::Config> for Config {
     fn from(plain: crate::Config) -> Self {
         Self(Settings::from(plain))

@@ -1,4 +1,4 @@
-//! The settings of a configuration. Only those that were set hold a value, so that one configuration can override another.
+//! The settings of a configuration. Settings without a value do not override those of another configuration.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::transport::{SmithyTransport, Transport};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
-    /// The plain configuration that the client was made from, for the settings that have no field here.
+    /// The plain configuration that this one was converted from. It has the settings without a field here.
     pub(super) plain: Option<Box<PlainConfig>>,
     pub(super) region: Option<Region>,
     pub(super) endpoint_url: Option<String>,
@@ -42,13 +42,13 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The configuration of the plain client.
+    /// The equivalent configuration of the plain client.
     pub(crate) fn to_plain(&self) -> PlainConfig {
         let plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
         self.apply_to(plain, self.transport())
     }
 
-    /// A plain configuration with these settings, and with this transport if there is one.
+    /// The plain configuration with these settings and, if given, this transport.
     pub(crate) fn apply_to(
         &self,
         mut builder: PlainBuilder,
@@ -78,7 +78,7 @@ impl Settings {
         PlainConfig { exact_timeouts: true, ..builder.build() }
     }
 
-    /// These settings, with those of `other` where it has any. Timeouts are merged one by one, as in aws-sdk-sqs.
+    /// These settings, overridden by those of `other`. Each timeout is merged separately, as in aws-sdk-sqs.
     pub(crate) fn overridden_by(&self, other: &Self) -> Self {
         macro_rules! merge {
             ($($setting:ident)*) => { Self {
@@ -93,12 +93,12 @@ impl Settings {
         }
     }
 
-    /// Whether overriding with these settings leaves the credentials as they are.
+    /// Whether an override with these settings keeps the credentials.
     pub(crate) fn keeps_credentials(&self) -> bool {
         self.credentials_provider.is_none() && self.identity_cache.is_none()
     }
 
-    /// Whether overriding with these settings leaves the HTTP client and its settings as they are.
+    /// Whether an override with these settings keeps the HTTP client and its settings.
     pub(crate) fn keeps_http_client(&self) -> bool {
         let has_timeouts = |set: &TimeoutConfig| set.connect_timeout().or(set.read_timeout()).is_some();
         self.http_client.is_none() && !self.timeout_config.as_ref().is_some_and(has_timeouts)
@@ -140,7 +140,7 @@ impl Settings {
     }
 }
 
-/// An override without any timeout switches all of them off, as in aws-sdk-sqs.
+/// An override without any timeout disables all timeouts, as in aws-sdk-sqs.
 fn merged(ours: Option<&TimeoutConfig>, other: Option<&TimeoutConfig>) -> Option<TimeoutConfig> {
     let (Some(ours), Some(other)) = (ours, other) else { return other.or(ours).cloned() };
     let mut merged = other.clone();

@@ -1,4 +1,4 @@
-//! One error for all operations.
+//! One error enum for all operations.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,7 +9,7 @@ use aws_smithy_types::error::operation::BuildError;
 use super::SdkError;
 
 error_enum! {
-    /// The errors of all operations in one type, for functions that make several calls: `?` converts into it.
+    /// The errors of all operations in one enum, for functions with several calls: `?` converts into it.
     Error:
     BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidAddress InvalidAttributeName
     InvalidAttributeValue InvalidBatchEntryId InvalidIdFormat InvalidMessageContents InvalidSecurity

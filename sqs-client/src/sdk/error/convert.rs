@@ -1,4 +1,4 @@
-//! Converts errors of the plain client into those of aws-sdk-sqs.
+//! Converts errors of the plain client into the errors of aws-sdk-sqs.
 
 use std::error::Error as StdError;
 use std::io;
@@ -17,7 +17,7 @@ use crate::error::{Cause, Error};
 use crate::transport::TransportErrorKind;
 use crate::wire::service_error::ServiceError;
 
-/// The variant that aws-sdk-sqs has for this failure. `timeouts` are those of the call.
+/// Converts the error into the variant that aws-sdk-sqs uses for this failure. `timeouts` are the timeouts of the call.
 pub(in crate::sdk) fn sdk_error<E: TypedError>(
     error: Error,
     timeouts: Option<&TimeoutConfig>,
@@ -28,7 +28,7 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
         Cause::AttemptTimeout(_) if timeouts.is_some_and(|set| set.operation_attempt_timeout().is_some()) => {
             SdkError::timeout_error(error)
         }
-        // The read timeout, or the default one: aws-sdk-sqs has the former in its HTTP client.
+        // The read timeout or the default. In aws-sdk-sqs, the HTTP client reports read timeouts, as a dispatch failure.
         Cause::AttemptTimeout(_) => SdkError::dispatch_failure(ConnectorError::timeout(error.into())),
         Cause::Transport(_) => SdkError::dispatch_failure(connector_error(error)),
         Cause::Service(refusal) => {
@@ -40,14 +40,14 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
             let meta = apply_request_id(ErrorMetadata::builder(), raw.headers()).build();
             SdkError::service_error(E::from_unhandled(error.into(), meta), raw)
         }
-        // aws-sdk-sqs verifies no checksums of messages.
+        // aws-sdk-sqs has no variant for this: it does not verify checksums of messages.
         Cause::Checksum(_) => {
             let raw = raw(&error);
             SdkError::response_error(error, raw)
         }
         #[cfg(feature = "aws-sdk-sqs")]
         Cause::AwsSdk(_) => SdkError::construction_failure(error),
-        // Nothing was sent: no endpoint, credentials, signature or transport.
+        // Nothing was sent: the endpoint, credentials, signature or transport failed.
         Cause::Endpoint(_)
         | Cause::NoTransport
         | Cause::NoTls
@@ -69,7 +69,7 @@ fn metadata(refusal: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {
     apply_request_id(meta, raw.headers()).build()
 }
 
-/// The raw response. For a wrong checksum, it has only the status and the request id.
+/// The raw response. For a checksum mismatch, it has only the status and the request id.
 fn raw(error: &Error) -> HttpResponse {
     let response = error
         .response()
@@ -99,14 +99,14 @@ fn connector_error(error: Error) -> ConnectorError {
         && original.is_none()
         && find::<io::Error>(&error).is_none()
     {
-        // The service closed the connection before its answer was complete: no error of the system.
+        // The service closed the connection before the response was complete: not an I/O error of the system.
         ConnectorError::other(error.into(), Some(ErrorKind::TransientError))
     } else {
         ConnectorError::io(error.into())
     }
 }
 
-/// Whether making the connection took too long, or an HTTP client of the AWS SDK says that it timed out.
+/// Whether connecting timed out, or an HTTP client of the AWS SDK reports a timeout.
 fn is_timeout(error: &Error) -> bool {
     let by_client = find::<ConnectorError>(error).is_some_and(ConnectorError::is_timeout);
     let by_system = find::<io::Error>(error).is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut);

@@ -1,7 +1,7 @@
-//! Errors: [`SdkError`] with the error of the operation in it, and the traits to look into both.
+//! [`SdkError`] with the error of the operation, and the traits to inspect both.
 //!
-//! If the service did not answer, the source of the `SdkError` is a [`crate::Error`]. It knows the number of attempts, and whether
-//! the service may have acted on the request.
+//! If there is no error response from SQS, the source of the `SdkError` is a [`crate::Error`]. It has the number of attempts
+//! and tells whether SQS may have executed the request.
 
 #[macro_use]
 mod variants;
@@ -25,15 +25,15 @@ pub use typed::TypedOperation;
 pub(super) use variants::Modelled;
 pub use variants::{TypedError, Unhandled};
 
-/// Why an operation failed: `E` is what the service answered, `R` the response that it answered with.
+/// The error of a call. `E` is the error of the operation, `R` the raw response.
 pub type SdkError<E, R = HttpResponse> = aws_smithy_runtime_api::client::result::SdkError<E, R>;
 
-/// The structs of [`types::error`](crate::sdk::types::error).
+/// The structs in [`types::error`](crate::sdk::types::error).
 pub(super) mod shapes {
     pub use super::shape::shapes::*;
 }
 
-/// The errors that the modules of [`operation`](crate::sdk::operation) show.
+/// The errors that the modules of [`operation`](crate::sdk::operation) export.
 pub(super) mod operations {
     pub use super::typed::*;
 }

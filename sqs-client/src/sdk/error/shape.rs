@@ -1,4 +1,4 @@
-//! The modelled errors: one struct for each.
+//! The errors of the service model: one struct each.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -18,24 +18,24 @@ macro_rules! modelled_errors {
             use super::*;
 
             $(
-                #[doc = concat!("SQS answered `", stringify!($name), "`.")]
+                #[doc = concat!("SQS returned the error `", stringify!($name), "`.")]
                 ///
                 /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/CommonErrors.html>
                 #[derive(Clone, Debug, PartialEq)]
                 #[non_exhaustive]
                 pub struct $name {
-                    /// The text of the service. AWS may change texts at any time.
+                    /// The message of the service. AWS may change its text at any time.
                     pub message: Option<String>,
                     pub(crate) meta: ErrorMetadata,
                 }
 
                 impl $name {
-                    /// The text of the service.
+                    /// The message of the service.
                     pub fn message(&self) -> Option<&str> {
                         self.message.as_deref()
                     }
 
-                    /// A builder, for tests that need such an error.
+                    /// A builder, for tests.
                     pub fn builder() -> builders::[<$name Builder>] {
                         builders::[<$name Builder>]::default()
                     }
@@ -78,36 +78,36 @@ macro_rules! modelled_errors {
                     }
 
                     impl [<$name Builder>] {
-                        /// Sets the text.
+                        /// Sets the message.
                         pub fn message(mut self, message: impl Into<String>) -> Self {
                             self.message = Some(message.into());
                             self
                         }
 
-                        /// Sets or clears the text.
+                        /// Sets or clears the message.
                         pub fn set_message(mut self, message: Option<String>) -> Self {
                             self.message = message;
                             self
                         }
 
-                        /// What the text has been set to so far.
+                        /// The message set so far.
                         pub fn get_message(&self) -> &Option<String> {
                             &self.message
                         }
 
-                        /// Sets code, message and request id as `ProvideErrorMetadata` gives them.
+                        /// Sets the metadata that `ProvideErrorMetadata` returns: code, message and request id.
                         pub fn meta(mut self, meta: ErrorMetadata) -> Self {
                             self.meta = Some(meta);
                             self
                         }
 
-                        /// Sets or clears what `ProvideErrorMetadata` gives.
+                        /// Sets or clears the metadata that `ProvideErrorMetadata` returns.
                         pub fn set_meta(&mut self, meta: Option<ErrorMetadata>) -> &mut Self {
                             self.meta = meta;
                             self
                         }
 
-                        /// The finished error.
+                        /// Builds the error.
                         pub fn build(self) -> super::$name {
                             super::$name { message: self.message, meta: self.meta.unwrap_or_default() }
                         }
@@ -127,7 +127,7 @@ modelled_errors! {
     UnsupportedOperation
 }
 
-/// The name of an error and its text.
+/// Writes the name of the error and its message.
 fn show(f: &mut fmt::Formatter<'_>, name: &str, message: Option<&str>) -> fmt::Result {
     match message {
         Some(message) => write!(f, "{name}: {message}"),

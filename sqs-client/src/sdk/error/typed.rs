@@ -1,4 +1,4 @@
-//! The error of each operation: which modelled errors SQS may answer it with.
+//! The error enum of each operation, with the errors that the service model lists for it.
 
 use std::error::Error as StdError;
 
@@ -12,14 +12,14 @@ use crate::wire::service_error::ErrorCode;
 
 /// An operation whose errors have types.
 pub trait TypedOperation: Operation {
-    /// What the service may answer instead of an output.
+    /// The error of the operation.
     type Error: TypedError;
 }
 
 macro_rules! operations {
     ($( $op:ident, $module:ident: $($shape:ident)*; )*) => { pastey::paste! { $(
         error_enum! {
-            #[doc = concat!("What SQS may answer to `", stringify!($op), "` instead of an output.")]
+            #[doc = concat!("The errors of `", stringify!($op), "`.")]
             [<$op Error>]: InvalidAddress InvalidSecurity RequestThrottled UnsupportedOperation $($shape)*
         }
 
@@ -31,27 +31,27 @@ macro_rules! operations {
     )* } };
 }
 
-/// Adds the methods that only errors of operations have.
+/// Adds the methods of operation errors.
 macro_rules! operation_error {
     ($name:ident: $($shape:ident)*) => { pastey::paste! {
         impl $name {
-            /// An error that is not one of the service's, for tests.
+            /// An unhandled error with this source, for tests.
             pub fn unhandled(source: impl Into<BoxError>) -> Self {
                 Self::new_unhandled(source.into(), ErrorMetadata::default())
             }
 
-            /// An error of which only code and text are known, for tests.
+            /// An unhandled error with this code and message, for tests.
             pub fn generic(meta: ErrorMetadata) -> Self {
                 Self::new_unhandled(meta.clone().into(), meta)
             }
 
-            /// Code, text and request id.
+            /// The code, message and request id.
             pub fn meta(&self) -> &ErrorMetadata {
                 aws_smithy_types::error::metadata::ProvideErrorMetadata::meta(self)
             }
 
             $(
-                #[doc = concat!("Whether SQS answered `", stringify!($shape), "`.")]
+                #[doc = concat!("Whether SQS returned the error `", stringify!($shape), "`.")]
                 pub fn [<is_ $shape:snake>](&self) -> bool {
                     matches!(self, Self::$shape(_))
                 }
@@ -62,7 +62,7 @@ macro_rules! operation_error {
             fn source(&self) -> Option<&(dyn StdError + 'static)> {
                 match self {
                     $( Self::$shape(error) => Some(error), )*
-                    #[allow(deprecated, reason = "the source of an unhandled error is shown")]
+                    #[allow(deprecated, reason = "returns the source of an unhandled error")]
                     Self::Unhandled(error) => Some(&*error.source),
                 }
             }
@@ -106,7 +106,7 @@ macro_rules! operation_error {
             fn from(error: $name) -> Self {
                 match error {
                     $( $name::$shape(error) => Self::$shape(error), )*
-                    #[allow(deprecated, reason = "an unhandled error stays one")]
+                    #[allow(deprecated, reason = "converts an unhandled error")]
                     $name::Unhandled(error) => Self::Unhandled(error),
                 }
             }
@@ -114,7 +114,7 @@ macro_rules! operation_error {
     } };
 }
 
-// The errors that the service model lists for each operation, beside the four that it lists for all.
+// The errors that the service model lists for each operation, in addition to the four that it lists for all.
 operations! {
     AddPermission, add_permission: OverLimit QueueDoesNotExist;
     CancelMessageMoveTask, cancel_message_move_task: ResourceNotFoundException;

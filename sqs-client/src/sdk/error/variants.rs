@@ -1,4 +1,4 @@
-//! Enums over the modelled errors.
+//! Enums over the errors of the service model.
 
 use std::error::Error as StdError;
 
@@ -7,19 +7,19 @@ use aws_smithy_types::error::metadata::{ErrorMetadata, ProvideErrorMetadata};
 
 use crate::wire::service_error::ErrorCode;
 
-/// An error without a type of its own. Ask the error that holds it for `code()` and `message()`.
+/// An error without its own type. Call `code()` and `message()` on the enum that contains it.
 #[derive(Debug)]
 pub struct Unhandled {
     pub(crate) source: BoxError,
     pub(crate) meta: ErrorMetadata,
 }
 
-/// What the enums need of a modelled error.
+/// The properties of a modelled error that the enums use.
 pub(crate) trait Modelled: StdError + ProvideErrorMetadata + 'static {}
 
-/// The error of one operation, made from what the service answered.
+/// Creates the error of an operation from an error response.
 pub trait TypedError: StdError + Send + Sync + 'static {
-    /// The variant of `code`, or the unhandled one for codes that the service model does not list for the operation.
+    /// The variant for `code`, or the unhandled variant if the service model does not list the code for the operation.
     #[doc(hidden)]
     fn from_answer(code: &ErrorCode, meta: ErrorMetadata) -> Self;
 
@@ -28,7 +28,7 @@ pub trait TypedError: StdError + Send + Sync + 'static {
     fn from_unhandled(source: BoxError, meta: ErrorMetadata) -> Self;
 }
 
-/// An enum over modelled errors: `part` gives the struct of the variant, or the unhandled error.
+/// Declares an enum over modelled errors. `part` returns the struct of the variant, or the unhandled error.
 macro_rules! error_enum {
     ($(#[$meta:meta])* $name:ident: $($shape:ident)*) => {
         $(#[$meta])*
@@ -36,16 +36,16 @@ macro_rules! error_enum {
         #[non_exhaustive]
         pub enum $name {
             $(
-                #[doc = concat!("SQS answered `", stringify!($shape), "`.")]
+                #[doc = concat!("SQS returned the error `", stringify!($shape), "`.")]
                 $shape(crate::sdk::error::shapes::$shape),
             )*
-            /// Any other error. Match it with a wildcard and ask for `code()`: a later version may give it a variant.
-            #[deprecated(note = "match with a wildcard, and ask the error for its `code()`")]
+            /// Any other error. Match it with a wildcard and call `code()`: a later version may add a variant for it.
+            #[deprecated(note = "match with a wildcard and call `code()` on the error")]
             Unhandled(crate::sdk::error::Unhandled),
         }
 
         impl $name {
-            #[allow(deprecated, reason = "this is the one place that looks into it")]
+            #[allow(deprecated, reason = "the only place that reads it")]
             fn part(&self) -> Result<&dyn crate::sdk::error::Modelled, &crate::sdk::error::Unhandled> {
                 match self {
                     $( Self::$shape(error) => Ok(error), )*
@@ -53,7 +53,7 @@ macro_rules! error_enum {
                 }
             }
 
-            #[allow(deprecated, reason = "this is the one place that makes it")]
+            #[allow(deprecated, reason = "the only place that creates it")]
             fn new_unhandled(
                 source: aws_smithy_runtime_api::box_error::BoxError,
                 meta: aws_smithy_types::error::metadata::ErrorMetadata,

@@ -1,4 +1,4 @@
-//! Makes connections: directly or through a proxy, plain or with TLS, within a time limit.
+//! Opens connections: direct or through a proxy, plain or with TLS, with a timeout.
 
 use std::error::Error as StdError;
 use std::io;
@@ -22,7 +22,7 @@ type Stream = TokioIo<TcpStream>;
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Stream, TransportError>> + Send>>;
 
-/// Cloned for each request, hence one word wide.
+/// One word wide, because hyper clones it for each request.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<Settings>);
 
@@ -55,7 +55,10 @@ impl Connector {
         Self(Arc::new(Settings { http: http(), timeout, tls: Some(Encryption { config, proxies }) }))
     }
 
-    #[cfg_attr(not(feature = "__rustls"), expect(clippy::useless_conversion, reason = "with TLS it is none"))]
+    #[cfg_attr(
+        not(feature = "__rustls"),
+        expect(clippy::useless_conversion, reason = "not useless with TLS")
+    )]
     fn connect(&self, to: Uri) -> Connecting {
         if to.scheme_str() == Some("https") {
             return self.connect_encrypted(to);
@@ -75,7 +78,7 @@ impl Connector {
         use hyper_util::client::legacy::connect::proxy::Tunnel;
 
         let Some(Encryption { config, proxies }) = &self.0.tls else {
-            return refused(crate::transport::PLAIN_HTTP);
+            return unsupported(crate::transport::PLAIN_HTTP);
         };
         let (http, config) = (self.0.http.clone(), Arc::clone(config));
         let Some(proxy) = proxies.intercept(&to) else {
@@ -83,8 +86,8 @@ impl Connector {
             return Box::pin(async move { connecting.await.map_err(failed_handshake) });
         };
         if proxy.uri().scheme_str() != Some("http") {
-            return refused(format!(
-                "the proxy {} is not supported: HyperTransport takes proxies with http:// URLs, ReqwestTransport others",
+            return unsupported(format!(
+                "the proxy {} is not supported: HyperTransport supports http:// proxies only; use ReqwestTransport",
                 proxy.uri()
             ));
         }
@@ -97,13 +100,13 @@ impl Connector {
     }
 
     #[cfg(not(feature = "__rustls"))]
-    #[expect(clippy::unused_self, reason = "the signature of its twin")]
+    #[expect(clippy::unused_self, reason = "same signature with all features")]
     fn connect_encrypted(&self, _: Uri) -> Connecting {
-        refused("the URL is an https URL: enable the feature `rustls` or `aws-lc`")
+        unsupported("the URL is an https URL: enable the feature `rustls` or `aws-lc`")
     }
 }
 
-/// As reqwest has it: a peer that is gone is noticed within a minute, also during a long poll.
+/// The keepalive settings of reqwest: they detect a dead peer within a minute, also during a long poll.
 fn http() -> HttpConnector {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
@@ -116,7 +119,7 @@ fn http() -> HttpConnector {
     http
 }
 
-fn refused(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Connecting {
+fn unsupported(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Connecting {
     let error = TransportError::new(TransportErrorKind::Invalid, cause);
     Box::pin(std::future::ready(Err(error)))
 }
@@ -143,7 +146,7 @@ impl Service<Uri> for Connector {
         let (connecting, limit) = (self.connect(to), self.0.timeout);
         Box::pin(async move {
             tokio::time::timeout(limit, connecting).await.unwrap_or_else(|_| {
-                let text = format!("not connected within {limit:?}, the connect timeout");
+                let text = format!("connect timeout: no connection within {limit:?}");
                 Err(failed(io::Error::new(io::ErrorKind::TimedOut, text)))
             })
         })

@@ -1,4 +1,4 @@
-//! The transport over hyper: HTTP/1.1 with a pool of kept connections.
+//! The transport over hyper: HTTP/1.1 with a connection pool.
 
 mod connector;
 
@@ -17,35 +17,35 @@ use super::TlsConfig;
 use super::answer::{self, Chunks};
 use super::{PoolConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 
-/// Sends requests with hyper, in about half of the allocations that `ReqwestTransport` makes.
+/// Sends requests with hyper. It makes about half as many allocations per request as `ReqwestTransport`.
 ///
-/// `https` URLs go through the proxy in `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` excludes the host. The URL of the
-/// proxy must be an `http` URL; with another one, requests fail. `http` URLs never go through a proxy. For other proxies,
-/// use `ReqwestTransport`.
+/// Requests to `https` URLs use the proxy in `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` excludes the host. The proxy
+/// URL must be an `http` URL; requests through any other proxy fail. Requests to `http` URLs never use a proxy. For other
+/// proxies, use `ReqwestTransport`.
 #[derive(Clone)]
 pub struct HyperTransport(Client<Connector, Full<Bytes>>);
 
 impl HyperTransport {
-    /// A transport with a pool of its own, for `https` and `http` URLs, with the default TLS settings.
+    /// A transport with its own pool, for `https` and `http` URLs, with the default TLS settings.
     ///
     /// # Errors
-    /// TLS cannot be set up, for instance because the platform has no root certificates.
+    /// TLS cannot be configured, for example because the platform has no root certificates.
     #[cfg(feature = "__rustls")]
     pub fn new(pool: PoolConfig) -> Result<Self, TransportError> {
         Self::with_tls(pool, &TlsConfig::default())
     }
 
-    /// A transport with a pool of its own, for `https` and `http` URLs.
+    /// A transport with its own pool, for `https` and `http` URLs.
     ///
     /// # Errors
-    /// TLS cannot be set up, for instance because a file of root certificates cannot be read.
+    /// TLS cannot be configured, for example because a file with root certificates cannot be read.
     #[cfg(feature = "__rustls")]
     pub fn with_tls(pool: PoolConfig, tls: &TlsConfig) -> Result<Self, TransportError> {
         Ok(Self::build(pool, Connector::encrypted(pool.connect_timeout, tls.client_config()?)))
     }
 
-    /// A transport for `http` URLs alone. It loads no certificates, which takes some milliseconds and fails where a
-    /// container has none.
+    /// A transport for `http` URLs only. It loads no certificates, which saves some milliseconds and works in containers
+    /// without certificates.
     pub fn plain_http(pool: PoolConfig) -> Self {
         Self::build(pool, Connector::plain(pool.connect_timeout))
     }
@@ -53,7 +53,7 @@ impl HyperTransport {
     fn build(pool: PoolConfig, connector: Connector) -> Self {
         let mut builder = Client::builder(TokioExecutor::new());
         builder.pool_idle_timeout(pool.idle_timeout).pool_max_idle_per_host(pool.max_idle_per_host);
-        // The request has its host, which is signed.
+        // The request already has a signed `Host` header.
         builder.timer(TokioTimer::new()).pool_timer(TokioTimer::new()).set_host(false);
         Self(builder.build(connector))
     }
@@ -66,8 +66,8 @@ impl Transport for HyperTransport {
                 let cause = format!("{} is not an absolute URL", request.uri());
                 return Err(TransportError::new(TransportErrorKind::Invalid, cause));
             }
-            let answer = self.0.request(request.map(Full::new)).await.map_err(failed)?;
-            let (head, body) = answer.into_parts();
+            let response = self.0.request(request.map(Full::new)).await.map_err(failed)?;
+            let (head, body) = response.into_parts();
             Ok(http::Response::from_parts(head, answer::read(&mut Frames(body)).await?))
         })
     }
@@ -86,7 +86,7 @@ where
     async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         while let Some(frame) = self.0.frame().await {
             let frame = frame.map_err(|cause| TransportError::new(TransportErrorKind::Broken, cause))?;
-            // Other frames are trailers, which SQS does not send.
+            // Any other frame is a trailer, which SQS does not send.
             if let Ok(chunk) = frame.into_data() {
                 return Ok(Some(chunk));
             }
@@ -99,7 +99,7 @@ fn failed(cause: Error) -> TransportError {
     if !cause.is_connect() {
         return TransportError::new(TransportErrorKind::Broken, cause);
     }
-    // The connector has said already how it failed.
+    // The connector has already classified the failure.
     let known = cause.source().and_then(|cause| cause.downcast_ref::<TransportError>());
     known.cloned().unwrap_or_else(|| TransportError::new(TransportErrorKind::Connect, cause))
 }

@@ -1,17 +1,17 @@
-//! TLS settings: which root certificates are trusted.
+//! TLS settings: the trusted root certificates.
 
 #[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
 mod native;
 #[cfg(any(feature = "__rustls", feature = "native-tls"))]
 #[cfg_attr(
     not(any(feature = "reqwest", feature = "hyper")),
-    allow(dead_code, reason = "no transport uses it")
+    allow(dead_code, reason = "unused without a transport")
 )]
 mod pem;
 #[cfg(feature = "__rustls")]
 #[cfg_attr(
     not(any(feature = "reqwest", feature = "hyper")),
-    allow(dead_code, reason = "no transport uses it")
+    allow(dead_code, reason = "unused without a transport")
 )]
 mod rustls;
 
@@ -26,21 +26,20 @@ pub(super) use self::rustls::handshake_error;
 #[cfg(all(feature = "__rustls", feature = "reqwest"))]
 pub(super) use self::rustls::unused;
 
-/// What often helps when a certificate is not trusted.
+/// The most frequent solution for an untrusted certificate.
 #[cfg(any(feature = "__rustls", feature = "native-tls"))]
-const TRUST: &str =
-    "To trust a company's own root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
+const TRUST: &str = "To trust a private root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
 
-/// The error where nothing is trusted.
+/// The error for settings without any certificate.
 #[cfg(any(feature = "__rustls", feature = "native-tls"))]
 const NO_ROOTS: &str =
-    "TlsConfig::no_roots() trusts no certificate: add some with add_root_file(..) or add_root_pem(..)";
+    "TlsConfig::no_roots() trusts no certificate: add one with add_root_file(..) or add_root_pem(..)";
 
-/// Which root certificates are trusted: those of the platform by default.
+/// The trusted root certificates: those of the platform by default.
 ///
-/// Certificates are loaded when the first `https` request needs them, once for all clients with this value or a clone
-/// of it; [`TlsConfig::default`] is loaded once per process. Files that change later are not read again. A file that
-/// cannot be used fails each call with an error of kind [`Tls`](super::TransportErrorKind::Tls) until it is mended.
+/// The first `https` request loads the certificates, once for this value and all its clones. The certificates of
+/// [`TlsConfig::default`] are loaded once per process. Later changes of a file are ignored. While a file is invalid, calls
+/// fail with an error of kind [`Tls`](super::TransportErrorKind::Tls); the first call after it is fixed loads it.
 ///
 /// ```
 /// use sqs_client::transport::TlsConfig;
@@ -67,7 +66,7 @@ enum Roots {
     None,
 }
 
-/// Certificates in PEM, not read yet.
+/// Certificates in PEM format, not yet parsed.
 #[derive(Clone)]
 enum Pem {
     Bytes(Arc<[u8]>),
@@ -84,40 +83,40 @@ impl TlsConfig {
         }))
     }
 
-    /// Trusts the root certificates of the platform; the same as the default.
+    /// Trusts the root certificates of the platform. This is the default.
     ///
-    /// On Linux these are the files of the package `ca-certificates`, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR`
-    /// name. Elsewhere the system verifies.
+    /// On Linux, these are the files of the package `ca-certificates`, or those in `SSL_CERT_FILE` and `SSL_CERT_DIR`. On
+    /// other platforms, the operating system verifies certificates.
     pub fn platform_roots() -> Self {
         static PLATFORM: LazyLock<TlsConfig> = LazyLock::new(|| TlsConfig::new(Roots::Platform, Vec::new()));
         PLATFORM.clone()
     }
 
-    /// Trusts Mozilla's root certificates, which are compiled in: for images without certificates. They are as old
-    /// as the crate `webpki-roots` in your `Cargo.lock`.
+    /// Trusts Mozilla's root certificates, which are compiled into the program. Use it in images without certificates.
+    /// Update the crate `webpki-roots` to get new certificates.
     #[cfg(all(feature = "__rustls", feature = "webpki-roots"))]
     pub fn bundled_roots() -> Self {
         static BUNDLED: LazyLock<TlsConfig> = LazyLock::new(|| TlsConfig::new(Roots::Bundled, Vec::new()));
         BUNDLED.clone()
     }
 
-    /// Trusts only the certificates that are added.
+    /// Trusts only the certificates that you add.
     pub fn no_roots() -> Self {
         Self::new(Roots::None, Vec::new())
     }
 
-    /// Trusts only the certificates of a PEM file. This is what `AWS_CA_BUNDLE` means to AWS's SDKs and its CLI: the
-    /// file replaces the platform's certificates.
+    /// Trusts only the certificates of a PEM file. `AWS_CA_BUNDLE` has the same effect: the file replaces the platform's
+    /// certificates, as in the AWS CLI.
     pub fn ca_bundle(path: impl Into<PathBuf>) -> Self {
         Self::no_roots().add_root_file(path)
     }
 
-    /// Also trusts the root certificates of a PEM file of up to 16 MiB. Sections of other kinds are ignored.
+    /// Also trusts the root certificates of a PEM file of up to 16 MiB. Other PEM sections are ignored.
     pub fn add_root_file(self, path: impl Into<PathBuf>) -> Self {
         self.add(Pem::File(path.into()))
     }
 
-    /// Also trusts these root certificates, in PEM. Sections of other kinds are ignored.
+    /// Also trusts these root certificates in PEM format. Other PEM sections are ignored.
     pub fn add_root_pem(self, pem: impl AsRef<[u8]>) -> Self {
         self.add(Pem::Bytes(pem.as_ref().into()))
     }
@@ -128,7 +127,7 @@ impl TlsConfig {
         Self::new(self.0.roots.clone(), added)
     }
 
-    /// Whether both load the same certificates, once.
+    /// Whether both values share their loaded certificates.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -1,4 +1,4 @@
-//! The settings for the platform's TLS library, which reqwest takes.
+//! TLS settings for the platform's TLS library, through reqwest.
 
 use std::error::Error as StdError;
 
@@ -28,7 +28,7 @@ fn unusable(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> TransportError
     TransportError::new(TransportErrorKind::Tls, cause)
 }
 
-/// The error of the handshake, if that is the reason, somewhere down the chain of sources.
+/// Searches the chain of sources for a TLS error.
 pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
     if let Some(error) = cause.downcast_ref::<native_tls::Error>() {
         return Some(unusable(format!("{error}. {}", super::TRUST)));

@@ -11,12 +11,12 @@ use rustls_pki_types::pem::PemObject as _;
 use super::Pem;
 use crate::transport::{TransportError, TransportErrorKind};
 
-/// The bundles of the large distributions have less than 1 MiB.
+/// The bundles of the major Linux distributions are smaller than 1 MiB.
 const MAX_FILE_BYTES: u64 = 16 * 1_048_576;
 
 impl Pem {
-    /// The certificates that can be roots, at least one. Bundles in use hold some that a TLS library cannot read: those
-    /// are skipped, since all others work.
+    /// The usable root certificates, at least one. Real bundles contain certificates that a TLS library cannot parse; those
+    /// are skipped.
     pub(super) fn roots<E: fmt::Display>(
         &self,
         check: impl Fn(&CertificateDer<'static>) -> Result<(), E>,
@@ -34,7 +34,7 @@ impl Pem {
             if certificates.is_empty() {
                 return Err(error);
             }
-            tracing::warn!(%error, "a certificate is skipped");
+            tracing::warn!(%error, "skipped a root certificate");
         }
         Ok(certificates)
     }
@@ -49,7 +49,7 @@ impl Pem {
         }
     }
 
-    /// An error that names the file.
+    /// An error with the name of the file.
     fn unusable(&self, problem: impl fmt::Display) -> TransportError {
         let text = match self {
             Self::Bytes(_) => format!("the added root certificates: {problem}"),
@@ -59,7 +59,7 @@ impl Pem {
     }
 }
 
-/// Only regular files are read: opening a pipe could wait for ever.
+/// Reads regular files only, because opening a pipe could block forever.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !path.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -79,7 +79,7 @@ fn parse(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
         certificates.push(certificate.map_err(|error| format!("certificate {number} is damaged: {error}"))?);
     }
     if certificates.is_empty() {
-        return Err("no PEM section `-----BEGIN CERTIFICATE-----`".to_owned());
+        return Err("no PEM section `-----BEGIN CERTIFICATE-----` found".to_owned());
     }
     Ok(certificates)
 }

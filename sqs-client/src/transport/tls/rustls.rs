@@ -1,4 +1,4 @@
-//! The settings for rustls.
+//! TLS settings for rustls.
 
 use std::error::Error as StdError;
 use std::io;
@@ -12,12 +12,12 @@ use rustls_platform_verifier::Verifier;
 use super::{Pem, Roots, Settings, TlsConfig};
 use crate::transport::{TransportError, TransportErrorKind};
 
-/// Locked while certificates are loaded, which takes some milliseconds; first requests of other clients wait for it.
+/// Locked while certificates are loaded, which takes some milliseconds. First requests of other clients wait.
 pub(super) type Loaded = Mutex<Option<Arc<ClientConfig>>>;
 
 impl TlsConfig {
-    /// Uses these settings of rustls, for what has no method here, such as client certificates. Protocols for ALPN
-    /// are removed: requests are made with HTTP/1.1.
+    /// Uses a rustls configuration, for settings without a method here, such as client certificates. Its ALPN protocols are
+    /// removed, because requests use HTTP/1.1.
     pub fn from_rustls(config: impl Into<Arc<ClientConfig>>) -> Self {
         let mut config = config.into();
         if !config.alpn_protocols.is_empty() {
@@ -27,7 +27,7 @@ impl TlsConfig {
         Self(Arc::new(Settings { roots: Roots::None, added: Vec::new(), loaded }))
     }
 
-    /// The settings of rustls; loaded by the first call that succeeds.
+    /// The rustls configuration. The first successful call loads it.
     pub(in crate::transport) fn client_config(&self) -> Result<Arc<ClientConfig>, TransportError> {
         let mut loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = &*loaded {
@@ -39,7 +39,7 @@ impl TlsConfig {
     }
 }
 
-/// Settings for a transport that makes no TLS connections.
+/// The configuration for a transport without TLS connections.
 #[cfg(any(feature = "reqwest", test))]
 pub(in crate::transport) fn unused() -> Result<ClientConfig, TransportError> {
     Ok(builder(provider())?.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
@@ -85,7 +85,9 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
     };
     let config = config.with_no_client_auth();
     if cfg!(feature = "fips") && !config.fips() {
-        return Err(unusable("the feature `fips` is on, but the cryptography in use is not FIPS validated"));
+        return Err(unusable(
+            "the feature `fips` is enabled, but the TLS configuration is not FIPS validated",
+        ));
     }
     Ok(config)
 }
@@ -108,7 +110,7 @@ fn no_platform_roots(cause: &::rustls::Error) -> TransportError {
     ))
 }
 
-/// The error of the handshake, if that is the reason, somewhere down the chain of sources.
+/// Searches the chain of sources for a TLS error.
 pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
     let error = find(cause)?;
     Some(match error {
@@ -133,14 +135,14 @@ mod tests {
     fn default_certificates_are_loaded_once_per_process() {
         let defaults = [TlsConfig::default(), TlsConfig::platform_roots(), TlsConfig::default().clone()];
         let loaded = defaults.map(|tls| tls.client_config());
-        // Where a machine has no certificates, there is nothing to compare.
+        // Without platform certificates, loading fails and there is nothing to compare.
         if let [Ok(first), Ok(second), Ok(third)] = loaded {
             assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&first, &third));
         }
     }
 
     #[test]
-    fn clones_of_other_settings_are_loaded_once() {
+    fn clones_share_the_loaded_configuration() {
         let empty = TlsConfig::from_rustls(unused().expect("no roots"));
         let [first, second] = [empty.clone(), empty].map(|tls| tls.client_config().expect("given"));
         assert!(Arc::ptr_eq(&first, &second));

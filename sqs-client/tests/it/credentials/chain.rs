@@ -1,4 +1,4 @@
-//! The order of the sources, and what is said when none has credentials.
+//! The order of the sources, and the error if none has credentials.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn send(client: &Client) -> Result<(), sqs_client::Error> {
 }
 
 #[tokio::test]
-async fn sources_are_asked_in_the_order_of_aws() {
+async fn sources_are_tried_in_the_order_of_aws() {
     let metadata_service = MockServer::start().await;
     Mock::given(method("GET"))
         .respond_with(metadata("AKCONTAINER", in_an_hour()))
@@ -51,7 +51,7 @@ async fn sources_are_asked_in_the_order_of_aws() {
 }
 
 #[tokio::test]
-async fn source_that_is_configured_and_broken_ends_the_chain() {
+async fn failure_of_a_configured_source_ends_the_chain() {
     let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/unused");
     world.write(".aws/config", "[default]\ncredential_process = no-such-program-here\n");
     assert_contains(&invalid(&chain(&world)).await, &["profile: credential_process: "]);
@@ -62,7 +62,7 @@ async fn source_that_is_configured_and_broken_ends_the_chain() {
 }
 
 #[tokio::test]
-async fn error_without_credentials_lists_what_was_tried_and_the_way_out() {
+async fn error_without_credentials_lists_all_sources_and_solutions() {
     let world = World::new().with("AWS_REGION", "eu-west-1");
     let error = send(&client(&world)).await.expect_err("no credentials");
     assert_eq!((error.kind(), error.attempts(), error.is_retryable()), (ErrorKind::Credentials, 0, false));
@@ -76,21 +76,21 @@ async fn error_without_credentials_lists_what_was_tried_and_the_way_out() {
         "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for SSO, enable the feature `aws-config`",
     ];
     assert_contains(&error.to_string(), &parts);
-    assert_eq!(format!("{error:?}"), error.to_string(), "nothing twice, and nothing that says less");
+    assert_eq!(format!("{error:?}"), error.to_string(), "`Debug` repeats nothing");
     let source = error.source().and_then(|source| source.downcast_ref::<CredentialsError>());
     assert!(matches!(source, Some(CredentialsError::CredentialsNotLoaded(_))));
 }
 
 #[tokio::test]
-async fn failure_of_the_last_source_lists_those_before_it() {
+async fn error_of_the_last_source_lists_the_sources_before_it() {
     let world = World::new().with("AWS_EC2_METADATA_DISABLED", "");
     world.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", &nowhere().await);
     let text = passing(&chain(&world)).await;
-    assert_contains(&text, &["instance metadata: ", "no connection", "Skipped before: variables: "]);
+    assert_contains(&text, &["instance metadata: ", "cannot connect", "Sources tried before: variables: "]);
 }
 
 #[tokio::test]
-async fn calls_fail_at_once_on_bad_configuration_and_recover_when_it_is_mended() {
+async fn calls_fail_at_once_on_invalid_configuration_and_succeed_after_the_fix() {
     let sqs = MockServer::start().await;
     let signed = header_regex("authorization", "Credential=AK/");
     Mock::given(method("POST")).and(signed).respond_with(accepted()).expect(1).mount(&sqs).await;
@@ -116,7 +116,7 @@ async fn failure_of_a_service_is_retryable() {
 }
 
 #[tokio::test]
-async fn region_and_clock_of_the_builder_are_those_of_the_chain() {
+async fn chain_uses_the_region_and_clock_of_the_builder() {
     let clock = Clock::new();
     clock.advance(7_200);
     let today = stamp(clock.now()).replace(['-', ':'], "");

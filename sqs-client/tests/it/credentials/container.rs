@@ -1,4 +1,4 @@
-//! ECS and EKS Pod Identity.
+//! Credentials from ECS and EKS Pod Identity.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn provider(world: &World) -> ContainerCredentials {
 }
 
 #[tokio::test]
-async fn ecs_gives_credentials_that_expire() {
+async fn ecs_returns_credentials_with_expiry() {
     let server = MockServer::start().await;
     let answer = metadata("AKECS", in_an_hour());
     Mock::given(path("/v2/credentials/1")).respond_with(answer).expect(1).mount(&server).await;
@@ -39,7 +39,7 @@ async fn ecs_gives_credentials_that_expire() {
 }
 
 #[tokio::test]
-async fn eks_pod_identity_gets_the_token_of_the_file_as_it_is_now() {
+async fn eks_pod_identity_token_file_is_read_at_each_call() {
     let (server, world) = service(ResponseTemplate::new(401)).await;
     for token in ["token-1", "token-2"] {
         let answer = metadata(&token.replace("token", "AK"), in_an_hour());
@@ -60,18 +60,18 @@ async fn eks_pod_identity_gets_the_token_of_the_file_as_it_is_now() {
     let text = invalid(&provider).await;
     assert_contains(&text, &["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token does not exist"]);
     world.write("token", "token-1");
-    assert_eq!(given(&provider).await.access_key_id(), "AK-1", "mended");
+    assert_eq!(given(&provider).await.access_key_id(), "AK-1", "fixed");
 }
 
 #[tokio::test]
-async fn token_that_no_header_can_carry_is_not_sent_and_not_shown() {
+async fn invalid_header_value_as_token_is_not_sent_and_not_shown() {
     let (_server, world) = service(metadata("AK", in_an_hour())).await;
     world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN", &format!("{SECRET}\r\nhost: evil"));
     assert_contains(&invalid(&provider(&world)).await, &["AWS_CONTAINER_AUTHORIZATION_TOKEN", "one line"]);
 }
 
 #[tokio::test]
-async fn refusal_is_quoted_and_not_repeated() {
+async fn service_error_is_quoted_and_not_retried() {
     let server = MockServer::start().await;
     let body = r#"{"code":"AccessDeniedException","message":"no association"}"#;
     let answer = ResponseTemplate::new(403).set_body_raw(body, "application/json");
@@ -82,7 +82,7 @@ async fn refusal_is_quoted_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn failure_is_repeated_and_then_may_pass() {
+async fn service_failure_is_retried_and_then_retryable() {
     let server = MockServer::start().await;
     Mock::given(method("GET")).respond_with(ResponseTemplate::new(503)).expect(3).mount(&server).await;
     let world = World::new().with(FULL, &server.uri());
@@ -95,21 +95,21 @@ async fn failure_is_repeated_and_then_may_pass() {
 }
 
 #[tokio::test]
-async fn slow_service_is_given_up_and_may_pass() {
+async fn slow_service_times_out_with_a_retryable_error() {
     let answer = metadata("AK", in_an_hour()).set_delay(Duration::from_secs(5));
     let (_server, world) = service(answer).await;
     let text = passing(&ContainerCredentials::new(world.impatient())).await;
-    assert_contains(&text, &["no answer within 40ms"]);
+    assert_contains(&text, &["no response within 40ms"]);
 }
 
 #[tokio::test]
-async fn service_that_is_gone_may_pass() {
+async fn unreachable_service_is_a_retryable_error() {
     let world = World::new().with(FULL, &nowhere().await);
-    assert_contains(&passing(&provider(&world)).await, &["http://127.0.0.1:", "no connection"]);
+    assert_contains(&passing(&provider(&world)).await, &["http://127.0.0.1:", "cannot connect"]);
 }
 
 #[tokio::test]
-async fn garbage_is_named_and_not_quoted() {
+async fn error_for_invalid_response_names_the_problem_and_quotes_nothing() {
     for (body, expected) in [
         (format!("{SECRET}!"), "is not JSON"),
         (format!(r#"{{"SecretAccessKey":"{SECRET}","Expiration":"2099-01-01T00:00:00Z"}}"#), "AccessKeyId"),
@@ -121,7 +121,7 @@ async fn garbage_is_named_and_not_quoted() {
     let (_server, world) = service(ResponseTemplate::new(200).set_body_bytes(vec![b' '; 100_000])).await;
     assert_contains(&invalid(&provider(&world)).await, &["longer than 65536 bytes"]);
     let (_server, world) = service(metadata("AK", std::time::SystemTime::UNIX_EPOCH)).await;
-    assert_contains(&passing(&provider(&world)).await, &["have expired already"]);
+    assert_contains(&passing(&provider(&world)).await, &["have already expired"]);
 }
 
 #[tokio::test]
@@ -134,24 +134,24 @@ async fn redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn without_variables_there_is_nothing_to_ask() {
+async fn source_without_variables_is_skipped() {
     assert_contains(&skipped(&provider(&World::new())).await, &["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"]);
 }
 
-/// Runs in a process of its own, with variables that the test below sets.
+/// Runs in a separate process, with the variables that the next test sets.
 #[tokio::test]
-#[ignore = "needs the variables of metadata_service_is_not_asked_through_a_proxy"]
-async fn in_a_process_with_a_proxy() {
+#[ignore = "needs the variables of metadata_service_is_queried_without_proxy"]
+async fn child_with_a_proxy() {
     let credentials = given(&ContainerCredentials::default()).await;
     assert_eq!(credentials.access_key_id(), "AK");
 }
 
 #[tokio::test]
-async fn metadata_service_is_not_asked_through_a_proxy() {
+async fn metadata_service_is_queried_without_proxy() {
     let proxy = MockServer::start().await;
     Mock::given(method("GET")).respond_with(metadata("PROXY", in_an_hour())).expect(0).mount(&proxy).await;
     let (server, _world) = service(metadata("AK", in_an_hour())).await;
-    let name = "credentials::container::in_a_process_with_a_proxy";
+    let name = "credentials::container::child_with_a_proxy";
     let child = tokio::process::Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", name, "--ignored"])
         .env(FULL, format!("{}/v1/credentials", server.uri()))

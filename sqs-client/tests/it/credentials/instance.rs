@@ -1,4 +1,4 @@
-//! EC2.
+//! Credentials from EC2 instances.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn provider(endpoint: &str) -> InstanceCredentials {
     InstanceCredentials::new(world(endpoint).environment())
 }
 
-/// A service that gives tokens, and a role to those who have one.
+/// A service that issues tokens, and returns a role name for requests with a token.
 async fn instance() -> MockServer {
     let server = MockServer::start().await;
     Mock::given(method("PUT"))
@@ -41,7 +41,7 @@ async fn on_get(server: &MockServer, at: &str, answer: ResponseTemplate) {
 }
 
 #[tokio::test]
-async fn role_of_the_instance_is_found_with_a_token() {
+async fn instance_role_is_loaded_with_a_session_token() {
     let server = instance().await;
     on_get(&server, &format!("{ROLES}orders-role"), metadata("AKEC2", in_an_hour())).await;
     let credentials = given(&provider(&server.uri())).await;
@@ -50,7 +50,7 @@ async fn role_of_the_instance_is_found_with_a_token() {
 }
 
 #[tokio::test]
-async fn fixed_address_is_asked_unless_another_is_set() {
+async fn default_endpoint_is_used_unless_another_is_configured() {
     for (mode, host) in [("", "169.254.169.254"), ("ipv6", "[fd00:ec2::254]")] {
         let server = instance().await;
         on_get(&server, &format!("{ROLES}orders-role"), metadata("AK", in_an_hour())).await;
@@ -87,7 +87,7 @@ async fn instance_without_a_role_is_skipped() {
 }
 
 #[tokio::test]
-async fn failures_are_repeated_and_then_may_pass() {
+async fn service_failures_are_retried_and_then_retryable() {
     let server = instance().await;
     let role = format!("{ROLES}orders-role");
     Mock::given(path(role.as_str()))
@@ -107,7 +107,7 @@ async fn failures_are_repeated_and_then_may_pass() {
 }
 
 #[tokio::test]
-async fn refusal_slowness_and_garbage_are_told_apart() {
+async fn error_distinguishes_rejection_timeout_and_invalid_response() {
     let role = format!("{ROLES}orders-role");
     let server = instance().await;
     on_get(&server, &role, ResponseTemplate::new(401)).await;
@@ -116,7 +116,7 @@ async fn refusal_slowness_and_garbage_are_told_apart() {
     let server = instance().await;
     on_get(&server, &role, metadata("AK", in_an_hour()).set_delay(Duration::from_secs(5))).await;
     let text = passing(&InstanceCredentials::new(world(&server.uri()).impatient())).await;
-    assert_contains(&text, &["no answer within 40ms"]);
+    assert_contains(&text, &["no response within 40ms"]);
 
     let server = instance().await;
     on_get(&server, &role, ResponseTemplate::new(200).set_body_string(SECRET)).await;
@@ -129,17 +129,17 @@ async fn refusal_slowness_and_garbage_are_told_apart() {
         .await;
     let page = ResponseTemplate::new(200).set_body_string("<html>hello</html>");
     Mock::given(method("GET")).respond_with(page).mount(&server).await;
-    assert_contains(&passing(&provider(&server.uri())).await, &["is not the name of a role"]);
+    assert_contains(&passing(&provider(&server.uri())).await, &["is not a valid role name"]);
 }
 
 #[tokio::test]
-async fn absent_service_is_skipped_unless_it_is_configured_or_answered_before() {
+async fn absent_service_is_skipped_unless_configured_or_seen_before() {
     let nowhere = nowhere().await;
-    assert_contains(&passing(&provider(&nowhere)).await, &["no connection"]);
+    assert_contains(&passing(&provider(&nowhere)).await, &["cannot connect"]);
 
     let environment = world("").environment().metadata_transport(Rerouted::to(&nowhere));
     let text = skipped(&InstanceCredentials::new(environment)).await;
-    assert_contains(&text, &["no instance metadata service answers", "http://169.254.169.254"]);
+    assert_contains(&text, &["no EC2 metadata service", "http://169.254.169.254"]);
 
     let server = instance().await;
     on_get(&server, &format!("{ROLES}orders-role"), metadata("AK", in_an_hour())).await;
@@ -148,11 +148,11 @@ async fn absent_service_is_skipped_unless_it_is_configured_or_answered_before() 
     let provider = InstanceCredentials::new(world("").environment().metadata_transport(transport));
     given(&provider).await;
     *fake.lock().expect("not poisoned") = nowhere;
-    assert_contains(&passing(&provider).await, &["no connection"]);
+    assert_contains(&passing(&provider).await, &["cannot connect"]);
 }
 
 #[tokio::test]
-async fn service_of_another_cloud_is_skipped() {
+async fn metadata_service_of_another_cloud_is_skipped() {
     let server = MockServer::start().await;
     let environment = world("").environment().metadata_transport(Rerouted::to(&server.uri()));
     let text = skipped(&InstanceCredentials::new(environment)).await;
@@ -164,7 +164,7 @@ async fn service_of_another_cloud_is_skipped() {
 }
 
 #[tokio::test]
-async fn expired_credentials_are_used_a_little_longer() {
+async fn expired_credentials_are_used_if_there_are_no_newer_ones() {
     let server = instance().await;
     let past = in_an_hour() - Duration::from_secs(7_200);
     on_get(&server, &format!("{ROLES}orders-role"), metadata("AK", past)).await;
@@ -173,7 +173,7 @@ async fn expired_credentials_are_used_a_little_longer() {
 }
 
 #[tokio::test]
-async fn region_is_that_of_the_instance_when_nothing_else_names_one() {
+async fn region_comes_from_the_instance_if_nothing_else_is_configured() {
     let server = instance().await;
     let region = ResponseTemplate::new(200).set_body_string("eu-south-2");
     on_get(&server, "/latest/meta-data/placement/region", region).await;

@@ -1,4 +1,4 @@
-//! Every source of credentials against fakes over real HTTP: success, expiry, slow, refused, failing, garbage, gone.
+//! All credentials sources against fake services over real HTTP: success, expiry, timeouts, errors and invalid responses.
 
 mod chain;
 mod container;

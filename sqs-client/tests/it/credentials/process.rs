@@ -1,4 +1,4 @@
-//! `credential_process`.
+//! Credentials from a `credential_process`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn printing(fields: &str) -> ProcessCredentials {
 }
 
 #[tokio::test]
-async fn credentials_of_a_program_may_expire_or_not() {
+async fn expiry_of_program_credentials_is_optional() {
     let keys = format!("\"AccessKeyId\":\"AK\",\"SecretAccessKey\":\"{SECRET}\"");
     let lasting = given(&printing(&keys)).await;
     assert_eq!((lasting.access_key_id(), lasting.expiry()), ("AK", None));
@@ -26,18 +26,18 @@ async fn credentials_of_a_program_may_expire_or_not() {
     assert_eq!(expiring.session_token(), Some("T"));
     assert!(expiring.expiry().is_some());
     let fields = format!("{keys},\"Expiration\":\"2020-01-01T00:00:00Z\"");
-    assert_contains(&passing(&printing(&fields)).await, &["have expired already"]);
+    assert_contains(&passing(&printing(&fields)).await, &["have already expired"]);
 }
 
 #[tokio::test]
-async fn profile_names_the_program() {
+async fn program_comes_from_the_profile() {
     let line = format!(r#"echo '{{"Version":1,"AccessKeyId":"AK","SecretAccessKey":"{SECRET}"}}'"#);
     let world = World::new().file(".aws/config", &format!("[default]\ncredential_process = {line}\n"));
     assert_eq!(given(&ProfileCredentials::new(world.environment())).await.access_key_id(), "AK");
 }
 
 #[tokio::test]
-async fn output_that_is_not_credentials_is_not_quoted() {
+async fn error_for_invalid_output_quotes_nothing() {
     assert_contains(&invalid(&process(&format!("echo {SECRET}"))).await, &["credential_process", "not JSON"]);
     let other = format!("echo '{{\"Version\":2,\"SecretAccessKey\":\"{SECRET}\"}}'");
     assert_contains(&invalid(&process(&other)).await, &["\"Version\" must be 1"]);
@@ -49,7 +49,7 @@ async fn output_that_is_not_credentials_is_not_quoted() {
 }
 
 #[tokio::test]
-async fn failing_program_is_quoted_by_its_complaint() {
+async fn error_of_failing_program_quotes_stderr() {
     let text = passing(&process(&format!("echo {SECRET}; echo 'sign in first' >&2; exit 3"))).await;
     assert_contains(&text, &["exit status: 3", "sign in first"]);
     let chatty = passing(&process("yes complaint | head -c 1000000 >&2; exit 1")).await;
@@ -58,16 +58,16 @@ async fn failing_program_is_quoted_by_its_complaint() {
 }
 
 #[tokio::test]
-async fn program_that_hangs_is_killed() {
+async fn hanging_program_is_killed() {
     let world = World::new();
     let marker = world.path("marker");
     let command = format!("sleep 0.3; touch {}", marker.display());
     let limit = Duration::from_millis(50);
     let started = Instant::now();
     let provider = ProcessCredentials::new(world.environment().process_timeout(limit), command);
-    assert_contains(&passing(&provider).await, &["did not end within 50ms"]);
+    assert_contains(&passing(&provider).await, &["did not exit within 50ms"]);
     assert!(started.elapsed() < Duration::from_millis(250));
-    // Longer than the program would take.
+    // Longer than the program would run.
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert!(!marker.exists(), "the program was not killed");
 }

@@ -1,4 +1,4 @@
-//! The files of profiles, and what is wrong with them.
+//! Profile files and their errors.
 
 use sqs_client::config::credentials::ProfileCredentials;
 
@@ -15,7 +15,7 @@ fn keys(key: &str) -> String {
 }
 
 #[tokio::test]
-async fn keys_are_found_in_both_files_and_those_of_the_credentials_file_win() {
+async fn keys_are_read_from_both_files_and_the_credentials_file_wins() {
     let world = World::new().file(".aws/config", &format!("[default]\n{}", keys("AKCONFIG")));
     assert_eq!(given(&provider(&world)).await.access_key_id(), "AKCONFIG");
     world.write(".aws/credentials", &format!("[default]\n{}aws_session_token = T\n", keys("AKCRED")));
@@ -40,7 +40,7 @@ async fn profile_is_selected_by_variable_or_in_code() {
 }
 
 #[tokio::test]
-async fn files_can_be_elsewhere_and_their_folder_be_home() {
+async fn file_paths_can_be_configured_relative_to_home() {
     let world = World::new().file("here/config", "[default]\nregion = x\n").file("here/keys", "[default]\n");
     world.set("AWS_CONFIG_FILE", "~/here/config");
     world.set("AWS_SHARED_CREDENTIALS_FILE", &world.path("here/keys").display().to_string());
@@ -52,7 +52,7 @@ async fn files_can_be_elsewhere_and_their_folder_be_home() {
 }
 
 #[tokio::test]
-async fn default_profile_may_be_missing_and_a_named_one_may_not() {
+async fn missing_default_profile_is_skipped_and_missing_named_profile_is_an_error() {
     let world = World::new();
     let text = skipped(&provider(&world)).await;
     assert_contains(&text, &["profile \"default\" is not in", ".aws/config"]);
@@ -63,7 +63,7 @@ async fn default_profile_may_be_missing_and_a_named_one_may_not() {
 }
 
 #[tokio::test]
-async fn file_that_cannot_be_read_is_named_and_can_be_mended() {
+async fn error_names_unreadable_file_and_next_call_reads_the_fixed_one() {
     let world = World::new();
     std::fs::create_dir_all(world.path(".aws/config")).expect("made");
     assert_contains(&invalid(&provider(&world)).await, &[".aws/config cannot be read", "not a regular file"]);
@@ -78,7 +78,7 @@ async fn file_that_cannot_be_read_is_named_and_can_be_mended() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn pipe_in_place_of_a_file_does_not_hang() {
+async fn pipe_instead_of_a_file_is_rejected_without_hanging() {
     let world = World::new();
     let pipe = world.path("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
@@ -88,7 +88,7 @@ async fn pipe_in_place_of_a_file_does_not_hang() {
 }
 
 #[tokio::test]
-async fn malformed_line_is_named_by_its_number_and_not_quoted() {
+async fn error_of_malformed_line_has_its_number_and_no_quote() {
     let world =
         World::new().file(".aws/credentials", &format!("[default]\n\naws_secret_access_key {SECRET}\n"));
     let text = invalid(&provider(&world)).await;
@@ -96,13 +96,13 @@ async fn malformed_line_is_named_by_its_number_and_not_quoted() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_work_are_named_with_what_is_allowed() {
+async fn error_of_invalid_profile_setting_names_what_is_allowed() {
     let cases: [(&str, &[&str]); 12] = [
         (
             &format!("{ROLE}\nsource_profile = default2"),
             &["config:3: source_profile", "\"default2\" is not in"],
         ),
-        (&format!("{ROLE}\n"), &["config:2: role_arn needs source_profile, credential_source or web"]),
+        (&format!("{ROLE}\n"), &["config:2: role_arn requires source_profile, credential_source or web"]),
         (
             &format!("{ROLE}\nsource_profile = b\ncredential_source = Environment"),
             &["config:3", "config:4", "cannot be combined"],
@@ -118,9 +118,9 @@ async fn settings_that_cannot_work_are_named_with_what_is_allowed() {
         ),
         ("sso_session = corp", &["config:2: sso_session", "SSO", "feature `aws-config`"]),
         ("sso_start_url = https://x\nsso_account_id = 1", &["SSO", "feature `aws-config`"]),
-        ("aws_access_key_id = AK", &["config:2: aws_access_key_id", "needs both"]),
-        (&format!("aws_secret_access_key = {SECRET}"), &["config:2: aws_secret_access_key", "needs both"]),
-        ("web_identity_token_file = /t", &["config:2: web_identity_token_file needs role_arn"]),
+        ("aws_access_key_id = AK", &["config:2: aws_access_key_id", "requires both"]),
+        (&format!("aws_secret_access_key = {SECRET}"), &["config:2: aws_secret_access_key", "requires both"]),
+        ("web_identity_token_file = /t", &["config:2: web_identity_token_file requires role_arn"]),
         ("credential_source = Moon", &["config:2: credential_source=\"Moon\"", "Environment, EcsContainer"]),
     ];
     for (lines, expected) in cases {
@@ -131,7 +131,7 @@ async fn settings_that_cannot_work_are_named_with_what_is_allowed() {
 }
 
 #[tokio::test]
-async fn credential_source_and_mfa_serial_without_a_role_concern_no_role() {
+async fn credential_source_and_mfa_serial_work_without_a_role() {
     let world = World::new().file(".aws/config", "[default]\ncredential_source = Environment\n");
     world.set("AWS_ACCESS_KEY_ID", "AKVAR");
     world.set("AWS_SECRET_ACCESS_KEY", SECRET);
@@ -141,7 +141,7 @@ async fn credential_source_and_mfa_serial_without_a_role_concern_no_role() {
 }
 
 #[tokio::test]
-async fn loops_of_profiles_are_found() {
+async fn source_profile_loop_is_an_error() {
     let world = World::new().file(
         ".aws/config",
         &format!(
@@ -154,7 +154,7 @@ async fn loops_of_profiles_are_found() {
 }
 
 #[tokio::test]
-async fn source_without_credentials_is_an_error() {
+async fn source_profile_without_credentials_is_an_error() {
     let world = World::new()
         .file(".aws/config", &format!("[default]\n{ROLE}\nsource_profile = b\n[profile b]\nregion = x\n"));
     assert_contains(&invalid(&provider(&world)).await, &["profile \"b\" is the source of a role"]);

@@ -1,4 +1,4 @@
-//! Programs that go on sending while their credentials expire and are renewed.
+//! Programs that keep sending while credentials expire and are renewed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use super::rig::*;
 
-/// Gives credentials with the number of the call, which expire in an hour by the test's clock.
+/// Call number N returns credentials with N in the key. They expire in an hour on the test clock.
 struct Hourly {
     clock: Clock,
     calls: Arc<AtomicU32>,
@@ -29,7 +29,7 @@ impl Respond for Hourly {
     }
 }
 
-/// Notes the key that each request is signed with.
+/// Records the access key of each request.
 #[derive(Debug)]
 struct Noted {
     inner: ReqwestTransport,
@@ -45,8 +45,8 @@ impl Transport for Noted {
     }
 }
 
-/// Sends over three expiries, and once more over an outage of the source.
-async fn goes_on(world: World, clock: Clock, source: MockServer) {
+/// Sends while credentials expire three times, and once more during an outage of the source.
+async fn keeps_sending(world: World, clock: Clock, source: MockServer) {
     let server = MockSqs::start().await;
     let keys: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let inner = ReqwestTransport::plain_http(sqs_client::transport::PoolConfig::default()).expect("no TLS");
@@ -59,7 +59,7 @@ async fn goes_on(world: World, clock: Clock, source: MockServer) {
     let send = || client.send_message().queue_url(url).message_body("hello").send();
     for _ in 0..3 {
         send().await.expect("accepted");
-        // The good ones are used at once, and renewed beside the call.
+        // The call uses the valid credentials, and a task renews them.
         clock.advance(3_400);
         send().await.expect("accepted");
         clock.advance(400);
@@ -68,45 +68,45 @@ async fn goes_on(world: World, clock: Clock, source: MockServer) {
     assert!(keys.lock().expect("not poisoned").len() >= 4, "{keys:?}");
     source.reset().await;
     clock.advance(1_000);
-    send().await.expect("the kept ones are good");
+    send().await.expect("the cached credentials are still valid");
     clock.advance(3_600);
-    let error = send().await.expect_err("the source is gone");
+    let error = send().await.expect_err("the source is down");
     assert_eq!(error.kind(), sqs_client::ErrorKind::Credentials);
 }
 
 #[tokio::test]
-async fn program_on_ecs_goes_on_over_an_expiry() {
+async fn program_on_ecs_keeps_sending_after_credentials_expire() {
     let (clock, source) = (Clock::new(), MockServer::start().await);
     let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
     Mock::given(method("GET")).respond_with(hourly).mount(&source).await;
     let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", &source.uri());
-    goes_on(world, clock, source).await;
+    keeps_sending(world, clock, source).await;
 }
 
 #[tokio::test]
-async fn program_on_eks_with_pod_identity_goes_on_over_an_expiry() {
+async fn program_on_eks_with_pod_identity_keeps_sending_after_credentials_expire() {
     let (clock, source) = (Clock::new(), MockServer::start().await);
     let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
     let with_token = wiremock::matchers::header("authorization", "jwt");
     Mock::given(method("GET")).and(with_token).respond_with(hourly).mount(&source).await;
     let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", &source.uri()).file("token", "jwt");
     world.set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &world.path("token").display().to_string());
-    goes_on(world, clock, source).await;
+    keeps_sending(world, clock, source).await;
 }
 
 #[tokio::test]
-async fn program_on_eks_with_web_identity_goes_on_over_an_expiry() {
+async fn program_on_eks_with_web_identity_keeps_sending_after_credentials_expire() {
     let (clock, source) = (Clock::new(), MockServer::start().await);
     let answer = |key: &str, expiry| assumed("AssumeRoleWithWebIdentity", key, expiry);
     let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer };
     Mock::given(method("POST")).respond_with(hourly).mount(&source).await;
     let world = World::new().with("AWS_ENDPOINT_URL_STS", &source.uri()).file("token", "jwt");
     world.set("AWS_WEB_IDENTITY_TOKEN_FILE", &world.path("token").display().to_string());
-    goes_on(world.with("AWS_ROLE_ARN", "arn:aws:iam::1:role/r"), clock, source).await;
+    keeps_sending(world.with("AWS_ROLE_ARN", "arn:aws:iam::1:role/r"), clock, source).await;
 }
 
 #[tokio::test]
-async fn program_with_a_role_of_a_profile_goes_on_over_an_expiry() {
+async fn program_with_a_profile_role_keeps_sending_after_credentials_expire() {
     let (clock, source) = (Clock::new(), MockServer::start().await);
     let answer = |key: &str, expiry| assumed("AssumeRole", key, expiry);
     let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer };
@@ -116,11 +116,11 @@ async fn program_with_a_role_of_a_profile_goes_on_over_an_expiry() {
         "[default]\nrole_arn=arn:aws:iam::1:role/r\nsource_profile=base\n\
          [profile base]\naws_access_key_id=AKBASE\naws_secret_access_key=s\n",
     );
-    goes_on(world, clock, source).await;
+    keeps_sending(world, clock, source).await;
 }
 
 #[tokio::test]
-async fn program_on_ec2_goes_on_over_an_expiry() {
+async fn program_on_ec2_keeps_sending_after_credentials_expire() {
     let (clock, source) = (Clock::new(), MockServer::start().await);
     let hourly = Hourly { clock: clock.clone(), calls: Arc::default(), answer: metadata };
     let token = ResponseTemplate::new(200).set_body_string("token");
@@ -132,5 +132,5 @@ async fn program_on_ec2_goes_on_over_an_expiry() {
     let world = World::new()
         .with("AWS_EC2_METADATA_DISABLED", "")
         .with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &source.uri());
-    goes_on(world, clock, source).await;
+    keeps_sending(world, clock, source).await;
 }

@@ -1,4 +1,4 @@
-//! An environment that belongs to one test: variables, a home folder, a clock, fake services.
+//! The environment of one test: variables, a home directory, a clock, fake services.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -17,17 +17,17 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
 
-/// What must never be shown.
+/// A secret that must never be shown.
 pub(super) const SECRET: &str = "hunter2-secret";
 
-/// Variables and files of one test.
+/// The variables and files of one test.
 pub(super) struct World {
     home: Arc<TempDir>,
     variables: Arc<Mutex<HashMap<String, String>>>,
 }
 
 impl World {
-    /// A home folder without files, and no metadata service of the machine that runs the test.
+    /// An empty home directory, and no access to the metadata service of the test machine.
     pub(super) fn new() -> Self {
         let world = Self { home: Arc::new(TempDir::new().expect("a folder")), variables: Arc::default() };
         world.set("HOME", &world.home.path().display().to_string());
@@ -44,7 +44,7 @@ impl World {
         self.variables.lock().expect("not poisoned").insert(name.to_owned(), value.to_owned());
     }
 
-    /// Writes a file below the home folder.
+    /// Writes a file below the home directory.
     pub(super) fn file(self, name: &str, text: &str) -> Self {
         self.write(name, text);
         self
@@ -60,18 +60,18 @@ impl World {
         self.home.path().join(name)
     }
 
-    /// Pauses of a millisecond, and a second for what is to answer.
+    /// An environment with retry pauses of a millisecond and the default timeouts.
     pub(super) fn environment(&self) -> Environment {
         let (variables, home) = (Arc::clone(&self.variables), Arc::clone(&self.home));
         let lookup = move |name: &str| {
-            // The folder lives as long as the environment does.
+            // Keeps the directory until the environment is dropped.
             let _ = &home;
             variables.lock().expect("not poisoned").get(name).cloned()
         };
         Environment::default().variables(lookup).retry_pause(Duration::from_millis(1))
     }
 
-    /// For what is not to answer.
+    /// An environment with short timeouts, for services that do not respond.
     pub(super) fn impatient(&self) -> Environment {
         let limit = Duration::from_millis(20);
         self.environment().metadata_timeout(limit).service_timeout(limit)
@@ -82,7 +82,7 @@ pub(super) async fn given(provider: &impl ProvideCredentials) -> Credentials {
     provider.provide_credentials().await.unwrap_or_else(|error| panic!("{}", text(&error)))
 }
 
-/// The error with its sources. It must not show the secret.
+/// The error and the text of its source. Neither may contain the secret.
 pub(super) async fn refused(provider: &impl ProvideCredentials) -> (CredentialsError, String) {
     let error = provider.provide_credentials().await.expect_err("there are no credentials");
     let text = text(&error);
@@ -90,21 +90,21 @@ pub(super) async fn refused(provider: &impl ProvideCredentials) -> (CredentialsE
     (error, text)
 }
 
-/// An error that asks for a change of the configuration.
+/// The text of an error of invalid configuration.
 pub(super) async fn invalid(provider: &impl ProvideCredentials) -> String {
     let (error, text) = refused(provider).await;
     assert!(matches!(error, CredentialsError::InvalidConfiguration(_)), "{error:?}");
     text
 }
 
-/// An error that may pass.
+/// The text of a retryable error.
 pub(super) async fn passing(provider: &impl ProvideCredentials) -> String {
     let (error, text) = refused(provider).await;
     assert!(matches!(error, CredentialsError::ProviderError(_)), "{error:?}");
     text
 }
 
-/// An error of a source that nothing configures.
+/// The text of the error of a source that is not configured.
 pub(super) async fn skipped(provider: &impl ProvideCredentials) -> String {
     let (error, text) = refused(provider).await;
     assert!(matches!(error, CredentialsError::CredentialsNotLoaded(_)), "{error:?}");
@@ -130,7 +130,7 @@ pub(super) fn in_an_hour() -> SystemTime {
     SystemClock.now() + Duration::from_secs(3_600)
 }
 
-/// What a metadata service answers.
+/// The response of a metadata service.
 pub(super) fn metadata(key: &str, expiry: SystemTime) -> ResponseTemplate {
     let expiry = stamp(expiry);
     let body = format!(
@@ -139,7 +139,7 @@ pub(super) fn metadata(key: &str, expiry: SystemTime) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_raw(body, "application/json")
 }
 
-/// What STS answers.
+/// The response of STS.
 pub(super) fn assumed(action: &str, key: &str, expiry: SystemTime) -> ResponseTemplate {
     let expiry = stamp(expiry);
     let body = format!(
@@ -152,7 +152,7 @@ pub(super) fn assumed(action: &str, key: &str, expiry: SystemTime) -> ResponseTe
     ResponseTemplate::new(200).set_body_raw(body, "text/xml")
 }
 
-/// What STS answers when it refuses.
+/// An error response of STS.
 pub(super) fn denied(status: u16, code: &str, message: &str) -> ResponseTemplate {
     let body = format!(
         "<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>\
@@ -161,13 +161,13 @@ pub(super) fn denied(status: u16, code: &str, message: &str) -> ResponseTemplate
     ResponseTemplate::new(status).set_body_raw(body, "text/xml")
 }
 
-/// A URL that nobody listens to.
+/// A URL that refuses connections.
 pub(super) async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     format!("http://{}", listener.local_addr().expect("bound"))
 }
 
-/// Sends what is for the fixed addresses of metadata services to a fake.
+/// Redirects requests for the fixed addresses of metadata services to a fake.
 #[derive(Debug)]
 pub(super) struct Rerouted {
     inner: ReqwestTransport,
@@ -193,7 +193,7 @@ impl Transport for Rerouted {
     }
 }
 
-/// A clock that tests turn.
+/// A clock that tests control.
 #[derive(Clone, Debug)]
 pub(super) struct Clock(Arc<Mutex<SystemTime>>);
 

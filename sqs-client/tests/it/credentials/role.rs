@@ -1,4 +1,4 @@
-//! Roles of profiles: `role_arn` with `source_profile` or `credential_source`.
+//! Roles in profiles: `role_arn` with `source_profile` or `credential_source`.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn assumes(server: &MockServer, with: &str, role: &str, key: &str) {
 }
 
 #[tokio::test]
-async fn role_is_assumed_with_all_its_settings() {
+async fn role_is_assumed_with_all_settings_of_the_profile() {
     let server = MockServer::start().await;
     Mock::given(method("POST"))
         .and(body_string_contains("Action=AssumeRole&"))
@@ -57,7 +57,7 @@ async fn role_is_assumed_with_all_its_settings() {
 }
 
 #[tokio::test]
-async fn roles_are_assumed_one_after_the_other() {
+async fn chained_roles_are_assumed_in_order() {
     let server = MockServer::start().await;
     assumes(&server, "AKBASE", "first", "AKFIRST").await;
     assumes(&server, "AKFIRST", "second", "AKSECOND").await;
@@ -77,7 +77,7 @@ async fn profile_can_be_its_own_source() {
 }
 
 #[tokio::test]
-async fn credential_source_names_variables_container_or_instance() {
+async fn credential_source_selects_variables_container_or_instance() {
     let server = MockServer::start().await;
     assumes(&server, "AKVAR", "orders", "AKROLE").await;
     let config = |source: &str| format!("[default]\nrole_arn = {ROLE}\ncredential_source = {source}\n");
@@ -102,7 +102,7 @@ async fn credential_source_names_variables_container_or_instance() {
 }
 
 #[tokio::test]
-async fn refusals_and_failures_of_the_service_are_told_apart() {
+async fn only_throttling_and_server_failures_are_retryable() {
     let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
     let answered = |answer| async {
         let server = MockServer::start().await;
@@ -115,17 +115,17 @@ async fn refusals_and_failures_of_the_service_are_told_apart() {
     assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["Throttling"]);
     let server = answered(denied(503, "ServiceUnavailable", "")).await;
     assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["status 503"]);
-    assert_contains(&passing(&provider(&world(&nowhere().await, &config))).await, &["no connection"]);
+    assert_contains(&passing(&provider(&world(&nowhere().await, &config))).await, &["cannot connect"]);
 }
 
 #[tokio::test]
-async fn clock_that_is_off_is_corrected_by_the_service() {
+async fn wrong_clock_is_corrected_with_the_date_of_the_response() {
     let server = MockServer::start().await;
     let clock = Clock::new();
     let right = httpdate::fmt_http_date(in_an_hour());
     let refusal = denied(403, "SignatureDoesNotMatch", "expired").insert_header("date", right.as_str());
     let later = stamp(in_an_hour()).replace(['-', ':'], "");
-    // The date of the second signature has the hour of the service.
+    // The second signature has the date of the service.
     Mock::given(header_regex("x-amz-date", &format!("^{}", &later[..11])))
         .respond_with(assumed(ACTION, "AKROLE", in_an_hour() + Duration::from_secs(3_600)))
         .with_priority(1)
@@ -138,7 +138,7 @@ async fn clock_that_is_off_is_corrected_by_the_service() {
 }
 
 #[tokio::test]
-async fn token_of_the_source_is_sent_with_the_request() {
+async fn session_token_of_the_source_profile_is_sent() {
     let server = MockServer::start().await;
     Mock::given(header("x-amz-security-token", "base-token"))
         .respond_with(assumed(ACTION, "AKROLE", in_an_hour()))

@@ -1,4 +1,4 @@
-//! Secrets are shown nowhere: not in what is formatted, not in what is logged.
+//! No secrets in debug output, errors and logs.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ impl Write for Log {
 }
 
 #[tokio::test]
-async fn nothing_that_is_formatted_or_logged_holds_a_secret() {
+async fn debug_output_errors_and_logs_contain_no_secrets() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -79,6 +79,6 @@ async fn nothing_that_is_formatted_or_logged_holds_a_secret() {
     );
     assert!(!shown.contains(SECRET), "{shown}");
     let log = String::from_utf8_lossy(&log.0.lock().expect("not poisoned")).into_owned();
-    assert!(log.contains("credentials are loaded"), "nothing was logged: {log}");
+    assert!(log.contains("loaded credentials"), "nothing was logged: {log}");
     assert!(!log.contains(SECRET), "{log}");
 }

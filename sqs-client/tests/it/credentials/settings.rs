@@ -1,4 +1,4 @@
-//! Settings of profiles: which wins, and what is said about a bad one.
+//! Profile settings: precedence, and errors of invalid ones.
 
 use sqs_client::config::retry::RetryMode;
 use sqs_client::config::{Builder, Config, ConfigError};
@@ -17,7 +17,7 @@ const PROFILE: &str =
     "[default]\nregion = eu-west-3\nmax_attempts = 7\nretry_mode = adaptive\nsdk_ua_app_id = orders\n";
 
 #[test]
-fn settings_of_the_profile_count_and_variables_win() {
+fn profile_settings_apply_and_variables_override_them() {
     let world = World::new().file(".aws/config", PROFILE);
     let config = built(&world).expect("valid");
     let retry = config.retry_config().expect("set");
@@ -31,7 +31,7 @@ fn settings_of_the_profile_count_and_variables_win() {
 }
 
 #[test]
-fn more_specific_endpoint_url_wins() {
+fn more_specific_endpoint_url_overrides_general_one() {
     let world = World::new().file(
         ".aws/config",
         "[default]\nservices = local\nendpoint_url = http://all\n\
@@ -55,7 +55,7 @@ fn more_specific_endpoint_url_wins() {
 }
 
 #[test]
-fn bad_setting_is_named_by_file_line_value_and_what_is_allowed() {
+fn error_of_invalid_setting_has_file_line_value_and_what_is_allowed() {
     for (line, allowed) in [
         ("max_attempts = 0", "a whole number from 1"),
         ("retry_mode = wild", "standard or adaptive"),
@@ -73,7 +73,7 @@ fn bad_setting_is_named_by_file_line_value_and_what_is_allowed() {
 }
 
 #[test]
-fn unknown_profile_and_unreadable_file_are_errors_before_any_call() {
+fn unknown_profile_and_invalid_file_are_errors_when_building() {
     let world = World::new().with("AWS_PROFILE", "orders");
     assert_contains(&built(&world).expect_err("unknown").to_string(), &["profile \"orders\" is not in"]);
     let world = World::new().file(".aws/config", "region = x\n");
@@ -82,7 +82,7 @@ fn unknown_profile_and_unreadable_file_are_errors_before_any_call() {
 }
 
 #[test]
-fn fips_and_dual_stack_of_the_profile_choose_the_endpoint() {
+fn fips_and_dual_stack_settings_of_the_profile_apply() {
     let world = World::new().file(
         ".aws/config",
         "[default]\nregion=us-east-1\nuse_fips_endpoint=true\nuse_dualstack_endpoint=true\n",
@@ -92,7 +92,7 @@ fn fips_and_dual_stack_of_the_profile_choose_the_endpoint() {
 }
 
 #[tokio::test]
-async fn region_of_an_aws_endpoint_wins_over_an_invented_one() {
+async fn request_is_signed_for_the_region_of_an_aws_endpoint() {
     use wiremock::matchers::header_regex;
     use wiremock::{Mock, MockServer};
 
@@ -130,7 +130,7 @@ fn password_of_a_url_is_not_shown() {
 }
 
 #[tokio::test]
-async fn error_about_a_url_with_a_password_does_not_show_it() {
+async fn error_for_url_with_a_password_does_not_show_it() {
     let world = World::new().with("AWS_ENDPOINT_URL_SQS", &format!("http://user:{SECRET}@localhost:1"));
     let client = Builder::from_environment(world.environment()).expect("checked by the first call").build();
     let error = sqs_client::Client::from_conf(client).list_queues().send().await.expect_err("invalid");

@@ -1,4 +1,4 @@
-//! Tokens of an identity provider, such as those of EKS.
+//! Credentials in exchange for tokens of an identity provider, such as on EKS.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn provider(world: &World) -> WebIdentityCredentials {
 }
 
 #[tokio::test]
-async fn token_is_exchanged_for_credentials_and_read_anew_each_time() {
+async fn token_file_is_read_and_exchanged_at_each_call() {
     let server = MockServer::start().await;
     for number in [1, 2] {
         Mock::given(method("POST"))
@@ -55,7 +55,7 @@ async fn token_is_exchanged_for_credentials_and_read_anew_each_time() {
 }
 
 #[tokio::test]
-async fn token_file_that_is_missing_or_empty_is_named_and_can_be_mended() {
+async fn error_names_missing_or_empty_token_file_and_next_call_reads_the_fixed_one() {
     let server = sts(assumed(ACTION, "AK", in_an_hour())).await;
     let world = world(&server.uri());
     let provider = provider(&world);
@@ -73,14 +73,14 @@ async fn token_file_that_is_missing_or_empty_is_named_and_can_be_mended() {
 }
 
 #[tokio::test]
-async fn variable_without_the_other_is_an_error() {
+async fn token_file_without_role_is_an_error() {
     let world = world("http://unused").with("AWS_ROLE_ARN", "");
     assert_contains(&invalid(&provider(&world)).await, &["AWS_ROLE_ARN is not"]);
     assert_contains(&skipped(&provider(&World::new())).await, &["AWS_WEB_IDENTITY_TOKEN_FILE is not set"]);
 }
 
 #[tokio::test]
-async fn refusal_names_role_code_and_endpoint() {
+async fn service_error_names_role_code_and_endpoint() {
     let server = MockServer::start().await;
     let answer = denied(403, "AccessDenied", "Not authorized &amp; so on");
     Mock::given(method("POST")).respond_with(answer).expect(1).mount(&server).await;
@@ -94,20 +94,20 @@ async fn refusal_names_role_code_and_endpoint() {
 }
 
 #[tokio::test]
-async fn failing_slow_and_absent_service_may_pass() {
+async fn failing_slow_or_unreachable_service_is_a_retryable_error() {
     let server = sts(denied(500, "InternalFailure", "")).await;
     assert_contains(&passing(&provider(&world(&server.uri()))).await, &["status 500"]);
     assert_eq!(server.received_requests().await.expect("recorded").len(), 3);
 
     let server = sts(assumed(ACTION, "AK", in_an_hour()).set_delay(Duration::from_secs(5))).await;
     let slow = WebIdentityCredentials::new(world(&server.uri()).impatient());
-    assert_contains(&passing(&slow).await, &["no answer within 20ms"]);
+    assert_contains(&passing(&slow).await, &["no response within 20ms"]);
 
-    assert_contains(&passing(&provider(&world(&nowhere().await))).await, &["no connection"]);
+    assert_contains(&passing(&provider(&world(&nowhere().await))).await, &["cannot connect"]);
 }
 
 #[tokio::test]
-async fn garbage_of_the_service_is_not_quoted() {
+async fn error_for_invalid_response_quotes_nothing() {
     for body in [SECRET.to_owned(), format!("<a><SecretAccessKey>{SECRET}</SecretAccessKey></a>")] {
         let server = sts(ResponseTemplate::new(200).set_body_string(body)).await;
         assert_contains(&passing(&provider(&world(&server.uri()))).await, &[&server.uri()]);
@@ -115,7 +115,7 @@ async fn garbage_of_the_service_is_not_quoted() {
 }
 
 #[tokio::test]
-async fn profile_can_name_the_token_file() {
+async fn token_file_can_come_from_the_profile() {
     let server = sts(assumed(ACTION, "AK", in_an_hour())).await;
     let world = World::new().with("AWS_ENDPOINT_URL_STS", &server.uri()).file("token", "jwt-1");
     let token = world.path("token").display().to_string();

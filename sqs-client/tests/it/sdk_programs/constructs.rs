@@ -1,5 +1,5 @@
-// What programs written for aws-sdk-sqs name, one function for each construct. Compiled with `aws_sdk_sqs` standing for
-// both crates.
+// The constructs that programs use from aws-sdk-sqs, one function each. Compiled for both crates under the name
+// `aws_sdk_sqs`.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -139,7 +139,7 @@ fn reads_the_public_field_of_an_error(error: InvalidMessageContents) -> Option<S
     error.message
 }
 
-// Region, application name
+// Region and application name
 
 fn gives_a_region_to_another_loader(config: &Config) -> aws_types::sdk_config::Builder {
     aws_types::SdkConfig::builder().region(config.region().cloned()).app_name(AppName::new("orders").expect("valid"))

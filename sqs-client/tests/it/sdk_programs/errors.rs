@@ -1,4 +1,4 @@
-// Fails in many ways, and notes what a program sees of each failure. Compiled with `aws_sdk_sqs` standing for both crates.
+// Fails in many ways and records each error as a program sees it. Compiled for both crates under the name `aws_sdk_sqs`.
 
 use aws_sdk_sqs::config::http::HttpResponse;
 use aws_sdk_sqs::config::retry::RetryConfig;
@@ -25,7 +25,7 @@ pub(super) fn without_credentials(endpoint: &str, http: Option<SharedHttpClient>
         .retry_config(RetryConfig::disabled())
 }
 
-/// What a program sees of a failure, without ids and times.
+/// The error as a program sees it, without ids and times.
 fn seen<E>(error: &SdkError<E>) -> String
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
@@ -53,7 +53,7 @@ where
     format!("{kind}; {error}; {code:?} {message:?} {kind_of_fault:?}; {raw:?}; {}", error.request_id().is_some())
 }
 
-/// The text of the cause, where it is a modelled error.
+/// The text of the cause, if it is a modelled error.
 fn of_service(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     (!error.to_string().starts_with("unhandled")).then(|| error.source().map(ToString::to_string))?
 }
@@ -63,7 +63,7 @@ fn described(raw: &HttpResponse) -> (u16, Option<String>, Option<String>) {
     (raw.status().as_u16(), raw.headers().get("x-amzn-query-error").map(str::to_owned), body)
 }
 
-/// Failures that the service answers with.
+/// Errors that the service returns.
 pub(super) async fn refusals(client: &Client, queue: &str) -> Vec<String> {
     let mut seen_so_far = Vec::new();
     let created = client.create_queue().queue_name(queue).send().await.expect("the queue is created");
@@ -104,11 +104,11 @@ pub(super) async fn refusals(client: &Client, queue: &str) -> Vec<String> {
     let mut pages = client.list_dead_letter_source_queues().queue_url(&gone).into_paginator().send();
     let error = pages.next().await.expect("one item").expect_err("no such queue");
     seen_so_far.push(seen(&error));
-    // Texts may name the queue.
+    // Messages may contain the queue name.
     seen_so_far.into_iter().map(|text| text.replace(queue, "QUEUE")).collect()
 }
 
-/// What one call shows: of a queue that does not matter.
+/// The error of one call. The queue does not matter.
 pub(super) async fn failure(config: Config) -> String {
     failure_of_receive(config, 0).await
 }
