@@ -1,15 +1,15 @@
-//! What all examples begin with: a client, and a server for it unless there is one already.
+//! Shared setup of the examples: a client, and an embedded server unless the environment names one.
 
 use sqs_client::Client;
 use sqs_client::config::ConfigError;
 use sqs_mock_server::MockSqs;
 
-/// A client of the server that `AWS_ENDPOINT_URL_SQS` names, or of one that runs within this process.
+/// A client for the server at `AWS_ENDPOINT_URL_SQS`, or for an embedded server.
 ///
 /// Keep the second value: the embedded server stops when it is dropped.
 ///
 /// # Errors
-/// An environment variable has a value that it cannot have.
+/// An environment variable has an invalid value.
 pub async fn connect() -> Result<(Client, Option<MockSqs>), ConfigError> {
     let named = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
     if let Some(url) = named {
@@ -20,7 +20,7 @@ pub async fn connect() -> Result<(Client, Option<MockSqs>), ConfigError> {
     Ok((over_http(&server), Some(server)))
 }
 
-/// Over HTTP, as in real life: `server.client()` takes a shortcut within the process.
+/// A client over HTTP, as in production. `server.client()` would bypass the network.
 fn over_http(server: &MockSqs) -> Client {
     println!("server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)", server.endpoint_url());
     let mut config = server.client_config();
@@ -28,11 +28,11 @@ fn over_http(server: &MockSqs) -> Client {
     Client::from_conf(config.build())
 }
 
-/// As [`connect`], with a client of the S3 that `AWS_ENDPOINT_URL_S3` names, and the bucket that `BUCKET` names; or of ones
-/// that run within this process.
+/// Like [`connect`], with an S3 client and a bucket name. They come from `AWS_ENDPOINT_URL_S3` and `BUCKET`, or from an
+/// embedded server.
 ///
 /// # Errors
-/// As of `connect`; the embedded servers cannot be started; `BUCKET` is not set where it is needed.
+/// The same as [`connect`]; an embedded server cannot start; `AWS_ENDPOINT_URL_S3` is set but `BUCKET` is not.
 pub async fn connect_with_s3()
 -> Result<(Client, aws_sdk_s3::Client, String, Option<MockSqs>), Box<dyn std::error::Error>> {
     use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
@@ -40,7 +40,12 @@ pub async fn connect_with_s3()
 
     let named = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let (endpoint, bucket, server) = if let Some(endpoint) = named("AWS_ENDPOINT_URL_S3") {
-        (endpoint, named("BUCKET").ok_or("BUCKET says which bucket to use")?, None)
+        (
+            endpoint,
+            named("BUCKET")
+                .ok_or("AWS_ENDPOINT_URL_S3 is set but BUCKET is not: set it to the name of a bucket")?,
+            None,
+        )
     } else {
         let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
         (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
@@ -52,7 +57,7 @@ pub async fn connect_with_s3()
     };
     let variable = |name, default: &str| named(name).unwrap_or_else(|| default.to_owned());
     let (key, secret) = (variable("AWS_ACCESS_KEY_ID", "test"), variable("AWS_SECRET_ACCESS_KEY", "test"));
-    // The HTTP client of the AWS SDK with TLS is left out of this build, to save time; use `aws-config` in a program of yours.
+    // This build omits the TLS client of the AWS SDK to save time. In your program, use `aws-config`.
     let config = aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())
@@ -63,29 +68,30 @@ pub async fn connect_with_s3()
     Ok((client, aws_sdk_s3::Client::from_conf(config.build()), bucket, server))
 }
 
-/// A queue name that no earlier run has used: the service refuses one for a minute after its queue was deleted.
+/// A unique queue name. SQS rejects the name of a deleted queue for a minute.
 pub fn fresh(name: &str) -> String {
     let (stem, suffix) = name.strip_suffix(".fifo").map_or((name, ""), |stem| (stem, ".fifo"));
     format!("{stem}-{}{suffix}", std::process::id())
 }
 
-/// What all examples have in common, for their help.
+/// The common part of the help texts.
 const SERVERS: &str = "
-Environment: AWS_ENDPOINT_URL_SQS names a server, such as http://localhost:9324, else one is embedded; with it,
-AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY count.";
+Environment: set AWS_ENDPOINT_URL_SQS to use a server, such as http://localhost:9324, instead of an embedded one.
+With it, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY apply.";
 
-/// Whether help was asked for, which is printed then, of an example without options.
+/// Parses the command line of an example without options. Prints the help and returns `true` if `--help` is given.
 ///
 /// # Errors
-/// There is an option.
+/// Any other option is given.
 pub fn shows_help(help: &str) -> Result<bool, String> {
     Ok(numbers(help, [])?.is_none())
 }
 
-/// The numbers behind options of the command line, or their defaults; `None` when help was asked for and printed.
+/// Parses command line options with numbers, such as `--count 5`. Missing options get their defaults. Prints the help and
+/// returns `None` if `--help` is given.
 ///
 /// # Errors
-/// An option is unknown, or has no number behind it.
+/// An option is unknown or has no number.
 pub fn numbers<const N: usize>(
     help: &str,
     options: [(&str, usize); N],
@@ -98,15 +104,15 @@ pub fn numbers<const N: usize>(
             return Ok(None);
         }
         let Some(index) = options.iter().position(|(name, _)| *name == argument) else {
-            return Err(format!("unknown option {argument}; --help says which there are"));
+            return Err(format!("unknown option {argument}; --help lists the options"));
         };
         let value = arguments.next().and_then(|value| value.parse().ok());
-        values[index] = value.ok_or_else(|| format!("{argument} wants a number"))?;
+        values[index] = value.ok_or_else(|| format!("{argument} requires a number"))?;
     }
     Ok(Some(values))
 }
 
-/// The front page's snippets, so that they are compiled and run.
+/// Compiles and runs the snippets of the front page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FrontPage;

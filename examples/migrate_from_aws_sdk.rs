@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example migrate_from_aws_sdk`
 //!
-//! One program, compiled twice: with `use aws_sdk_sqs as sqs`, and with `use sqs_client::sdk as sqs`. Both run against
-//! the same server and must report the same, typed errors included. The import is the only change.
+//! Compiles one program twice: with `use aws_sdk_sqs as sqs` and with `use sqs_client::sdk as sqs`. Both run against the same
+//! server and must give the same results, including typed errors. Only the import differs.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ mod with_sqs_client {
 }
 
 const HELP: &str = "\
-Runs the same code with aws-sdk-sqs and with sqs-client against one server, and compares what they did.";
+Runs the same code with aws-sdk-sqs and with sqs-client against one server and compares the results.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let endpoint = client.config().endpoint_url().unwrap_or_default().to_owned();
 
     println!("\nWith aws-sdk-sqs:");
-    // The default HTTP client of the AWS SDK, with TLS, is left out of this build to save time.
+    // This build omits the TLS client of the AWS SDK to save time.
     let http = aws_smithy_http_client::Builder::new().build_http();
     let config = with_aws_sdk::config(&endpoint).http_client(http).build();
     let theirs =
@@ -40,9 +40,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .await?;
 
     if theirs == ours {
-        println!("\nBoth did the same, in {} steps.", ours.len());
+        println!("\nBoth gave the same results in {} steps.", ours.len());
         drop(server);
         return Ok(());
     }
-    Err(format!("the two differ:\n{theirs:#?}\n{ours:#?}").into())
+    Err(format!("the results differ:\n{theirs:#?}\n{ours:#?}").into())
 }

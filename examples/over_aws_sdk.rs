@@ -1,6 +1,6 @@
 //! Run with: `cargo run --example over_aws_sdk`
 //!
-//! Puts a buffered producer and a consumer on a client of the AWS SDK, as a program has that already uses aws-sdk-sqs.
+//! Runs a buffered producer and a consumer over a client of the AWS SDK, for programs that already use aws-sdk-sqs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 const ORDERS: u32 = 100;
 
 const HELP: &str = "\
-Puts a buffered producer and a consumer on a client of the AWS SDK.";
+Runs a buffered producer and a consumer over a client of the AWS SDK.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let producer = BufferedClient::new(sqs.clone());
     for number in 1..=ORDERS {
-        // The ticket tells what became of the message. Here the statistics are enough.
+        // The ticket resolves to the result for this message. Here, the statistics are enough.
         drop(producer.enqueue(Entry::new(&url, format!("order {number}"))).await?);
     }
     producer.close().await;
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("received   {} in {} receives", report.stats.received, report.stats.receives);
     println!("handled    {}, failed {}", report.stats.acked, report.stats.failed);
 
-    // Errors are those of this toolkit, whichever client is below.
+    // Errors have the same type over any client.
     let missing = BufferedClient::new(sqs.clone());
     let error =
         missing.send(url.replace("over-aws-sdk", "no-such"), "lost").await.err().ok_or("no such queue")?;
@@ -61,8 +61,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In a program of yours: `aws_sdk_sqs::Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await)`. The HTTP
-/// client with TLS is left out of this build, to save time.
+/// In your program: `aws_sdk_sqs::Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await)`. This build omits
+/// the TLS client of the AWS SDK to save time.
 fn aws_client(endpoint: Option<&str>) -> aws_sdk_sqs::Client {
     let variable = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
     let (key, secret) = (variable("AWS_ACCESS_KEY_ID", "test"), variable("AWS_SECRET_ACCESS_KEY", "test"));

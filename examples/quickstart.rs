@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example quickstart`
 //!
-//! Sends messages with attributes through a standard and a FIFO queue and receives them again. Every MD5 is
-//! verified on the way: of the body and of the attributes, when sending and when receiving.
+//! Sends messages with attributes to a standard and a FIFO queue and receives them. The client verifies the MD5 of each body
+//! and its attributes, when it sends and when it receives.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,7 +10,7 @@ use sqs_client::Client;
 use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 
 const HELP: &str = "\
-Sends messages with attributes through a standard and a FIFO queue and receives them again, every MD5 verified.";
+Sends messages with attributes to a standard and a FIFO queue and receives them. Every MD5 is verified.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -38,7 +38,7 @@ impl Builder {
         Self::from_environment(Environment::default())
     }
 
-    /// Like [`from_env`](Self::from_env), but gets variables from `lookup`. That includes `HOME`, which locates the profile files.
+    /// Like [`from_env`](Self::from_env), but gets variables from `lookup`, including `HOME`, which locates the profile files.
     ///
     /// # Errors
     /// The same as [`from_env`](Self::from_env).

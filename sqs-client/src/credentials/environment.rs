@@ -152,7 +152,7 @@ impl Environment {
     /// Requests to a metadata service on this machine.
     pub(super) fn metadata_exchange(&self) -> Result<Exchange, CredentialsError> {
         let transport = self.metadata.get(|| direct(self.metadata_timeout))?;
-        // Half of it is the connect timeout. If that ends, there is no such service; a late response only means that it is slow.
+        // Half of it is the connect timeout: no connection means no such service, a late response only a slow one.
         let timeout = self.metadata_timeout.saturating_mul(2);
         Ok(Exchange { transport, timeout, pause: self.retry_pause })
     }

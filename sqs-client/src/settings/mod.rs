@@ -35,7 +35,8 @@ pub(crate) struct Setting {
 }
 
 impl Settings {
-    /// Reads the files. The profile is `selected`, else `AWS_PROFILE`, else `default`. Only this implicit `default` may be missing.
+    /// Reads the files. The profile is `selected`, else `AWS_PROFILE`, else `default`. Only this implicit `default` may be
+    /// missing.
     pub(crate) fn load(variables: &Variables, selected: Option<&str>) -> Result<Self, ConfigError> {
         let profiles = Profiles::load(variables)?;
         let chosen = selected.map(str::to_owned).or_else(|| variables.text("AWS_PROFILE"));

@@ -160,7 +160,7 @@ async fn operation_timeout_limits_all_attempts_together() {
     let error = send(&client).await.expect_err("too slow");
     assert!(error.is_timeout());
     assert_eq!(error.attempts(), 1);
-    assert!(error.to_string().contains("60ms, the timeout of the operation"), "{error}");
+    assert!(error.to_string().contains("operation timeout: not finished within 60ms"), "{error}");
 }
 
 #[tokio::test]

@@ -31,9 +31,9 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
         // The read timeout or the default. In aws-sdk-sqs, the HTTP client reports read timeouts, as a dispatch failure.
         Cause::AttemptTimeout(_) => SdkError::dispatch_failure(ConnectorError::timeout(error.into())),
         Cause::Transport(_) => SdkError::dispatch_failure(connector_error(error)),
-        Cause::Service(refusal) => {
+        Cause::Service(error) => {
             let raw = raw(&error);
-            SdkError::service_error(E::from_answer(&refusal.code, metadata(refusal, &raw)), raw)
+            SdkError::service_error(E::from_answer(&error.code, metadata(error, &raw)), raw)
         }
         Cause::Unreadable(_) => {
             let raw = raw(&error);
@@ -57,9 +57,9 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
     }
 }
 
-fn metadata(refusal: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {
-    let mut meta = ErrorMetadata::builder().code(refusal.code.query_code());
-    if let Some(message) = &refusal.message {
+fn metadata(error: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {
+    let mut meta = ErrorMetadata::builder().code(error.code.query_code());
+    if let Some(message) = &error.message {
         meta = meta.message(message);
     }
     if let Some((_, fault)) = raw.headers().get("x-amzn-query-error").and_then(|error| error.split_once(';'))

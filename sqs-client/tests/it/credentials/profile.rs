@@ -157,5 +157,5 @@ async fn source_profile_loop_is_an_error() {
 async fn source_profile_without_credentials_is_an_error() {
     let world = World::new()
         .file(".aws/config", &format!("[default]\n{ROLE}\nsource_profile = b\n[profile b]\nregion = x\n"));
-    assert_contains(&invalid(&provider(&world)).await, &["profile \"b\" is the source of a role"]);
+    assert_contains(&invalid(&provider(&world)).await, &["profile \"b\" is the source profile of a role"]);
 }
