@@ -1,23 +1,11 @@
 // The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
-//! [`Client`]: crate::Client
-//! [`Client::from_env`]: crate::Client::from_env
-//! [`Config::builder`]: crate::Config::builder
-//! [`Error`]: crate::Error
-//! [`Error::output`]: crate::Error::output
-//! [`Error::is_outcome_unknown`]: crate::Error::is_outcome_unknown
-//! [`ErrorKind`]: crate::ErrorKind
-//! [`checksum`]: crate::checksum
-//! [`checksum::ChecksumPolicy`]: crate::checksum::ChecksumPolicy
-//! [`client::Execute`]: crate::client::Execute
-//! [`client::Paginator`]: crate::client::Paginator
-//! [`client::Queue`]: crate::client::Queue
-//! [`config`]: crate::config
-//! [`config::Builder`]: crate::config::Builder
-//! [`config::DeduplicationIds`]: crate::config::DeduplicationIds
-//! [`endpoint`]: crate::endpoint
-//! [`error`]: crate::error
-//! [`guide::transports`]: crate::guide::transports
-//! [`limits`]: crate::limits
+//! [credentials]: crate::guide::credentials
+//! [retries and timeouts]: crate::guide::retries_and_timeouts
+//! [errors]: crate::guide::errors
+//! [checksums]: crate::guide::checksums
+//! [protocols]: crate::guide::protocols
+//! [transports]: crate::guide::transports
+//! [testing]: crate::guide::testing
 //! [`observe`]: crate::observe
 #![cfg_attr(feature = "sdk", doc = "[migration]: crate::sdk")]
 #![cfg_attr(feature = "aws-sdk-sqs", doc = "[aws-sdk]: crate::guide::aws_sdk")]
