@@ -31,9 +31,9 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
         // The read timeout or the default. In aws-sdk-sqs, the HTTP client reports read timeouts, as a dispatch failure.
         Cause::AttemptTimeout(_) => SdkError::dispatch_failure(ConnectorError::timeout(error.into())),
         Cause::Transport(_) => SdkError::dispatch_failure(connector_error(error)),
-        Cause::Service(error) => {
+        Cause::Service(service_error) => {
             let raw = raw(&error);
-            SdkError::service_error(E::from_answer(&error.code, metadata(error, &raw)), raw)
+            SdkError::service_error(E::from_answer(&service_error.code, metadata(service_error, &raw)), raw)
         }
         Cause::Unreadable(_) => {
             let raw = raw(&error);
