@@ -250,9 +250,12 @@ async fn identity_cache_can_be_shared_with_a_client_of_the_aws_sdk() {
 #[test]
 fn debug_shows_no_secret() {
     let credentials = Credentials::new("AKID", "very-secret", None, None, "test");
-    let client = Client::from_conf(config("http://localhost:1").credentials_provider(credentials).build());
-    let text = format!("{client:?} {:?} {:?}", client.config(), client.config().to_builder());
-    assert!(!text.contains("very-secret"), "{text}");
+    let endpoint = "http://user:url-password@localhost:1";
+    let client = Client::from_conf(config(endpoint).credentials_provider(credentials).build());
+    let request = client.list_queues().customize().config_override(client.config().to_builder());
+    let text = format!("{client:?} {:?} {:?} {request:?}", client.config(), client.config().to_builder());
+    assert!(text.contains("localhost:1"), "{text}");
+    assert!(!text.contains("very-secret") && !text.contains("url-password"), "{text}");
 }
 
 #[cfg(feature = "test-util")]

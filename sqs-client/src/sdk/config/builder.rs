@@ -1,5 +1,7 @@
 //! The configuration builder.
 
+use std::fmt;
+
 use aws_smithy_async::time::TimeSource;
 use aws_smithy_runtime_api::shared::IntoShared as _;
 use aws_types::SdkConfig;
@@ -12,7 +14,8 @@ use super::{
     SharedTimeSource, StalledStreamProtectionConfig,
 };
 
-/// Builds a [`Config`]. Each setting has a method that takes a value, and one with `set_` that takes an `Option`.
+/// Builds a [`Config`]. Each setting has a method that takes it by value, and one with `set_` that takes an `Option`.
+/// `Debug` shows no secret.
 ///
 /// Passed to `customize().config_override(..)`, it overrides only the settings that you set on it.
 ///
@@ -65,7 +68,7 @@ use super::{
 /// sqs_client::sdk::Config::builder().framework_metadata(value);
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Builder(pub(super) Settings);
 
 impl Builder {
@@ -348,5 +351,11 @@ impl From<&SdkConfig> for Builder {
 impl From<Config> for Builder {
     fn from(config: Config) -> Self {
         Self(config.0)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Builder").field(&self.0.to_plain()).finish()
     }
 }

@@ -19,7 +19,7 @@ use crate::config::{AppName as PlainAppName, Builder as PlainBuilder, Config as 
 use crate::time::SystemClock;
 use crate::transport::{SmithyTransport, Transport};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Settings {
     /// The plain configuration that this one was converted from. It has the settings without a field here.
     pub(super) plain: Option<Box<PlainConfig>>,
