@@ -16,8 +16,8 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 
-use super::connector::was_never_sent;
 use crate::client::Retries;
+use crate::transport::was_never_sent;
 use crate::wire::service_error::{ErrorCode, RetryClass};
 
 /// The log of one call. `E` is the error type of the operation.

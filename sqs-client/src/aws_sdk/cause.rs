@@ -12,9 +12,8 @@ use aws_smithy_types::error::operation::BuildError;
 use aws_smithy_types::timeout::TimeoutConfig;
 
 use super::attempt_log::Entry;
-use super::connector::was_never_sent;
 use crate::error::Cause;
-use crate::transport::{TransportError, TransportErrorKind};
+use crate::transport::{TransportError, TransportErrorKind, was_never_sent};
 use crate::wire::protocol::{DecodeError, sanitized};
 use crate::wire::service_error::{ErrorCode, ServiceError};
 

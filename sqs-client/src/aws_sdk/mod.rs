@@ -8,7 +8,6 @@
 
 mod attempt_log;
 mod cause;
-mod connector;
 
 use std::time::Duration;
 

@@ -34,6 +34,8 @@
 
 #[cfg(any(feature = "reqwest", feature = "hyper", feature = "aws-config"))]
 mod answer;
+#[cfg(any(feature = "aws-config", feature = "aws-sdk-sqs"))]
+mod connector_error;
 mod default;
 #[cfg(feature = "hyper")]
 mod hyper;
@@ -51,6 +53,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+#[cfg(feature = "aws-sdk-sqs")]
+pub(crate) use self::connector_error::was_never_sent;
 pub(crate) use self::default::{DefaultTransport, direct_http};
 #[cfg(feature = "hyper")]
 pub use self::hyper::HyperTransport;

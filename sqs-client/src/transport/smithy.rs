@@ -1,7 +1,6 @@
 //! An HTTP client of the AWS SDK as a transport: for a proxy, other TLS, metrics, or recorded responses in tests.
 
 use std::error::Error as StdError;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use bytes::Bytes;
 
 use super::answer::{self, Chunks};
+use super::connector_error::was_never_sent;
 use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
 use crate::runtime_components::runtime_components;
 use crate::time::SystemClock;
@@ -112,19 +112,13 @@ fn broken(cause: impl StdError + Send + Sync + 'static) -> TransportError {
     TransportError::new(TransportErrorKind::Broken, cause)
 }
 
-/// Only a refused connection proves that the request was not sent. The client does not distinguish other failures.
 fn failed(cause: ConnectorError) -> TransportError {
     let kind = if cause.is_user() {
         TransportErrorKind::Invalid
-    } else if is_refused(&cause) {
+    } else if was_never_sent(&cause) {
         TransportErrorKind::Connect
     } else {
         TransportErrorKind::Broken
     };
     TransportError::new(kind, cause)
-}
-
-fn is_refused(cause: &(dyn StdError + 'static)) -> bool {
-    let is_refusal = |cause: &io::Error| cause.kind() == io::ErrorKind::ConnectionRefused;
-    cause.downcast_ref().is_some_and(is_refusal) || cause.source().is_some_and(is_refused)
 }

@@ -1,9 +1,11 @@
 //! A configured HTTP client of the AWS SDK sends every request.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_runtime_api::client::dns::ResolveDnsError;
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
 };
@@ -13,6 +15,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_types::SdkConfig;
 use sqs_client::sdk;
+use sqs_client::transport::{TransportError, TransportErrorKind};
 
 /// Responds without a socket, and records requests and settings.
 #[derive(Clone, Debug)]
@@ -177,6 +180,6 @@ async fn response_over_the_limit_is_an_error() {
     let http = Recorder::new(endless);
     let error =
         sqs_client::Client::new(&shared_config(http)).list_queues().send().await.expect_err("too long");
-    let kind = error.transport_error().map(sqs_client::transport::TransportError::kind);
-    assert_eq!(kind, Some(sqs_client::transport::TransportErrorKind::TooLarge));
+    let kind = error.transport_error().map(TransportError::kind);
+    assert_eq!(kind, Some(TransportErrorKind::TooLarge));
 }

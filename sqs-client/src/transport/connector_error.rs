@@ -6,7 +6,7 @@ use std::io;
 use aws_smithy_runtime_api::client::dns::ResolveDnsError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 
-/// Whether the request was certainly not sent. Unknown failures count as sent.
+/// Whether the service cannot have seen the request. What is not known for certain counts as sent.
 pub(super) fn was_never_sent(error: &ConnectorError) -> bool {
     if error.is_user() {
         return true;
