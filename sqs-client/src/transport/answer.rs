@@ -17,20 +17,20 @@ pub(super) trait Chunks: Send {
 
 /// Reads the complete body. A body of one chunk is not copied.
 pub(super) async fn read(body: &mut impl Chunks) -> Result<Bytes, TransportError> {
-    let announced = usize::try_from(body.announced().unwrap_or(0)).unwrap_or(usize::MAX);
-    if announced > MAX_ANSWER_BYTES {
+    let announced = body.announced().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    if announced > Some(MAX_ANSWER_BYTES) {
         return Err(too_large());
     }
     let Some(first) = body.next().await? else {
         return Ok(Bytes::new());
     };
-    if first.len() == announced {
+    if Some(first.len()) == announced {
         return Ok(first);
     }
     let Some(second) = body.next().await? else {
         return Ok(first);
     };
-    let mut whole = BytesMut::with_capacity(announced.max(first.len() + second.len()));
+    let mut whole = BytesMut::with_capacity(announced.unwrap_or(0).max(first.len() + second.len()));
     whole.extend_from_slice(&first);
     let mut next = Some(second);
     while let Some(chunk) = next {
@@ -83,6 +83,8 @@ mod tests {
         let parts = ["one ", "two ", "three"].map(Bytes::from);
         assert_eq!(read_chunks(Some(13), parts.clone()).await.expect("short"), "one two three");
         assert_eq!(read_chunks(None, parts).await.expect("short"), "one two three");
+        let late = ["", "four"].map(Bytes::from);
+        assert_eq!(read_chunks(None, late).await.expect("short"), "four");
         assert_eq!(read_chunks(None, []).await.expect("empty"), "");
     }
 
