@@ -24,6 +24,10 @@ const SKEW_THRESHOLD: u64 = 60;
 /// The pause before the next attempt that the service requests, in milliseconds.
 const RETRY_AFTER: HeaderName = HeaderName::from_static("x-amz-retry-after");
 
+/// Bytes of a failed attempt's body that an error keeps for `SdkError::raw_response`. Errors of SQS are shorter.
+#[cfg(feature = "sdk")]
+const MAX_KEPT_BYTES: usize = 65_536;
+
 /// What the loop needs to know about a request.
 pub(super) struct Call {
     pub(super) encoded: EncodedRequest,
@@ -171,7 +175,7 @@ impl Shared {
         accept(&response).map_err(|Refused { cause, request_id }| {
             context.request_id = request_id;
             #[cfg(feature = "sdk")]
-            (context.response = Some(response.clone()));
+            (context.response = Some(kept(&response)));
             let text = |name| response.headers().get(name)?.to_str().ok();
             Failed {
                 cause,
@@ -281,4 +285,14 @@ async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Ou
         Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
         None => Some(future.await),
     }
+}
+
+/// A response with the beginning of its body. A longer body is copied, since a slice of it would keep it all.
+#[cfg(feature = "sdk")]
+fn kept(response: &http::Response<Bytes>) -> http::Response<Bytes> {
+    let mut kept = response.clone();
+    if let Some(start) = response.body().get(..MAX_KEPT_BYTES) {
+        *kept.body_mut() = Bytes::copy_from_slice(start);
+    }
+    kept
 }

@@ -165,3 +165,17 @@ async fn source_of_sdk_error_is_the_error_of_the_plain_client() {
     let plain = plain.expect("the error of the plain client");
     assert_eq!((plain.attempts(), plain.is_outcome_unknown()), (1, false));
 }
+
+#[tokio::test]
+async fn error_keeps_the_first_64_kib_of_a_long_answer() {
+    for (status, length, kept) in [(200, 1_000, 1_000), (200, 200_000, 65_536), (503, 200_000, 65_536)] {
+        let server = MockServer::start().await;
+        let answer = ResponseTemplate::new(status).set_body_string("<".repeat(length));
+        Mock::given(any()).respond_with(answer).mount(&server).await;
+        let config = with_sqs_client::config(&server.uri(), None).build();
+        let request = sqs_client::sdk::Client::from_conf(config).list_queues();
+        let error = request.send().await.expect_err("unreadable");
+        let raw = error.raw_response().expect("it was answered");
+        assert_eq!(raw.body().bytes().map(<[u8]>::len), Some(kept));
+    }
+}

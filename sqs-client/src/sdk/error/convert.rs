@@ -69,7 +69,7 @@ fn metadata(error: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {
     apply_request_id(meta, raw.headers()).build()
 }
 
-/// The raw response. For a checksum mismatch, it has only the status and the request id.
+/// The raw response, with at most 64 KiB of its body. For a wrong checksum, it has only the status and the request id.
 fn raw(error: &Error) -> HttpResponse {
     let response = error
         .response()
