@@ -21,6 +21,13 @@ type ErrorOf<B> = <OperationOf<B> as TypedOperation>::Error;
 /// In aws-sdk-sqs, a call can also change the request. This crate does not support that, so these methods do not exist. To
 /// inspect requests, use [`http_client`](Builder::http_client) or a [`Transport`](crate::transport::Transport).
 ///
+/// ```
+/// # fn test(client: sqs_client::sdk::Client, builder: sqs_client::sdk::config::Builder) {
+/// // This compiles:
+/// client.list_queues().customize().config_override(builder);
+/// # }
+/// ```
+///
 /// ```compile_fail,E0599
 /// # fn test(client: sqs_client::sdk::Client) {
 /// client.list_queues().customize().mutate_request(|_| {});

@@ -19,7 +19,13 @@ use super::{
 ///
 /// Passed to `customize().config_override(..)`, it overrides only the settings that you set on it.
 ///
-/// Settings that this client does not support do not exist, so the compiler reports their use:
+/// ```
+/// # fn test<T: Into<String>>(value: T) {
+/// sqs_client::sdk::Config::builder().endpoint_url(value);
+/// # }
+/// ```
+///
+/// Settings that this client could not honour do not exist, so that the compiler finds them:
 ///
 /// ```compile_fail,E0599
 /// # fn test<T>(value: T) {
