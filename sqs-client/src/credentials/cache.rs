@@ -1,59 +1,64 @@
-//! Caches credentials and renews them shortly before they expire.
+//! Keeps what a provider gave until shortly before it expires.
 //!
 //! ```text
-//! none, or expired:    caller -> waits for the renewal lock -> calls the provider -> all waiting callers get the result
-//! due for renewal:     caller -> gets the cached credentials at once; one task calls the provider
+//! none, or expired:    caller -> waits for the task that asks the provider -> all who waited get the same answer
+//! due for renewal:     caller -> gets the kept ones at once; one task asks the provider
 //! ```
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, ProvideCredentials as _, SharedCredentialsProvider};
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
 
-use super::failure::shared;
+use super::failure::{passing, reason, shared};
 
-/// Credentials are renewed this long before they expire, or in the last fifth of their lifetime if that is shorter.
+/// Credentials are renewed this long before they expire, or in the last fifth of their life if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
-/// The pause after a failed renewal, while the cached credentials are still valid.
+/// After a renewal that failed, the kept credentials are used for this long before the next try.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
-/// The timeout of one provider call.
+/// What a provider may take.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a caller waits for another caller's renewal. If that renewal runs on a runtime that is no longer polled, it
-/// never ends, and callers on other runtimes must not wait for it forever.
-const MAX_RENEWAL_WAIT: Duration = Duration::from_secs(5);
+/// A renewal that takes longer runs on a runtime that is not driven any more: its own timeout would have ended it.
+/// Callers on other runtimes then begin another one.
+const STALLED_AFTER: Duration = Duration::from_secs(31);
 
-/// Credentials, and the time to renew them.
+/// Credentials and when to ask for new ones.
 #[derive(Debug)]
-struct Cached {
+struct Kept {
     credentials: Credentials,
     renew_at: Option<SystemTime>,
 }
 
-/// The latest failed renewal, and the number of failures so far.
+type Outcome = Result<Credentials, Arc<CredentialsError>>;
+
+/// A task that asks the provider. It is not part of a call, so that a caller that gives up does not end it.
+#[derive(Clone, Debug)]
+struct Renewal {
+    begun: Instant,
+    outcome: watch::Receiver<Option<Outcome>>,
+}
+
 #[derive(Debug, Default)]
-struct Failed {
-    count: u64,
-    error: Option<Arc<CredentialsError>>,
+struct State {
+    kept: Option<Kept>,
+    /// The latest renewal, until it ends.
+    renewal: Option<Renewal>,
 }
 
 #[derive(Debug)]
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
-    /// Read by every request, written once per renewal. Never held across an await.
-    kept: RwLock<Option<Cached>>,
-    /// Read by callers without credentials, written once per failed renewal. Never held across an await.
-    failed: RwLock<Failed>,
-    /// The inner lock is held during a renewal. While the cached credentials are valid, a background task renews them and
-    /// no request waits. A caller that waits too long replaces the inner lock; it holds the outer lock only briefly.
-    renewal: RwLock<Arc<Mutex<()>>>,
+    /// Read by every request; written twice per renewal. Nobody waits while holding it.
+    state: RwLock<State>,
 }
 
 impl CredentialsCache {
     pub(crate) fn new(provider: SharedCredentialsProvider) -> Self {
-        Self { provider, kept: RwLock::default(), failed: RwLock::default(), renewal: RwLock::default() }
+        Self { provider, state: RwLock::default() }
     }
 
     pub(crate) fn provider(&self) -> SharedCredentialsProvider {
@@ -62,101 +67,126 @@ impl CredentialsCache {
 
     /// Credentials that have not expired at `now`.
     pub(crate) async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
-        match (self.valid_at(now), self.is_due(now)) {
-            (Some(good), false) => Ok(good),
-            (Some(good), true) => {
-                if let Ok(turn) = self.renewal().try_lock_owned() {
-                    let cache = Arc::clone(self);
-                    // The error is ignored: once the credentials expire, a request renews them and reports the error.
-                    tokio::spawn(async move { cache.renew(now, turn).await.err() });
-                }
-                Ok(good)
-            }
-            (None, _) => self.wait_or_renew(now).await,
-        }
-    }
-
-    /// Waits for the renewal lock, and renews unless another caller did so meanwhile. If a slow service fails, all waiting
-    /// callers get the same error at once, instead of one timeout after the other.
-    async fn wait_or_renew(&self, now: SystemTime) -> provider::Result {
-        let before = read(&self.failed).count;
-        let turn = self.lock_renewal().await;
-        if let Some(good) = self.valid_at(now) {
-            return Ok(good);
-        }
-        let failed = match &*read(&self.failed) {
-            Failed { count, error: Some(error) } if *count != before => Some(shared(error)),
-            _ => None,
-        };
-        match failed {
-            Some(error) => Err(error),
-            None => self.renew(now, turn).await,
-        }
-    }
-
-    async fn lock_renewal(&self) -> OwnedMutexGuard<()> {
         loop {
-            let renewal = self.renewal();
-            if let Ok(turn) = tokio::time::timeout(MAX_RENEWAL_WAIT, Arc::clone(&renewal).lock_owned()).await
-            {
-                return turn;
+            let (good, is_due) = {
+                let state = self.read();
+                (state.good_at(now), state.is_due(now) && state.running().is_none())
+            };
+            if let Some(good) = good {
+                if is_due {
+                    // Fails only until the good ones expire; then a request waits, and gets the error.
+                    self.join(now);
+                }
+                return Ok(good);
             }
-            let mut current = self.renewal.write().unwrap_or_else(PoisonError::into_inner);
-            if Arc::ptr_eq(&current, &renewal) {
-                *current = Arc::default();
+            let Some((mut renewal, is_own)) = self.join(now) else { continue };
+            let ended = timeout_at(renewal.begun + STALLED_AFTER, renewal.outcome.wait_for(Option::is_some));
+            match ended.await.map(|outcome| outcome.map(|outcome| outcome.clone())) {
+                Ok(Ok(Some(outcome))) => return outcome.map_err(|error| shared(&error)),
+                Ok(_) if is_own => {
+                    self.end(&renewal);
+                    return Err(passing("the provider panicked, or its runtime was shut down"));
+                }
+                // The caller that began it, and its runtime, are gone or stand still.
+                _ => self.end(&renewal),
             }
         }
     }
 
-    fn renewal(&self) -> Arc<Mutex<()>> {
-        Arc::clone(&read(&self.renewal))
-    }
-
-    /// Drops `expired` from the cache, because the service rejected it as expired. Newer credentials stay.
-    pub(crate) fn forget(&self, expired: &Credentials) {
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref().is_some_and(|kept| same(&kept.credentials, expired)) {
-            *kept = None;
+    /// The renewal that runs, or else a new one (`true`); none if one has just ended.
+    fn join(self: &Arc<Self>, now: SystemTime) -> Option<(Renewal, bool)> {
+        let mut state = self.write();
+        if !state.is_due(now) {
+            return None;
         }
+        if let Some(running) = state.running() {
+            return Some((running.clone(), false));
+        }
+        let (sender, outcome) = watch::channel(None);
+        let renewal = Renewal { begun: Instant::now(), outcome };
+        state.renewal = Some(renewal.clone());
+        let (cache, own) = (Arc::clone(self), renewal.clone());
+        tokio::spawn(async move {
+            let provided = timeout(PROVIDER_TIMEOUT, cache.provider.provide_credentials()).await;
+            let timed_out = |_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT));
+            let outcome = provided.unwrap_or_else(timed_out).map_err(Arc::new);
+            cache.keep(&own, &outcome, now);
+            sender.send_replace(Some(outcome));
+        });
+        Some((renewal, true))
     }
 
-    async fn renew(&self, now: SystemTime, _: OwnedMutexGuard<()>) -> provider::Result {
-        let provided = tokio::time::timeout(PROVIDER_TIMEOUT, self.provider.provide_credentials()).await;
-        let provided =
-            provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT)));
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        match provided {
+    /// Stores what a renewal gave, unless a later one has begun: that one's answer is newer.
+    fn keep(&self, renewal: &Renewal, outcome: &Outcome, asked_at: SystemTime) {
+        let mut state = self.write();
+        if !state.is_latest(renewal) {
+            return;
+        }
+        state.renewal = None;
+        match outcome {
             Ok(credentials) => {
-                let renew_at = credentials.expiry().and_then(|expiry| renewal_before(expiry, now));
-                *kept = Some(Cached { credentials: credentials.clone(), renew_at });
-                Ok(credentials)
+                let renew_at = credentials.expiry().and_then(|expiry| renewal_before(expiry, asked_at));
+                state.kept = Some(Kept { credentials: credentials.clone(), renew_at });
             }
             Err(error) => {
-                if let Some(kept) = kept.as_mut() {
-                    kept.renew_at = now.checked_add(PAUSE_AFTER_FAILURE);
+                let error = reason(error);
+                // A slow failure must not be followed by the next try at once.
+                let ended_at = asked_at.checked_add(renewal.begun.elapsed());
+                if let Some(kept) = state.kept.as_mut() {
+                    kept.renew_at = ended_at.and_then(|at| at.checked_add(PAUSE_AFTER_FAILURE));
                 }
-                tracing::debug!(error = %super::failure::reason(&error), "loading credentials failed");
-                let error = Arc::new(error);
-                let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
-                *failed = Failed { count: failed.count.wrapping_add(1), error: Some(Arc::clone(&error)) };
-                Err(shared(&error))
+                if ended_at.is_some_and(|at| state.good_at(at).is_some()) {
+                    tracing::warn!(%error, "renewing credentials failed: the current ones are used until they expire");
+                } else {
+                    tracing::debug!(%error, "getting credentials failed");
+                }
             }
         }
     }
 
-    fn valid_at(&self, now: SystemTime) -> Option<Credentials> {
-        let kept = read(&self.kept);
-        let credentials = &kept.as_ref()?.credentials;
+    /// Lets the next caller begin another renewal.
+    fn end(&self, renewal: &Renewal) {
+        let mut state = self.write();
+        if state.is_latest(renewal) {
+            state.renewal = None;
+        }
+    }
+
+    /// Forgets `refused`, because the service says that it has expired; newer credentials stay.
+    pub(crate) fn forget(&self, refused: &Credentials) {
+        let mut state = self.write();
+        if state.kept.as_ref().is_some_and(|kept| same(&kept.credentials, refused)) {
+            state.kept = None;
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn good_at(&self, now: SystemTime) -> Option<Credentials> {
+        let credentials = &self.kept.as_ref()?.credentials;
         credentials.expiry().is_none_or(|expiry| expiry > now).then(|| credentials.clone())
     }
 
     fn is_due(&self, now: SystemTime) -> bool {
-        read(&self.kept).as_ref().and_then(|kept| kept.renew_at).is_some_and(|renew_at| renew_at <= now)
+        let renew_at = self.kept.as_ref().and_then(|kept| kept.renew_at);
+        self.good_at(now).is_none() || renew_at.is_some_and(|renew_at| renew_at <= now)
     }
-}
 
-fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> Option<&Renewal> {
+        self.renewal.as_ref().filter(|renewal| renewal.begun.elapsed() < STALLED_AFTER)
+    }
+
+    fn is_latest(&self, renewal: &Renewal) -> bool {
+        self.renewal.as_ref().is_some_and(|latest| latest.outcome.same_channel(&renewal.outcome))
+    }
 }
 
 fn same(a: &Credentials, b: &Credentials) -> bool {
