@@ -60,6 +60,18 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     })
 }
 
+/// Reads a file at its default path. A folder that cannot be entered, such as `/root/.aws` for another user in a
+/// container, counts as a missing file.
+pub(super) fn read_default(path: &Path) -> Result<Option<String>, ConfigError> {
+    match std::fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
+            tracing::warn!(file = %path.display(), %error, "the folder of the file cannot be entered: going on without it");
+            Ok(None)
+        }
+        _ => read(path),
+    }
+}
+
 /// Parses the text into sections. Errors name the number of an invalid line but never quote it: it may contain a secret.
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Vec<Section>, ConfigError> {
     let mut sections: Vec<Section> = Vec::new();

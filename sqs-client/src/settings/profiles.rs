@@ -9,6 +9,8 @@ use super::{ConfigError, Setting, Variables};
 
 /// The maximum number of profile names in an error.
 const MAX_NAMES: usize = 10;
+const CONFIG_FILE: &str = "AWS_CONFIG_FILE";
+const CREDENTIALS_FILE: &str = "AWS_SHARED_CREDENTIALS_FILE";
 
 /// All profiles and `services` sections.
 #[derive(Clone, Debug, Default)]
@@ -24,15 +26,16 @@ pub(crate) struct Profiles {
 pub(crate) struct Profile(BTreeMap<String, Property>);
 
 impl Profiles {
-    /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file counts as empty.
+    /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file is an empty one,
+    /// as is one in a `~/.aws` that cannot be entered.
     pub(crate) fn load(variables: &Variables) -> Result<Self, ConfigError> {
         let mut loaded = Self {
-            config: variables.path("AWS_CONFIG_FILE", ".aws/config"),
-            credentials: variables.path("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
+            config: variables.path(CONFIG_FILE, ".aws/config"),
+            credentials: variables.path(CREDENTIALS_FILE, ".aws/credentials"),
             ..Self::default()
         };
         let mut plain_default = None;
-        for Section { name, properties } in sections(loaded.config.as_deref())? {
+        for Section { name, properties } in sections(variables, CONFIG_FILE, loaded.config.as_deref())? {
             match name.split_once([' ', '\t']).map(|(kind, name)| (kind, name.trim())) {
                 Some(("profile", name)) => merge(&mut loaded.by_name, name, properties),
                 Some(("services", name)) => merge(&mut loaded.services, name, properties),
@@ -47,7 +50,9 @@ impl Profiles {
         if let Some(profile) = plain_default {
             loaded.by_name.entry("default".to_owned()).or_insert(profile);
         }
-        for Section { name, properties } in sections(loaded.credentials.as_deref())? {
+        for Section { name, properties } in
+            sections(variables, CREDENTIALS_FILE, loaded.credentials.as_deref())?
+        {
             merge(&mut loaded.by_name, &name, properties);
         }
         Ok(loaded)
@@ -100,9 +105,10 @@ fn setting(key: &str, property: &Property) -> Option<Setting> {
     (!value.is_empty()).then(|| Setting { value: value.clone(), place })
 }
 
-fn sections(file: Option<&Path>) -> Result<Vec<Section>, ConfigError> {
+fn sections(variables: &Variables, name: &str, file: Option<&Path>) -> Result<Vec<Section>, ConfigError> {
     let Some(path) = file else { return Ok(Vec::new()) };
-    let Some(text) = file::read(path)? else { return Ok(Vec::new()) };
+    let read = if variables.text(name).is_some() { file::read } else { file::read_default };
+    let Some(text) = read(path)? else { return Ok(Vec::new()) };
     file::parse(&Arc::from(path), &text)
 }
 
