@@ -296,10 +296,11 @@ impl Builder {
         if let Some(mut environment) = self.0.environment.take() {
             let of_endpoint = || self.0.endpoint().ok()?.region().map(str::to_owned);
             let region = self.0.region.as_ref().map(ToString::to_string).or_else(of_endpoint);
-            if let Some(region) = region {
+            if let (None, Some(region)) = (environment.configured_region(), region) {
                 environment = environment.region(region);
             }
-            environment = environment.time_source(self.0.time_source.clone()).tls(self.0.tls.clone());
+            environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
+            environment.tls.get_or_insert_with(|| self.0.tls.clone());
             let provider = SharedCredentialsProvider::new(CredentialsChain::new(&environment));
             self.0.credentials = Some(Arc::new(CredentialsCache::new(provider)));
         }

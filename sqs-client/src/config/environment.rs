@@ -55,8 +55,15 @@ impl Builder {
     /// The same as [`from_env`](Self::from_env).
     pub fn from_environment(environment: Environment) -> Result<Self, ConfigError> {
         let settings = environment.settings()?;
-        let builder = Self::default().credentials_of(environment);
-        builder.with_settings(&settings)
+        let (clock, tls) = (environment.time_source.clone(), environment.tls.clone());
+        let mut builder = Self::default().credentials_of(environment).with_settings(&settings)?;
+        if clock.is_some() {
+            builder.set_time_source(clock);
+        }
+        if tls.is_some() {
+            builder.set_tls_config(tls);
+        }
+        Ok(builder)
     }
 
     /// Like [`from_env`](Self::from_env). If neither a setting nor the endpoint URL has a region, it also queries the EC2
@@ -185,5 +192,27 @@ mod tests {
             let (name, value) = variables[0];
             assert!(text.contains(name) && text.contains(value) && text.contains(allowed), "{text}");
         }
+    }
+
+    #[test]
+    fn clock_and_tls_of_the_environment_are_taken_over() {
+        #[derive(Debug)]
+        struct Epoch;
+
+        impl crate::time::TimeSource for Epoch {
+            fn now(&self) -> std::time::SystemTime {
+                std::time::UNIX_EPOCH
+            }
+        }
+
+        let lookup = |name: &str| (name == "AWS_CA_BUNDLE").then(|| "/of/the/variable.pem".to_owned());
+        let given = Environment::default()
+            .variables(lookup)
+            .time_source(Epoch)
+            .tls(TlsConfig::ca_bundle("/of/the/environment.pem"));
+        let config = Builder::from_environment(given).expect("valid").build();
+        assert_eq!(crate::time::TimeSource::now(&config.time_source), std::time::UNIX_EPOCH);
+        let shown = format!("{:?}", config.tls);
+        assert!(shown.contains("/of/the/environment.pem"), "{shown}");
     }
 }

@@ -29,8 +29,8 @@ pub struct Environment {
     pub(crate) variables: Variables,
     profile: Option<String>,
     region: Option<String>,
-    time_source: SharedTimeSource,
-    tls: TlsConfig,
+    pub(crate) time_source: Option<SharedTimeSource>,
+    pub(crate) tls: Option<TlsConfig>,
     service: Outlet,
     metadata: Outlet,
     service_timeout: Duration,
@@ -49,8 +49,8 @@ impl Default for Environment {
             variables: Variables::of_process(),
             profile: None,
             region: None,
-            time_source: SharedTimeSource::new(SystemClock),
-            tls: TlsConfig::default(),
+            time_source: None,
+            tls: None,
             service: Outlet::default(),
             metadata: Outlet::default(),
             service_timeout: Duration::from_secs(5),
@@ -74,22 +74,23 @@ impl Environment {
         self
     }
 
-    /// The region of STS, which issues credentials for roles. It overrides `AWS_REGION` and the profile. A config builder
-    /// sets its own region here.
+    /// The region whose STS gives credentials for roles; it wins over `AWS_REGION` and the profile. Without it, that of the
+    /// config builder counts.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// The clock. A config builder sets its own clock here.
+    /// Where the time of day comes from. A config builder takes it over; without it, the clock of the builder counts.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
-        self.time_source = SharedTimeSource::new(time_source);
+        self.time_source = Some(SharedTimeSource::new(time_source));
         self
     }
 
-    /// The TLS settings of the default transport to STS. A config builder sets its own here.
+    /// The TLS settings of the default transport to STS. A config builder takes them over, and they win over
+    /// `AWS_CA_BUNDLE`; without them, those of the builder count.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
-        self.tls = tls;
+        self.tls = Some(tls);
         self
     }
 
@@ -133,7 +134,7 @@ impl Environment {
     }
 
     pub(crate) fn now(&self) -> std::time::SystemTime {
-        self.time_source.now()
+        self.time_source.as_ref().map_or_else(|| SystemClock.now(), TimeSource::now)
     }
 
     /// Reads variables and files. Blocks on file access.
@@ -141,7 +142,7 @@ impl Environment {
         Settings::load(&self.variables, self.profile.as_deref())
     }
 
-    pub(super) fn configured_region(&self) -> Option<&str> {
+    pub(crate) fn configured_region(&self) -> Option<&str> {
         self.region.as_deref()
     }
 
@@ -163,7 +164,7 @@ impl Environment {
         let transport = if is_plain && self.service.0.get().is_none() {
             self.metadata.get(|| direct(self.metadata_timeout))?
         } else {
-            self.service.get(|| encrypted(&self.tls))?
+            self.service.get(|| encrypted(self.tls.as_ref()))?
         };
         Ok(Exchange { transport, timeout: self.service_timeout, pause: self.retry_pause })
     }
@@ -195,7 +196,7 @@ fn direct(connect_timeout: Duration) -> Result<Arc<dyn Transport>, CredentialsEr
     direct_http(connect_timeout).map_err(|error| invalid(text_of(&error)))
 }
 
-fn encrypted(tls: &TlsConfig) -> Result<Arc<dyn Transport>, CredentialsError> {
+fn encrypted(tls: Option<&TlsConfig>) -> Result<Arc<dyn Transport>, CredentialsError> {
     if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
         return Err(invalid(
             "no transport: enable the feature `reqwest` or `hyper`, or call Environment::transport",
@@ -208,7 +209,9 @@ fn encrypted(tls: &TlsConfig) -> Result<Arc<dyn Transport>, CredentialsError> {
     }
     // Keep no idle connections: requests are an hour apart and may come from different runtimes.
     let pool = PoolConfig::default().max_idle_per_host(0);
-    DefaultTransport::new(pool, tls.clone()).get(true).map_err(|error| invalid(text_of(&error)))
+    DefaultTransport::new(pool, tls.cloned().unwrap_or_default())
+        .get(true)
+        .map_err(|error| invalid(text_of(&error)))
 }
 
 impl fmt::Debug for Environment {

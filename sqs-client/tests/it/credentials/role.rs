@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use sqs_client::config::credentials::ProfileCredentials;
+use sqs_client::config::{Builder, Region};
+use sqs_client::time::{SystemClock, TimeSource as _};
 use wiremock::matchers::{body_string_contains, header, header_regex, method};
 use wiremock::{Mock, MockServer};
 
@@ -148,4 +150,22 @@ async fn session_token_of_the_source_profile_is_sent() {
     let world = world(&server.uri(), &config);
     world.write(".aws/credentials", &format!("{}aws_session_token = base-token\n", base_keys()));
     assert_eq!(given(&provider(&world)).await.access_key_id(), "AKROLE");
+}
+
+#[tokio::test]
+async fn region_and_clock_of_the_environment_win_over_those_of_the_builder() {
+    let server = MockServer::start().await;
+    let clock = Clock::new();
+    clock.advance(86_400 * 400);
+    let year = stamp(clock.now())[..4].to_owned();
+    Mock::given(header_regex("authorization", &format!("/{year}[0-9]{{4}}/eu-west-2/sts/")))
+        .respond_with(assumed(ACTION, "AKROLE", in_an_hour()))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let environment = world(&server.uri(), &config).environment().region("eu-west-2").time_source(clock);
+    let builder = Builder::from_environment(environment).expect("valid").time_source(SystemClock);
+    let provider = builder.region(Region::new("us-east-1")).build().credentials_provider().expect("set");
+    assert_eq!(given(&provider).await.access_key_id(), "AKROLE");
 }
