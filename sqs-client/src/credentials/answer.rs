@@ -1,6 +1,6 @@
 //! Credentials in JSON, as containers, EC2 instances and processes return them.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_smithy_types::DateTime;
@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 /// The maximum length of a foreign text that an error quotes, in characters.
 const MAX_QUOTE: usize = 300;
+/// How long credentials that have expired are used when the source has no newer ones: the local clock may be wrong, and
+/// other services may take them longer.
+const EXTENSION: Duration = Duration::from_secs(600);
 
 /// A JSON object. Errors never quote it: it may contain a secret.
 pub(super) struct Answer(Map<String, Value>);
@@ -53,7 +56,7 @@ impl Answer {
         Some(quoted(&format!("{code}: {message}")))
     }
 
-    /// Credentials from a metadata service. They must have an expiry.
+    /// Credentials of a metadata service, which always expire.
     pub(super) fn temporary(&self, source: &'static str) -> Result<(Credentials, SystemTime), String> {
         let expiry =
             self.expiry()?.ok_or_else(|| "the JSON object has no string \"Expiration\"".to_owned())?;
@@ -78,6 +81,18 @@ impl Answer {
     pub(super) fn expiry(&self) -> Result<Option<SystemTime>, String> {
         self.optional("Expiration")?.map(expiry).transpose()
     }
+}
+
+/// Credentials that can be used for some time, even if they have expired by the local clock.
+pub(super) fn usable(mut credentials: Credentials, now: SystemTime, source: &'static str) -> Credentials {
+    if credentials.expiry().is_some_and(|expiry| expiry <= now) {
+        tracing::warn!(
+            source,
+            "the source has only credentials that have expired by the local clock: using them"
+        );
+        *credentials.expiry_mut() = now.checked_add(EXTENSION);
+    }
+    credentials
 }
 
 /// Parses a time such as `2026-11-22T10:00:00Z`.

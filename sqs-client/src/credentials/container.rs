@@ -10,7 +10,7 @@ use http::header::{ACCEPT, AUTHORIZATION, HOST, HeaderValue};
 use http::uri::{Authority, Uri};
 
 use super::Environment;
-use super::answer::Answer;
+use super::answer::{Answer, usable};
 use super::environment::{Provided, blocking, named};
 use super::exchange::{Request, shown};
 use super::failure::{invalid, not_configured, passing};

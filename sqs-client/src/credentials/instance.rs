@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
@@ -15,7 +13,7 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
 
 use super::Environment;
-use super::answer::{Answer, quoted};
+use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, blocking, named};
 use super::exchange::{Exchange, Request, Unanswered, shown};
 use super::failure::{invalid, not_configured, passing};
@@ -24,9 +22,6 @@ use crate::settings::Settings;
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
 const TOKEN: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token");
 const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
-/// How long expired credentials are used if IMDS has no newer ones. During an IMDS outage, AWS services may still accept
-/// them.
-const EXTENSION: Duration = Duration::from_secs(600);
 
 /// Loads the credentials of the instance role from the EC2 metadata service.
 ///

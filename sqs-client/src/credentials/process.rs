@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdout, Command};
 
 use super::Environment;
-use super::answer::{Answer, quoted};
+use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
 use super::exchange::MAX_ANSWER_BYTES;
 use super::failure::{invalid, passing};

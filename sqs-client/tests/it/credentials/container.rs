@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::config::credentials::ContainerCredentials;
+use sqs_client::time::TimeSource as _;
 use wiremock::matchers::{header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::config::credentials::{ProcessCredentials, ProfileCredentials};
+use sqs_client::time::{SystemClock, TimeSource as _};
 use tokio::time::Instant;
 
 use super::rig::*;
