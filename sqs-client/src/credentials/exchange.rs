@@ -62,7 +62,16 @@ impl Request {
 impl Exchange {
     /// Returns the response, unless the service failed. Retries retryable failures.
     pub(super) async fn send(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
-        self.attempts(request, ATTEMPTS).await
+        self.attempts(request, ATTEMPTS, |_| false).await
+    }
+
+    /// As [`send`](Self::send), and repeats what is answered with a refusal that may pass. The last one is returned.
+    pub(super) async fn send_unless(
+        &self,
+        request: &Request,
+        may_pass: fn(&http::Response<Bytes>) -> bool,
+    ) -> Result<http::Response<Bytes>, Unanswered> {
+        self.attempts(request, ATTEMPTS, may_pass).await
     }
 
     /// Like [`send`](Self::send), but makes only one attempt if no connection is possible.
@@ -75,7 +84,12 @@ impl Exchange {
         }
     }
 
-    async fn attempts(&self, request: &Request, attempts: u32) -> Result<http::Response<Bytes>, Unanswered> {
+    async fn attempts(
+        &self,
+        request: &Request,
+        attempts: u32,
+        may_pass: fn(&http::Response<Bytes>) -> bool,
+    ) -> Result<http::Response<Bytes>, Unanswered> {
         let mut pause = self.pause;
         for _ in 1..attempts {
             match self.once(request).await {

@@ -2,6 +2,7 @@
 //!
 //! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html>
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
@@ -78,13 +79,13 @@ impl Sts {
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
         let mut response = exchange.send(&request).await?;
-        // If the local clock is wrong, STS rejects the signature. Sign again with the date of its response.
+        // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
                 && crate::time::skew(date, now).unsigned_abs() > 60
             {
-                response = exchange.send(&self.request(role, &proof, date)?).await?;
+                response = exchange.send_unless(&self.request(role, &proof, date)?, may_pass).await?;
             }
         }
         self.read(role, &response)
@@ -130,8 +131,20 @@ impl Sts {
     }
 }
 
+<<<<<<< HEAD
 /// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
 fn default_region(arn: &str) -> &'static str {
+=======
+/// Whether STS refuses for a reason that may be gone a moment later.
+fn may_pass(response: &http::Response<Bytes>) -> bool {
+    let is_passing =
+        |texts: &BTreeMap<_, String>| texts.get("Code").is_some_and(|code| PASSING.contains(&code.as_str()));
+    response.status().is_client_error() && texts(response.body()).is_ok_and(|texts| is_passing(&texts))
+}
+
+/// The region to ask where none is configured, by the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
+fn home_region(arn: &str) -> &'static str {
+>>>>>>> bf6fc87 (Repeat refusals of STS that may pass within the three attempts)
     match arn.split(':').nth(1) {
         Some("aws-cn") => "cn-north-1",
         Some("aws-us-gov") => "us-gov-west-1",
