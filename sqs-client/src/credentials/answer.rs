@@ -57,10 +57,10 @@ impl Answer {
     }
 
     /// Credentials of a metadata service, which always expire.
-    pub(super) fn temporary(&self, source: &'static str) -> Result<(Credentials, SystemTime), String> {
+    pub(super) fn temporary(&self, source: &'static str) -> Result<Credentials, String> {
         let expiry =
             self.expiry()?.ok_or_else(|| "the JSON object has no string \"Expiration\"".to_owned())?;
-        Ok((self.credentials("Token", Some(expiry), source)?, expiry))
+        self.credentials("Token", Some(expiry), source)
     }
 
     pub(super) fn credentials(

@@ -66,12 +66,8 @@ impl ContainerCredentials {
         if let Some(error) = answer.service_error() {
             return Err(passing(format!("{origin}: {error}")));
         }
-        let (credentials, expiry) =
-            answer.temporary("container").map_err(|why| passing(format!("{origin}: {why}")))?;
-        if expiry <= self.0.now() {
-            return Err(passing(format!("{origin}: the credentials have already expired")));
-        }
-        Ok(credentials)
+        let credentials = answer.temporary("container").map_err(|why| passing(format!("{origin}: {why}")))?;
+        Ok(usable(credentials, self.0.now(), "container"))
     }
 
     fn uri(&self) -> Result<Uri, CredentialsError> {

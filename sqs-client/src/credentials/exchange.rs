@@ -65,20 +65,20 @@ impl Exchange {
         self.attempts(request, ATTEMPTS, |_| false).await
     }
 
-    /// As [`send`](Self::send), and repeats what is answered with a refusal that may pass. The last one is returned.
+    /// Like [`send`](Self::send), but also retries transient error responses. Returns the last response.
     pub(super) async fn send_unless(
         &self,
         request: &Request,
-        may_pass: fn(&http::Response<Bytes>) -> bool,
+        is_transient: fn(&http::Response<Bytes>) -> bool,
     ) -> Result<http::Response<Bytes>, Unanswered> {
-        self.attempts(request, ATTEMPTS, may_pass).await
+        self.attempts(request, ATTEMPTS, is_transient).await
     }
 
     /// Like [`send`](Self::send), but makes only one attempt if no connection is possible.
     pub(super) async fn probe(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
         match self.once(request).await {
             Err(error) if error.is_retryable && !error.is_absent => {
-                self.attempts(request, ATTEMPTS - 1).await
+                self.attempts(request, ATTEMPTS - 1, |_| false).await
             }
             result => result,
         }
@@ -88,12 +88,15 @@ impl Exchange {
         &self,
         request: &Request,
         attempts: u32,
-        may_pass: fn(&http::Response<Bytes>) -> bool,
+        is_transient: fn(&http::Response<Bytes>) -> bool,
     ) -> Result<http::Response<Bytes>, Unanswered> {
         let mut pause = self.pause;
         for _ in 1..attempts {
             match self.once(request).await {
                 Err(error) if error.is_retryable => tracing::debug!(%error, "retrying"),
+                Ok(response) if is_transient(&response) => {
+                    tracing::debug!(status = response.status().as_u16(), "retrying");
+                }
                 result => return result,
             }
             let jittered = Duration::try_from_secs_f64(pause.as_secs_f64() * crate::random::unit());

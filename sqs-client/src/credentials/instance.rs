@@ -75,16 +75,7 @@ impl InstanceCredentials {
         if let Some(error) = answer.service_error() {
             return Err(wrong(error));
         }
-        let (credentials, expiry) = answer.temporary("instance").map_err(wrong)?;
-        let now = self.environment.now();
-        if expiry > now {
-            return Ok(credentials);
-        }
-        tracing::warn!("the EC2 metadata service returned only expired credentials: using them anyway");
-        let later = now.checked_add(EXTENSION);
-        let (key, secret) = (credentials.access_key_id(), credentials.secret_access_key());
-        let token = credentials.session_token().map(str::to_owned);
-        Ok(Credentials::new(key, secret, token, later, "instance"))
+        Ok(usable(answer.temporary("instance").map_err(wrong)?, self.environment.now(), "instance"))
     }
 
     /// The region of the instance. `None` if the service returns an empty one.

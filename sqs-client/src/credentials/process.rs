@@ -49,10 +49,8 @@ impl ProcessCredentials {
             return Err(wrong("\"Version\" must be 1".to_owned()));
         }
         let expiry = answer.expiry().map_err(wrong)?;
-        if expiry.is_some_and(|expiry| expiry <= self.environment.now()) {
-            return Err(passing("the credentials from the program have already expired"));
-        }
-        answer.credentials("SessionToken", expiry, "process").map_err(wrong)
+        let credentials = answer.credentials("SessionToken", expiry, "process").map_err(wrong)?;
+        Ok(usable(credentials, self.environment.now(), "process"))
     }
 
     async fn run(&self) -> Result<Vec<u8>, CredentialsError> {

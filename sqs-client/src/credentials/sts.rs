@@ -78,14 +78,14 @@ impl Sts {
         let now = self.environment.now();
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
-        let mut response = exchange.send(&request).await?;
+        let mut response = exchange.send_unless(&request, is_retryable).await?;
         // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
                 && crate::time::skew(date, now).unsigned_abs() > 60
             {
-                response = exchange.send_unless(&self.request(role, &proof, date)?, may_pass).await?;
+                response = exchange.send_unless(&self.request(role, &proof, date)?, is_retryable).await?;
             }
         }
         self.read(role, &response)
@@ -131,20 +131,16 @@ impl Sts {
     }
 }
 
-<<<<<<< HEAD
-/// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
-fn default_region(arn: &str) -> &'static str {
-=======
-/// Whether STS refuses for a reason that may be gone a moment later.
-fn may_pass(response: &http::Response<Bytes>) -> bool {
-    let is_passing =
-        |texts: &BTreeMap<_, String>| texts.get("Code").is_some_and(|code| PASSING.contains(&code.as_str()));
-    response.status().is_client_error() && texts(response.body()).is_ok_and(|texts| is_passing(&texts))
+/// Whether an error of STS is transient.
+fn is_retryable(response: &http::Response<Bytes>) -> bool {
+    let is_transient = |texts: &BTreeMap<_, String>| {
+        texts.get("Code").is_some_and(|code| RETRYABLE.contains(&code.as_str()))
+    };
+    response.status().is_client_error() && texts(response.body()).is_ok_and(|texts| is_transient(&texts))
 }
 
-/// The region to ask where none is configured, by the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
-fn home_region(arn: &str) -> &'static str {
->>>>>>> bf6fc87 (Repeat refusals of STS that may pass within the three attempts)
+/// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
+fn default_region(arn: &str) -> &'static str {
     match arn.split(':').nth(1) {
         Some("aws-cn") => "cn-north-1",
         Some("aws-us-gov") => "us-gov-west-1",

@@ -7,7 +7,7 @@ use aws_smithy_runtime_api::client::dns::ResolveDnsError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 
 /// Whether the service cannot have seen the request. What is not known for certain counts as sent.
-pub(super) fn was_never_sent(error: &ConnectorError) -> bool {
+pub(crate) fn was_never_sent(error: &ConnectorError) -> bool {
     if error.is_user() {
         return true;
     }

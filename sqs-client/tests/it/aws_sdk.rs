@@ -160,3 +160,11 @@ async fn receive_over_the_aws_sdk_returns_the_intact_messages() {
     let output = error.output::<ReceiveMessageOutput>().expect("it is in the error");
     assert_eq!(output.messages()[0].message_id(), Some("good"));
 }
+
+#[tokio::test]
+async fn a_send_without_md5_over_the_aws_sdk_succeeds() {
+    let server = MockServer::start().await;
+    let answer = json(200, r#"{"MessageId":"m-1"}"#);
+    Mock::given(method("POST")).respond_with(answer).expect(1).mount(&server).await;
+    assert_eq!(send(&sdk(&server.uri())).await.expect("stored"), "m-1");
+}

@@ -183,3 +183,36 @@ async fn response_over_the_limit_is_an_error() {
     let kind = error.transport_error().map(TransportError::kind);
     assert_eq!(kind, Some(TransportErrorKind::TooLarge));
 }
+
+#[tokio::test]
+async fn outcome_is_known_when_an_http_client_made_no_connection() {
+    fn unknown_host() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::io(ResolveDnsError::new("no such host").into()))
+    }
+    fn unreachable() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::io(io::Error::from(io::ErrorKind::HostUnreachable).into()))
+    }
+    fn connect_timeout() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::timeout("HTTP connect timeout occurred after 3.1s".into()))
+    }
+    fn no_handshake() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::io("client error (Connect)".into()))
+    }
+    fn reset() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::io(io::Error::from(io::ErrorKind::ConnectionReset).into()))
+    }
+    let checks: [(Answer, TransportErrorKind, bool); 5] = [
+        (unknown_host, TransportErrorKind::Connect, false),
+        (unreachable, TransportErrorKind::Connect, false),
+        (connect_timeout, TransportErrorKind::Connect, false),
+        (no_handshake, TransportErrorKind::Connect, false),
+        (reset, TransportErrorKind::Broken, true),
+    ];
+    for (answer, kind, is_unknown) in checks {
+        let config = shared_config(Recorder::new(answer)).into_builder();
+        let config = config.retry_config(aws_smithy_types::retry::RetryConfig::disabled()).build();
+        let error = sqs_client::Client::new(&config).list_queues().send().await.expect_err("it fails");
+        assert_eq!(error.transport_error().map(TransportError::kind), Some(kind), "{error:?}");
+        assert_eq!(error.is_outcome_unknown(), is_unknown, "{error:?}");
+    }
+}

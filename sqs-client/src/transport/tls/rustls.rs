@@ -134,15 +134,26 @@ mod tests {
     #[test]
     fn default_certificates_are_loaded_once_per_process() {
         let defaults = [TlsConfig::default(), TlsConfig::platform_roots(), TlsConfig::default().clone()];
-        let loaded = defaults.map(|tls| tls.client_config());
+        assert!(defaults.iter().all(|tls| tls.is_same(&defaults[0])));
         // Where a machine has no certificates, each call says so.
-        if let [Ok(first), Ok(second), Ok(third)] = loaded {
-            assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&first, &third));
+        match defaults.map(|tls| tls.client_config()) {
+            [Ok(first), Ok(second), Ok(third)] => {
+                assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&first, &third));
+            }
+            others => assert!(others.iter().all(Result::is_err), "{others:?}"),
         }
     }
 
     #[test]
-    fn clones_share_the_loaded_configuration() {
+    fn added_certificates_are_loaded_once_for_all_clones() {
+        let root = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("generated");
+        let tls = TlsConfig::no_roots().add_root_pem(root.cert.pem());
+        let [first, second] = [tls.clone(), tls].map(|tls| tls.client_config().expect("loaded"));
+        assert!(Arc::ptr_eq(&first, &second));
+    }
+
+    #[test]
+    fn clones_of_other_settings_are_loaded_once() {
         let empty = TlsConfig::from_rustls(unused().expect("no roots"));
         let [first, second] = [empty.clone(), empty].map(|tls| tls.client_config().expect("given"));
         assert!(Arc::ptr_eq(&first, &second));

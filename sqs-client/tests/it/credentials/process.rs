@@ -27,7 +27,8 @@ async fn expiry_of_program_credentials_is_optional() {
     assert_eq!(expiring.session_token(), Some("T"));
     assert!(expiring.expiry().is_some());
     let fields = format!("{keys},\"Expiration\":\"2020-01-01T00:00:00Z\"");
-    assert_contains(&passing(&printing(&fields)).await, &["have already expired"]);
+    let expiry = given(&printing(&fields)).await.expiry().expect("set");
+    assert!(expiry > SystemClock.now(), "the local clock may be wrong");
 }
 
 #[tokio::test]

@@ -169,3 +169,19 @@ async fn region_and_clock_of_the_environment_win_over_those_of_the_builder() {
     let provider = builder.region(Region::new("us-east-1")).build().credentials_provider().expect("set");
     assert_eq!(given(&provider).await.access_key_id(), "AKROLE");
 }
+
+#[tokio::test]
+async fn transient_errors_of_sts_are_retried_within_three_attempts() {
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    for code in ["Throttling", "IDPCommunicationError"] {
+        let server = MockServer::start().await;
+        let refusal = Mock::given(method("POST")).respond_with(denied(400, code, "later"));
+        refusal.up_to_n_times(2).expect(2).with_priority(1).mount(&server).await;
+        assumes(&server, "AKBASE", "orders", "AKROLE").await;
+        assert_eq!(given(&provider(&world(&server.uri(), &config))).await.access_key_id(), "AKROLE");
+    }
+    let server = MockServer::start().await;
+    let refusal = Mock::given(method("POST")).respond_with(denied(400, "Throttling", "later"));
+    refusal.expect(3).mount(&server).await;
+    assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["Throttling: later"]);
+}

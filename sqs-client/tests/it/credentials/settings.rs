@@ -137,3 +137,18 @@ async fn error_for_url_with_a_password_does_not_show_it() {
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains(SECRET) && shown.contains("http://***@localhost:1"), "{shown}");
 }
+
+#[test]
+fn home_that_cannot_be_entered_has_no_files_but_a_named_file_must_be_readable() {
+    let world = World::new().with("HOME", "/dev/null").with("AWS_REGION", "eu-west-1");
+    assert_eq!(region(&built(&world).expect("no files")), Some("eu-west-1"));
+    for name in ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"] {
+        world.set(name, "/dev/null/named");
+        let text = built(&world).expect_err("not readable").to_string();
+        assert_contains(&text, &["/dev/null/named cannot be read"]);
+        world.set(name, "");
+    }
+    let world = World::new();
+    std::fs::create_dir_all(world.path(".aws/config")).expect("made");
+    assert_contains(&built(&world).expect_err("a folder").to_string(), &["not a regular file"]);
+}
