@@ -61,7 +61,7 @@ pub(crate) use sdk_config::endpoint_url;
 /// load during an outage.
 ///
 /// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A configured
-/// `initial_backoff` replaces both limits. The limit doubles per attempt up to `max_backoff` (20 s). If the service
+/// `initial_backoff` other than 1 s (its default) replaces both limits. The limit doubles per attempt up to `max_backoff` (20 s). If the service
 /// requests a longer pause (`x-amz-retry-after`), the client waits up to 5 s longer. If the budget is exhausted, a
 /// receive still pauses before it fails, so that a loop of receives does not spin.
 pub mod retry {
