@@ -1,8 +1,8 @@
-//! Keeps what a provider gave until shortly before it expires.
+//! Caches the credentials of a provider until shortly before they expire.
 //!
 //! ```text
-//! none, or expired:    caller -> waits for the task that asks the provider -> all who waited get the same answer
-//! due for renewal:     caller -> gets the kept ones at once; one task asks the provider
+//! none, or expired:    caller -> waits for the task that calls the provider -> all waiting callers share its outcome
+//! due for renewal:     caller -> gets the cached credentials at once; one task calls the provider
 //! ```
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -16,26 +16,26 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::failure::{passing, reason, shared};
 
-/// Credentials are renewed this long before they expire, or in the last fifth of their life if that is shorter.
+/// Credentials are renewed this long before they expire, or in the last fifth of their lifetime if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
-/// After a renewal that failed, the kept credentials are used for this long before the next try.
+/// The pause after a failed renewal, during which the cached credentials stay in use.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
-/// What a provider may take.
+/// How long one call of a provider may take.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
-/// A renewal that takes longer runs on a runtime that is not driven any more: its own timeout would have ended it.
-/// Callers on other runtimes then begin another one.
+/// A renewal that takes longer is on a stopped runtime: otherwise its own timeout would have ended it. Callers on other
+/// runtimes then start another one.
 const STALLED_AFTER: Duration = Duration::from_secs(31);
 
-/// Credentials and when to ask for new ones.
+/// Cached credentials and the time of their renewal.
 #[derive(Debug)]
-struct Kept {
+struct Cached {
     credentials: Credentials,
     renew_at: Option<SystemTime>,
 }
 
 type Outcome = Result<Credentials, Arc<CredentialsError>>;
 
-/// A task that asks the provider. It is not part of a call, so that a caller that gives up does not end it.
+/// A task that calls the provider. It is not part of the caller's future, so a caller's timeout does not cancel it.
 #[derive(Clone, Debug)]
 struct Renewal {
     begun: Instant,
@@ -44,7 +44,7 @@ struct Renewal {
 
 #[derive(Debug, Default)]
 struct State {
-    kept: Option<Kept>,
+    kept: Option<Cached>,
     /// The latest renewal, until it ends.
     renewal: Option<Renewal>,
 }
@@ -52,7 +52,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
-    /// Read by every request; written twice per renewal. Nobody waits while holding it.
+    /// Every request reads it; a renewal writes it twice. No code awaits while holding the lock.
     state: RwLock<State>,
 }
 
@@ -68,16 +68,16 @@ impl CredentialsCache {
     /// Credentials that have not expired at `now`.
     pub(crate) async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
         loop {
-            let (good, is_due) = {
+            let (valid, is_due) = {
                 let state = self.read();
-                (state.good_at(now), state.is_due(now) && state.running().is_none())
+                (state.valid_at(now).cloned(), state.is_due(now) && state.running().is_none())
             };
-            if let Some(good) = good {
+            if let Some(valid) = valid {
                 if is_due {
-                    // Fails only until the good ones expire; then a request waits, and gets the error.
+                    // Errors of this renewal are logged. After the expiry, requests wait and get the error.
                     self.join(now);
                 }
-                return Ok(good);
+                return Ok(valid);
             }
             let Some((mut renewal, is_own)) = self.join(now) else { continue };
             let ended = timeout_at(renewal.begun + STALLED_AFTER, renewal.outcome.wait_for(Option::is_some));
@@ -87,13 +87,13 @@ impl CredentialsCache {
                     self.end(&renewal);
                     return Err(passing("the provider panicked, or its runtime was shut down"));
                 }
-                // The caller that began it, and its runtime, are gone or stand still.
+                // The runtime of the caller that started it has stopped or was shut down.
                 _ => self.end(&renewal),
             }
         }
     }
 
-    /// The renewal that runs, or else a new one (`true`); none if one has just ended.
+    /// The running renewal, or a new one (`true`). `None` if a renewal has just ended.
     fn join(self: &Arc<Self>, now: SystemTime) -> Option<(Renewal, bool)> {
         let mut state = self.write();
         if !state.is_due(now) {
@@ -116,7 +116,7 @@ impl CredentialsCache {
         Some((renewal, true))
     }
 
-    /// Stores what a renewal gave, unless a later one has begun: that one's answer is newer.
+    /// Stores the outcome of a renewal, unless a later renewal has started: its outcome is newer.
     fn keep(&self, renewal: &Renewal, outcome: &Outcome, asked_at: SystemTime) {
         let mut state = self.write();
         if !state.is_latest(renewal) {
@@ -126,25 +126,25 @@ impl CredentialsCache {
         match outcome {
             Ok(credentials) => {
                 let renew_at = credentials.expiry().and_then(|expiry| renewal_before(expiry, asked_at));
-                state.kept = Some(Kept { credentials: credentials.clone(), renew_at });
+                state.kept = Some(Cached { credentials: credentials.clone(), renew_at });
             }
             Err(error) => {
                 let error = reason(error);
-                // A slow failure must not be followed by the next try at once.
+                // The pause starts at the end of a renewal, so that slow failures do not follow each other at once.
                 let ended_at = asked_at.checked_add(renewal.begun.elapsed());
                 if let Some(kept) = state.kept.as_mut() {
                     kept.renew_at = ended_at.and_then(|at| at.checked_add(PAUSE_AFTER_FAILURE));
                 }
-                if ended_at.is_some_and(|at| state.good_at(at).is_some()) {
+                if ended_at.is_some_and(|at| state.valid_at(at).is_some()) {
                     tracing::warn!(%error, "renewing credentials failed: the current ones are used until they expire");
                 } else {
-                    tracing::debug!(%error, "getting credentials failed");
+                    tracing::debug!(%error, "loading credentials failed");
                 }
             }
         }
     }
 
-    /// Lets the next caller begin another renewal.
+    /// Allows the next caller to start another renewal.
     fn end(&self, renewal: &Renewal) {
         let mut state = self.write();
         if state.is_latest(renewal) {
@@ -152,10 +152,10 @@ impl CredentialsCache {
         }
     }
 
-    /// Forgets `refused`, because the service says that it has expired; newer credentials stay.
-    pub(crate) fn forget(&self, refused: &Credentials) {
+    /// Removes credentials that SQS rejected as expired. Newer credentials stay.
+    pub(crate) fn forget(&self, expired: &Credentials) {
         let mut state = self.write();
-        if state.kept.as_ref().is_some_and(|kept| same(&kept.credentials, refused)) {
+        if state.kept.as_ref().is_some_and(|kept| same(&kept.credentials, expired)) {
             state.kept = None;
         }
     }
@@ -170,14 +170,14 @@ impl CredentialsCache {
 }
 
 impl State {
-    fn good_at(&self, now: SystemTime) -> Option<Credentials> {
+    fn valid_at(&self, now: SystemTime) -> Option<&Credentials> {
         let credentials = &self.kept.as_ref()?.credentials;
-        credentials.expiry().is_none_or(|expiry| expiry > now).then(|| credentials.clone())
+        credentials.expiry().is_none_or(|expiry| expiry > now).then_some(credentials)
     }
 
     fn is_due(&self, now: SystemTime) -> bool {
         let renew_at = self.kept.as_ref().and_then(|kept| kept.renew_at);
-        self.good_at(now).is_none() || renew_at.is_some_and(|renew_at| renew_at <= now)
+        self.valid_at(now).is_none() || renew_at.is_some_and(|renew_at| renew_at <= now)
     }
 
     fn running(&self) -> Option<&Renewal> {

@@ -66,7 +66,7 @@ impl Exchange {
     }
 
     /// Like [`send`](Self::send), but also retries transient error responses. Returns the last response.
-    pub(super) async fn send_unless(
+    pub(super) async fn send_with_retries_if(
         &self,
         request: &Request,
         is_transient: fn(&http::Response<Bytes>) -> bool,

@@ -78,14 +78,15 @@ impl Sts {
         let now = self.environment.now();
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
-        let mut response = exchange.send_unless(&request, is_retryable).await?;
+        let mut response = exchange.send_with_retries_if(&request, is_retryable).await?;
         // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
                 && crate::time::skew(date, now).unsigned_abs() > 60
             {
-                response = exchange.send_unless(&self.request(role, &proof, date)?, is_retryable).await?;
+                response =
+                    exchange.send_with_retries_if(&self.request(role, &proof, date)?, is_retryable).await?;
             }
         }
         self.read(role, &response)
