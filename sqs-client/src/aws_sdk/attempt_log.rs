@@ -36,7 +36,7 @@ pub(super) struct Entry {
     /// The number of requests sent, including those of earlier calls.
     pub(super) attempts: u32,
     /// Whether the service may have executed any of them without a response that confirms it.
-    pub(super) maybe_acted: bool,
+    pub(super) outcome_unknown: bool,
     /// Whether an attempt is in progress with its request sent.
     in_progress: bool,
     /// Whether the request of the latest attempt was sent.
@@ -68,7 +68,7 @@ impl<E> AttemptLog<E> {
     pub(super) fn entry(&self) -> Entry {
         let mut entry = self.lock().clone();
         // The SDK calls no hook for an attempt that it cancels.
-        entry.maybe_acted |= entry.in_progress;
+        entry.outcome_unknown |= entry.in_progress;
         entry
     }
 
@@ -82,7 +82,7 @@ impl<E> AttemptLog<E> {
         match self.retries {
             Retries::Never if is_skewed => configured.min(2),
             Retries::Never => 1,
-            Retries::UnlessInDoubt if entry.maybe_acted => 1,
+            Retries::UnlessInDoubt if entry.outcome_unknown => 1,
             _ => configured.saturating_sub(self.earlier_attempts).max(1),
         }
     }
@@ -136,7 +136,7 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
                 text("x-amz-retry-after").and_then(|millis| millis.parse().ok()).map(Duration::from_millis);
         }
         let Some(Err(error)) = context.output_or_error() else { return Ok(()) };
-        entry.maybe_acted |= was_sent
+        entry.outcome_unknown |= was_sent
             && match entry.status {
                 Some(status) => !(300..500).contains(&status),
                 None => !error.as_connector_error().is_some_and(was_never_sent),

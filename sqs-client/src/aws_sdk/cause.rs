@@ -109,5 +109,5 @@ fn broken(kind: TransportErrorKind, error: BoxError) -> Cause {
 }
 
 fn limit(entry: &Entry, of: impl FnOnce(&TimeoutConfig) -> Option<Duration>) -> Cause {
-    Cause::AttemptTimeout(entry.timeouts.as_ref().and_then(of).unwrap_or_default())
+    Cause::AttemptTimeout(entry.timeouts.as_ref().and_then(of))
 }

@@ -51,19 +51,19 @@ impl Execute for aws_sdk_sqs::Client {
             begun: Some(started.into_std()),
             request_id: entry.request_id.clone(),
             status: entry.status,
-            maybe_acted: entry.maybe_acted,
+            outcome_unknown: entry.outcome_unknown || earlier.is_some_and(Error::is_outcome_unknown),
             ..Context::default()
         };
         match result {
             Ok(mut output) => {
-                output.metadata_mut().maybe_repeated = entry.maybe_acted;
+                output.metadata_mut().maybe_repeated = context.outcome_unknown;
                 // A compatible service may send no MD5: an error would repeat messages that it has stored.
                 verified::<O>(ChecksumPolicy::VerifyIfPresent, input, output, &mut context)
             }
             Err(error) => {
                 let is_over = operation_timeout.is_some_and(|timeout| started.elapsed() >= timeout);
                 let cause = cause(error, &entry, operation_timeout.filter(|_| is_over));
-                if options.retries == Retries::UnlessInDoubt && entry.maybe_acted {
+                if options.retries == Retries::UnlessInDoubt && entry.outcome_unknown {
                     let time_left =
                         operation_timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
                     let error = Error::new(cause.clone(), context.clone());

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::execute::Retries;
 use super::shared::Shared;
-use crate::error::{Cause, Context, Error, may_have_acted};
+use crate::error::{Cause, Context, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::EncodedRequest;
@@ -90,7 +90,7 @@ impl Call {
         match (own, self.deadline()) {
             (Some(own), Some(whole)) if whole < own => (Some(whole), self.out_of_time()),
             (None, whole @ Some(_)) => (whole, self.out_of_time()),
-            (own, _) => (own, Cause::AttemptTimeout(self.attempt_timeout.unwrap_or_default())),
+            (own, _) => (own, Cause::AttemptTimeout(self.attempt_timeout)),
         }
     }
 }
@@ -103,6 +103,8 @@ impl Shared {
         accept: Accept<'_>,
     ) -> Result<(), Error> {
         let mut was_corrected = false;
+        // Of this request. The context also covers earlier calls, whose requests a layer has changed since.
+        let mut in_doubt = false;
         loop {
             let sent_before = context.attempts;
             let Err(failed) = self.attempt(call, context, accept).await else {
@@ -111,7 +113,8 @@ impl Shared {
                 return Ok(());
             };
             let was_sent = context.attempts > sent_before;
-            context.maybe_acted |= was_sent && may_have_acted(&failed.cause, context.status);
+            in_doubt |= was_sent && outcome_unknown(&failed.cause, context.status);
+            context.outcome_unknown |= in_doubt;
             let error = Error::new(failed.cause.clone(), context.clone());
             // A request that was never sent failed locally: a retry would fail the same way.
             if !was_sent {
@@ -139,9 +142,7 @@ impl Shared {
                     tokio::time::sleep(pause).await;
                     return Err(error);
                 }
-                Decision::RetryAfter(pause)
-                    if context.maybe_acted && call.retries == Retries::UnlessInDoubt =>
-                {
+                Decision::RetryAfter(pause) if in_doubt && call.retries == Retries::UnlessInDoubt => {
                     context.repeat_after = Some(pause);
                     return Err(Error::new(failed.cause, context.clone()));
                 }

@@ -50,7 +50,8 @@ pub trait Execute: Clone + Send + Sync + 'static {
 pub struct CallOptions {
     /// Which failed attempts the client retries.
     pub retries: Retries,
-    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call.
+    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call,
+    /// and if its outcome is unknown, so is that of this call.
     pub earlier: Option<Error>,
 }
 
@@ -77,9 +78,9 @@ pub enum Retries {
     /// As configured, but only if SQS certainly did not execute the request. For requests that must not be repeated
     /// unchanged. [`Error::repeat_after`] returns the pause of the suppressed retry.
     UnlessInDoubt,
-    /// None, for callers that retry themselves. A request that SQS rejects because of a wrong clock or an expired token
-    /// is still sent once more, with the corrected time or new credentials. The client generates no deduplication ids:
-    /// they would differ between the caller's attempts.
+    /// None, for callers that retry themselves. If `max_attempts` is at least 2, a request that SQS rejects because of a
+    /// wrong clock or an expired token is still sent once more, with the corrected time or new credentials. The client
+    /// generates no deduplication ids: they would differ between the caller's attempts.
     Never,
 }
 

@@ -54,6 +54,7 @@ impl Shared {
             action: Some(O::ACTION),
             attempts,
             begun: Some(begun.into_std()),
+            outcome_unknown: earlier.is_some_and(Error::is_outcome_unknown),
             ..Context::default()
         };
         let span = self.span(O::ACTION, input.queue_url());
@@ -109,7 +110,7 @@ impl Shared {
         };
         self.attempts(&call, context, &mut accept).await?;
         let mut output = output.unwrap_or_default();
-        if context.maybe_acted {
+        if context.outcome_unknown {
             output.metadata_mut().maybe_repeated = true;
         }
         verified::<O>(self.config.checksum_policy, input, output, context)

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::retry::RetryMode;
-use crate::credentials::CredentialsCache;
+use crate::credentials::CredentialsSource;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::Cause;
 use crate::retry::{Policy, RateLimiter, TokenBucket};
@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) endpoint: Result<Endpoint, EndpointError>,
     /// Created by the first call.
     transport: OnceLock<Arc<dyn Transport>>,
-    pub(super) credentials: Option<Arc<CredentialsCache>>,
+    pub(super) credentials: Option<CredentialsSource>,
     pub(super) signer: Signer,
     pub(super) policy: Policy,
     /// Locked for a few instructions after each call and each failed attempt; never held across an await.

@@ -6,7 +6,7 @@ use super::{
     AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
     SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
-use crate::credentials::{CredentialsCache, CredentialsChain, Environment};
+use crate::credentials::{CredentialsChain, CredentialsSource, Environment};
 use crate::observe::Observe;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
@@ -134,7 +134,15 @@ impl Builder {
 
     /// Sets or clears the credentials provider.
     pub fn set_credentials_provider(&mut self, provider: Option<SharedCredentialsProvider>) -> &mut Self {
-        self.0.credentials = provider.map(|provider| Arc::new(CredentialsCache::new(provider)));
+        self.0.credentials = provider.map(CredentialsSource::cached);
+        self.0.environment = None;
+        self
+    }
+
+    /// Sets a provider that has a cache: the client calls it for each request.
+    #[cfg(feature = "sdk")]
+    pub(crate) fn uncached_credentials(mut self, provider: SharedCredentialsProvider) -> Self {
+        self.0.credentials = Some(CredentialsSource::Uncached(provider));
         self.0.environment = None;
         self
     }
@@ -302,7 +310,7 @@ impl Builder {
             environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
             environment.tls.get_or_insert_with(|| self.0.tls.clone());
             let provider = SharedCredentialsProvider::new(CredentialsChain::new(&environment));
-            self.0.credentials = Some(Arc::new(CredentialsCache::new(provider)));
+            self.0.credentials = Some(CredentialsSource::cached(provider));
         }
         self.0
     }

@@ -34,7 +34,7 @@ mod sdk_config;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::credentials::{CredentialsCache, Environment};
+use crate::credentials::{CredentialsSource, Environment};
 use crate::endpoint::{Endpoint, EndpointError, EndpointParameters};
 use crate::observe::Observe;
 use crate::time::SharedTimeSource;
@@ -122,7 +122,7 @@ pub struct Config {
     pub(crate) use_fips: bool,
     pub(crate) use_dual_stack: bool,
     /// Shared with derived configurations until one of them sets another provider.
-    pub(crate) credentials: Option<Arc<CredentialsCache>>,
+    pub(crate) credentials: Option<CredentialsSource>,
     /// The source of the default credentials chain. `None` if another provider is set.
     pub(crate) environment: Option<Environment>,
     pub(crate) allow_no_auth: bool,
@@ -195,7 +195,7 @@ impl Config {
 
     /// The credentials provider, if set.
     pub fn credentials_provider(&self) -> Option<SharedCredentialsProvider> {
-        self.credentials.as_ref().map(|cache| cache.provider())
+        self.credentials.as_ref().map(CredentialsSource::provider)
     }
 
     /// How strictly checksums are verified.

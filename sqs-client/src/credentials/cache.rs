@@ -107,9 +107,7 @@ impl CredentialsCache {
         state.renewal = Some(renewal.clone());
         let (cache, own) = (Arc::clone(self), renewal.clone());
         tokio::spawn(async move {
-            let provided = timeout(PROVIDER_TIMEOUT, cache.provider.provide_credentials()).await;
-            let timed_out = |_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT));
-            let outcome = provided.unwrap_or_else(timed_out).map_err(Arc::new);
+            let outcome = call(&cache.provider).await.map_err(Arc::new);
             cache.keep(&own, &outcome, now);
             sender.send_replace(Some(outcome));
         });
@@ -187,6 +185,12 @@ impl State {
     fn is_latest(&self, renewal: &Renewal) -> bool {
         self.renewal.as_ref().is_some_and(|latest| latest.outcome.same_channel(&renewal.outcome))
     }
+}
+
+/// Calls the provider, with a timeout.
+pub(super) async fn call(provider: &SharedCredentialsProvider) -> provider::Result {
+    let provided = timeout(PROVIDER_TIMEOUT, provider.provide_credentials()).await;
+    provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT)))
 }
 
 fn same(a: &Credentials, b: &Credentials) -> bool {

@@ -1,9 +1,9 @@
 //! Credentials providers, one per source. [`CredentialsChain`] tries them in AWS's order.
 //!
 //! ```text
-//! CredentialsCache -> CredentialsChain -> variables | profile | web identity | container | instance metadata
-//!                                                       |          |             |           |
-//!                                                      STS        STS            exchange (HTTP, bounded)
+//! CredentialsSource -> CredentialsCache -> CredentialsChain -> variables | profile | web identity | container | instance metadata
+//!                                                                            |          |             |           |
+//!                                                                           STS        STS            exchange (HTTP, bounded)
 //! ```
 
 mod answer;
@@ -17,17 +17,18 @@ mod instance;
 mod process;
 mod profile;
 mod role_chain;
+mod source;
 mod sts;
 mod sts_xml;
 mod variables;
 mod web_identity;
 
-pub(crate) use cache::CredentialsCache;
 pub use chain::CredentialsChain;
 pub use container::ContainerCredentials;
 pub use environment::Environment;
 pub use instance::InstanceCredentials;
 pub use process::ProcessCredentials;
 pub use profile::ProfileCredentials;
+pub(crate) use source::CredentialsSource;
 pub use variables::EnvironmentCredentials;
 pub use web_identity::WebIdentityCredentials;

@@ -30,7 +30,7 @@ pub(crate) struct Context {
     #[cfg(feature = "sdk")]
     pub(crate) response: Option<http::Response<bytes::Bytes>>,
     /// Whether the service may have executed any attempt without a response that confirms it.
-    pub(crate) maybe_acted: bool,
+    pub(crate) outcome_unknown: bool,
     /// The pause of a retry that `Retries::UnlessInDoubt` suppressed.
     pub(crate) repeat_after: Option<Duration>,
 }
@@ -48,7 +48,8 @@ pub(crate) enum Cause {
     Credentials(Arc<CredentialsError>),
     NoCredentials,
     Transport(TransportError),
-    AttemptTimeout(Duration),
+    /// With the timeout, if it is known.
+    AttemptTimeout(Option<Duration>),
     OperationTimeout(Duration),
     Service(ServiceError),
     Unreadable(DecodeError),

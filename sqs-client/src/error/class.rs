@@ -56,7 +56,7 @@ fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
 }
 
 /// Whether the service may have executed the request of an attempt with this failure.
-pub(crate) fn may_have_acted(cause: &Cause, status: Option<u16>) -> bool {
+pub(crate) fn outcome_unknown(cause: &Cause, status: Option<u16>) -> bool {
     let not_rejected = || status.is_none_or(|status| !(300..500).contains(&status));
     match cause {
         Cause::Transport(error) => {
@@ -105,14 +105,14 @@ mod tests {
         assert_eq!(classify(&provider_error, None), Failure::Transient);
         let none = Cause::Credentials(CredentialsError::not_loaded("none").into());
         assert_eq!(classify(&none, None), Failure::Fatal);
-        assert!(!may_have_acted(&provider_error, None));
+        assert!(!outcome_unknown(&provider_error, None));
     }
 
     #[test]
     fn rejected_request_was_certainly_not_executed() {
-        assert!(!may_have_acted(&service_error("RequestThrottled"), Some(403)));
-        assert!(may_have_acted(&service_error("InternalFailure"), Some(500)));
-        assert!(may_have_acted(&Cause::AttemptTimeout(std::time::Duration::ZERO), None));
-        assert!(!may_have_acted(&Cause::NoCredentials, None));
+        assert!(!outcome_unknown(&service_error("RequestThrottled"), Some(403)));
+        assert!(outcome_unknown(&service_error("InternalFailure"), Some(500)));
+        assert!(outcome_unknown(&Cause::AttemptTimeout(None), None));
+        assert!(!outcome_unknown(&Cause::NoCredentials, None));
     }
 }

@@ -33,7 +33,8 @@ impl fmt::Display for Error {
                  profiles and metadata services, or call credentials_provider(..) on the config builder",
             )?,
             Cause::Transport(error) => write!(f, "{error}")?,
-            Cause::AttemptTimeout(limit) => write!(f, "attempt timeout: no response within {limit:?}")?,
+            Cause::AttemptTimeout(Some(limit)) => write!(f, "attempt timeout: no response within {limit:?}")?,
+            Cause::AttemptTimeout(None) => f.write_str("attempt timeout: no response in time")?,
             Cause::OperationTimeout(limit) => write!(f, "operation timeout: not finished within {limit:?}")?,
             Cause::Unreadable(error) => write!(f, "the response is not from SQS: {error}")?,
             #[cfg(feature = "aws-sdk-sqs")]

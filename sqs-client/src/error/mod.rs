@@ -30,7 +30,7 @@ use crate::types::DamagedMessage;
 pub use crate::types::UnknownVariantError;
 pub use crate::wire::service_error::{ErrorCode, ServiceError};
 pub(crate) use cause::{Cause, Context, Damaged};
-pub(crate) use class::{classify, may_have_acted};
+pub(crate) use class::{classify, outcome_unknown};
 
 /// Why an operation failed.
 ///
@@ -196,7 +196,7 @@ impl Error {
     /// Whether the service may have executed any of the attempts although no response confirms it. If the last attempt
     /// was rejected, an earlier one may still have been executed.
     pub fn is_outcome_unknown(&self) -> bool {
-        self.0.context.maybe_acted
+        self.0.context.outcome_unknown
     }
 
     /// The pause before the retry that [`Retries::UnlessInDoubt`](crate::client::Retries::UnlessInDoubt) suppressed.

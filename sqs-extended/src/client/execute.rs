@@ -114,7 +114,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let changed = self.before(&mut input, keep).await?;
         let mut result = match &changed {
             Changed::Batch(batch) if batch.is_empty => Ok(O::Output::default()),
-            _ if changed.keeps_payloads() => return self.send::<O>(input, changed).await,
+            _ if changed.keeps_payloads() => return self.send::<O>(input, changed, options.earlier).await,
             _ => self.below::<O>(&input, options).await,
         };
         self.after(changed, &mut result).await;

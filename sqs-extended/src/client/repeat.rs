@@ -44,8 +44,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         &self,
         mut input: O::Input,
         mut changed: Changed,
+        mut earlier: Option<sqs_client::Error>,
     ) -> Result<O::Output, Error> {
-        let mut earlier: Option<sqs_client::Error> = None;
+        let mut is_repeated = false;
         let mut result = loop {
             let options = CallOptions::with_retries(Retries::UnlessInDoubt).after(earlier.clone());
             let result = self.inner.execute::<O>(&input, options).await.map_err(Error::below);
@@ -56,9 +57,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
                 break result;
             }
             earlier = Some(failed);
+            is_repeated = true;
         };
         self.after(changed, &mut result).await;
-        if earlier.is_none() {
+        if !is_repeated {
             return result;
         }
         match result {

@@ -1,7 +1,5 @@
 //! Credentials from an identity cache of the AWS SDK, which clients of other services can share.
 
-use std::time::SystemTime;
-
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, Result, SharedCredentialsProvider, future};
@@ -53,14 +51,7 @@ impl CachedCredentials {
         let credentials = identity.data::<Credentials>().ok_or_else(|| {
             CredentialsError::unhandled("the identity cache returned something other than AWS credentials")
         })?;
-        // Already expired for the client's own cache, so that each request uses the identity cache.
-        Ok(Credentials::new(
-            credentials.access_key_id(),
-            credentials.secret_access_key(),
-            credentials.session_token().map(str::to_owned),
-            Some(SystemTime::UNIX_EPOCH),
-            "identity cache",
-        ))
+        Ok(credentials.clone())
     }
 }
 

@@ -66,8 +66,14 @@ impl Settings {
         if self.allow_no_auth {
             builder = builder.allow_no_auth();
         }
-        if let Some(provider) = self.cached_credentials() {
-            builder = builder.credentials_provider(provider);
+        match (&self.credentials_provider, &self.identity_cache) {
+            (Some(provider), None) => builder = builder.credentials_provider(provider.clone()),
+            (Some(provider), Some(cache)) => {
+                let (provider, cache) = (provider.clone(), cache.clone());
+                let cached = CachedCredentials::new(cache, provider, self.clock(), self.sleep_impl.clone());
+                builder = builder.uncached_credentials(SharedCredentialsProvider::new(cached));
+            }
+            (None, _) => {}
         }
         if let Some(Ok(name)) = self.app_name.as_ref().map(|name| PlainAppName::new(name.to_string())) {
             builder = builder.app_name(name);
@@ -130,13 +136,6 @@ impl From<PlainConfig> for Settings {
 impl Settings {
     fn clock(&self) -> SharedTimeSource {
         self.time_source.clone().unwrap_or_else(|| SharedTimeSource::new(SystemClock))
-    }
-
-    fn cached_credentials(&self) -> Option<SharedCredentialsProvider> {
-        let provider = self.credentials_provider.clone()?;
-        let Some(cache) = self.identity_cache.clone() else { return Some(provider) };
-        let cached = CachedCredentials::new(cache, provider, self.clock(), self.sleep_impl.clone());
-        Some(SharedCredentialsProvider::new(cached))
     }
 }
 
