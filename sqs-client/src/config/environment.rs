@@ -38,16 +38,6 @@ impl Builder {
         Self::from_environment(Environment::default())
     }
 
-    /// Like [`from_env`](Self::from_env), but gets variables from `lookup`, including `HOME`, which locates the profile files.
-    ///
-    /// # Errors
-    /// The same as [`from_env`](Self::from_env).
-    pub fn from_lookup(
-        lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-    ) -> Result<Self, ConfigError> {
-        Self::from_environment(Environment::default().variables(lookup))
-    }
-
     /// Like [`from_env`](Self::from_env), but takes variables, profile, clock and the providers' transports from
     /// `environment` instead of the process.
     ///
@@ -135,7 +125,7 @@ mod tests {
     fn built(variables: &'static [(&str, &str)]) -> Result<super::super::Config, ConfigError> {
         let lookup =
             |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        Builder::from_lookup(lookup).map(Builder::build)
+        Builder::from_environment(Environment::default().variables(lookup)).map(Builder::build)
     }
 
     #[test]

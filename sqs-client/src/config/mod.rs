@@ -101,6 +101,7 @@ pub mod credentials {
 
 /// Whether the client generates deduplication ids for messages to FIFO queues.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum DeduplicationIds {
     /// The client sends the id of the caller, if any. SQS rejects a message without an id, unless the queue uses
     /// content-based deduplication.

@@ -11,8 +11,13 @@ use crate::types::HasMetadata;
 use crate::wire::checksum::{ChecksumMismatch, ChecksumPolicy};
 use crate::wire::validate::Validate;
 
-/// An operation of the service: its name, input type and output type.
-pub trait Operation: Send + Sync + 'static {
+/// Only this crate implements the traits of the model, because its features add items to them.
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An operation of the service: its name, input type and output type. Only the types of this crate implement it.
+pub trait Operation: sealed::Sealed + Send + Sync + 'static {
     /// The name of the operation.
     const ACTION: Action;
     /// The input type.
@@ -56,15 +61,35 @@ pub type SdkResult<O> = Result<
     aws_sdk_sqs::error::SdkError<<O as Operation>::SdkError, aws_sdk_sqs::config::http::HttpResponse>,
 >;
 
-/// The output of an operation.
+/// The output of an operation. Only the types of this crate implement it.
 pub trait Output:
-    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + HasMetadata + Send + Sync + 'static
+    sealed::Sealed
+    + fmt::Debug
+    + Clone
+    + Default
+    + PartialEq
+    + Serialize
+    + DeserializeOwned
+    + HasMetadata
+    + Send
+    + Sync
+    + 'static
 {
 }
 
-/// The input of an operation.
+/// The input of an operation. Only the types of this crate implement it.
 pub trait Input:
-    fmt::Debug + Clone + Default + PartialEq + Serialize + DeserializeOwned + Validate + Send + Sync + 'static
+    sealed::Sealed
+    + fmt::Debug
+    + Clone
+    + Default
+    + PartialEq
+    + Serialize
+    + DeserializeOwned
+    + Validate
+    + Send
+    + Sync
+    + 'static
 {
     /// The operation of this input.
     type Operation: Operation<Input = Self>;
@@ -230,6 +255,10 @@ macro_rules! declare {
             #[derive(Clone, Copy, Debug, Default)]
             #[non_exhaustive]
             pub struct $op;
+
+            impl sealed::Sealed for $op {}
+            impl sealed::Sealed for crate::types::$family::[<$op Input>] {}
+            impl sealed::Sealed for crate::types::$family::[<$op Output>] {}
 
             impl Operation for $op {
                 const ACTION: Action = Action::$op;

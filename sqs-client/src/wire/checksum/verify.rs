@@ -9,6 +9,7 @@ use crate::types::{ChecksumMismatch, DamagedMessage, HasMetadata as _};
 
 /// How strictly the client verifies checksums.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum ChecksumPolicy {
     /// Every checksum must be present and correct. AWS sends them all.
     #[default]

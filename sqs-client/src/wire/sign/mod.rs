@@ -101,6 +101,7 @@ pub struct Signable<'a> {
 
 /// Why a request cannot be signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum SignError {
     /// The access key id, session token or region has characters that are not allowed in a header.
     Credentials,
