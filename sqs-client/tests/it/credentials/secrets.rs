@@ -9,9 +9,11 @@ use sqs_client::config::credentials::{
     ContainerCredentials, CredentialsChain, EnvironmentCredentials, InstanceCredentials, ProcessCredentials,
     ProfileCredentials, WebIdentityCredentials,
 };
+use sqs_client::config::retry::RetryConfig;
+use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::filter::LevelFilter;
 use wiremock::matchers::method;
-use wiremock::{Mock, MockServer};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::rig::*;
 use crate::service::{HELLO, QUEUE, accepted};
@@ -30,16 +32,28 @@ impl Write for Log {
     }
 }
 
+impl Log {
+    /// Records all events of this thread, which runs all tasks of the test.
+    fn start() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(LevelFilter::TRACE)
+            .with_writer(move || writer.clone())
+            .finish();
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn assert_has_no_secret(&self) {
+        let log = String::from_utf8_lossy(&self.0.lock().expect("not poisoned")).into_owned();
+        assert!(log.contains("loaded credentials"), "nothing was logged: {log}");
+        assert!(!log.contains(SECRET), "{log}");
+    }
+}
+
 #[tokio::test]
 async fn debug_output_errors_and_logs_contain_no_secrets() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
-
+    let (log, _guard) = Log::start();
     let (sts, sqs, container) =
         (MockServer::start().await, MockServer::start().await, MockServer::start().await);
     let answer = assumed("AssumeRole", "AKROLE", in_an_hour());
@@ -78,7 +92,41 @@ async fn debug_output_errors_and_logs_contain_no_secrets() {
         InstanceCredentials::new(environment.clone()),
     );
     assert!(!shown.contains(SECRET), "{shown}");
-    let log = String::from_utf8_lossy(&log.0.lock().expect("not poisoned")).into_owned();
-    assert!(log.contains("loaded credentials"), "nothing was logged: {log}");
-    assert!(!log.contains(SECRET), "{log}");
+    log.assert_has_no_secret();
+}
+
+#[tokio::test]
+async fn tokens_and_url_passwords_are_not_shown() {
+    let (log, _guard) = Log::start();
+    let (sts, instance) = (MockServer::start().await, MockServer::start().await);
+    let answer = assumed("AssumeRoleWithWebIdentity", "AKWEB", in_an_hour());
+    Mock::given(method("POST")).respond_with(answer).up_to_n_times(1).mount(&sts).await;
+    let refusal = denied(400, "InvalidIdentityToken", "no such token");
+    Mock::given(method("POST")).respond_with(refusal).mount(&sts).await;
+    let token = ResponseTemplate::new(200).set_body_string(SECRET);
+    Mock::given(method("PUT")).respond_with(token).mount(&instance).await;
+    Mock::given(method("GET")).respond_with(ResponseTemplate::new(500)).mount(&instance).await;
+    let world = World::new()
+        .file("token", SECRET)
+        .with("AWS_ROLE_ARN", "arn:aws:iam::1:role/r")
+        .with("AWS_ENDPOINT_URL_STS", &sts.uri())
+        .with("AWS_REGION", "eu-west-1")
+        .with("AWS_EC2_METADATA_DISABLED", "false")
+        .with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &instance.uri());
+    world.set("AWS_WEB_IDENTITY_TOKEN_FILE", &world.path("token").display().to_string());
+    let environment = world.environment();
+    given(&CredentialsChain::new(&environment)).await;
+    refused(&WebIdentityCredentials::new(environment.clone())).await;
+    refused(&InstanceCredentials::new(environment.clone())).await;
+
+    world.set(
+        "AWS_ENDPOINT_URL_SQS",
+        &format!("http://user:{SECRET}@{}", nowhere().await.replace("http://", "")),
+    );
+    let builder = Builder::from_environment(environment).expect("valid");
+    let client = Client::from_conf(builder.clone().retry_config(RetryConfig::disabled()).build());
+    let error = client.list_queues().send().await.expect_err("nothing listens");
+    let shown = format!("{builder:?} {client:?} {error} {error:?}");
+    assert!(!shown.contains(SECRET), "{shown}");
+    log.assert_has_no_secret();
 }
