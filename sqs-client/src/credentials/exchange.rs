@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,22 @@ pub(super) struct Unanswered {
     pub(super) is_retryable: bool,
 }
 
+/// A response or a failure.
+pub(super) type Outcome = Result<http::Response<Bytes>, Unanswered>;
+
+/// The future of an [`Outcome`].
+pub(super) type Sent<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// Whether the service failed and a later attempt may succeed.
+pub(super) fn is_retryable(outcome: &Outcome) -> bool {
+    outcome.as_ref().is_err_and(|failure| failure.is_retryable)
+}
+
+/// Like [`is_retryable`], but false if no connection was made.
+pub(super) fn is_retryable_if_present(outcome: &Outcome) -> bool {
+    outcome.as_ref().is_err_and(|failure| failure.is_retryable && !failure.is_absent)
+}
+
 impl Request {
     pub(super) fn get(uri: Uri) -> Self {
         Self { method: Method::GET, uri, headers: HeaderMap::new(), body: Bytes::new() }
@@ -61,52 +78,39 @@ impl Request {
 
 impl Exchange {
     /// Returns the response, unless the service failed. Retries retryable failures.
-    pub(super) async fn send(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
-        self.attempts(request, ATTEMPTS, |_| false).await
+    pub(super) fn send<'a>(&'a self, request: &'a Request) -> Sent<'a> {
+        self.send_while(request, is_retryable)
     }
 
-    /// Like [`send`](Self::send), but also retries transient error responses. Returns the last response.
-    pub(super) async fn send_with_retries_if(
-        &self,
-        request: &Request,
-        is_transient: fn(&http::Response<Bytes>) -> bool,
-    ) -> Result<http::Response<Bytes>, Unanswered> {
-        self.attempts(request, ATTEMPTS, is_transient).await
-    }
-
-    /// Like [`send`](Self::send), but makes only one attempt if no connection is possible.
-    pub(super) async fn probe(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
-        match self.once(request).await {
-            Err(error) if error.is_retryable && !error.is_absent => {
-                self.attempts(request, ATTEMPTS - 1, |_| false).await
-            }
-            result => result,
-        }
-    }
-
-    async fn attempts(
-        &self,
-        request: &Request,
-        attempts: u32,
-        is_transient: fn(&http::Response<Bytes>) -> bool,
-    ) -> Result<http::Response<Bytes>, Unanswered> {
-        let mut pause = self.pause;
-        for _ in 1..attempts {
-            match self.once(request).await {
-                Err(error) if error.is_retryable => tracing::debug!(%error, "retrying"),
-                Ok(response) if is_transient(&response) => {
-                    tracing::debug!(status = response.status().as_u16(), "retrying");
+    /// Sends the request, and again while the outcome is transient, up to three times. Returns the last outcome.
+    ///
+    /// The future is boxed, so that it is compiled once and not into each of its callers.
+    pub(super) fn send_while<'a>(
+        &'a self,
+        request: &'a Request,
+        is_transient: fn(&Outcome) -> bool,
+    ) -> Sent<'a> {
+        Box::pin(async move {
+            let mut pause = self.pause;
+            let mut attempts = 1;
+            loop {
+                let outcome = self.once(request).await;
+                if attempts == ATTEMPTS || !is_transient(&outcome) {
+                    return outcome;
                 }
-                result => return result,
+                match outcome {
+                    Ok(response) => tracing::debug!(status = response.status().as_u16(), "retrying"),
+                    Err(error) => tracing::debug!(%error, "retrying"),
+                }
+                let jittered = Duration::try_from_secs_f64(pause.as_secs_f64() * crate::random::unit());
+                tokio::time::sleep(jittered.unwrap_or(pause)).await;
+                pause = pause.saturating_mul(2);
+                attempts += 1;
             }
-            let jittered = Duration::try_from_secs_f64(pause.as_secs_f64() * crate::random::unit());
-            tokio::time::sleep(jittered.unwrap_or(pause)).await;
-            pause = pause.saturating_mul(2);
-        }
-        self.once(request).await
+        })
     }
 
-    async fn once(&self, request: &Request) -> Result<http::Response<Bytes>, Unanswered> {
+    async fn once(&self, request: &Request) -> Outcome {
         let failed = |text: String, is_absent, is_retryable| Unanswered {
             text: format!("{}: {text}", shown(&request.uri)),
             is_absent,

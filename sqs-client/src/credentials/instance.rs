@@ -15,7 +15,7 @@ use http::{Method, StatusCode, Uri};
 use super::Environment;
 use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, blocking, named};
-use super::exchange::{Exchange, Request, Unanswered, shown};
+use super::exchange::{Exchange, Request, Unanswered, is_retryable, is_retryable_if_present, shown};
 use super::failure::{invalid, not_configured, passing};
 use crate::settings::Settings;
 
@@ -95,7 +95,8 @@ impl InstanceCredentials {
         request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
         request.body = Bytes::new();
         let is_known = is_configured || self.has_answered.load(Ordering::Relaxed);
-        let answered = if is_known { exchange.send(&request).await } else { exchange.probe(&request).await };
+        let is_transient = if is_known { is_retryable } else { is_retryable_if_present };
+        let answered = exchange.send_while(&request, is_transient).await;
         let response = answered.map_err(|error| match error {
             Unanswered { is_absent: true, .. } if !is_known => {
                 not_configured(format!("no EC2 metadata service: {error}"))

@@ -2,7 +2,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html>
 
-use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
@@ -15,7 +14,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::Environment;
 use super::answer::{expiry, quoted};
 use super::environment::Provided;
-use super::exchange::{Request, shown};
+use super::exchange::{Outcome, Request, is_retryable, shown};
 use super::failure::{invalid, passing};
 use super::sts_xml::texts;
 use crate::endpoint::{Endpoint, EndpointParameters};
@@ -78,15 +77,14 @@ impl Sts {
         let now = self.environment.now();
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
-        let mut response = exchange.send_with_retries_if(&request, is_retryable).await?;
+        let mut response = exchange.send_while(&request, is_transient).await?;
         // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
                 && crate::time::skew(date, now).unsigned_abs() > 60
             {
-                response =
-                    exchange.send_with_retries_if(&self.request(role, &proof, date)?, is_retryable).await?;
+                response = exchange.send_while(&self.request(role, &proof, date)?, is_transient).await?;
             }
         }
         self.read(role, &response)
@@ -133,11 +131,13 @@ impl Sts {
 }
 
 /// Whether an error of STS is transient.
-fn is_retryable(response: &http::Response<Bytes>) -> bool {
-    let is_transient = |texts: &BTreeMap<_, String>| {
-        texts.get("Code").is_some_and(|code| RETRYABLE.contains(&code.as_str()))
+fn is_transient(outcome: &Outcome) -> bool {
+    let has_transient_code = |response: &http::Response<Bytes>| {
+        response.status().is_client_error()
+            && texts(response.body())
+                .is_ok_and(|texts| texts.get("Code").is_some_and(|code| RETRYABLE.contains(&code.as_str())))
     };
-    response.status().is_client_error() && texts(response.body()).is_ok_and(|texts| is_transient(&texts))
+    is_retryable(outcome) || outcome.as_ref().is_ok_and(has_transient_code)
 }
 
 /// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
