@@ -96,12 +96,14 @@ impl Call {
 }
 
 impl Shared {
-    pub(super) async fn attempts(
-        &self,
-        call: &Call,
-        context: &mut Context,
-        accept: Accept<'_>,
-    ) -> Result<(), Error> {
+    /// Boxed, so that it is compiled once and not for each operation.
+    pub(super) fn attempts<'a>(
+        &'a self,
+        call: &'a Call,
+        context: &'a mut Context,
+        accept: Accept<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
+        Box::pin(async move {
         let mut was_corrected = false;
         // Of this request. The context also covers earlier calls, whose requests a layer has changed since.
         let mut in_doubt = false;
@@ -152,6 +154,7 @@ impl Shared {
                 }
             }
         }
+        })
     }
 
     /// One exchange. It counts as an attempt once the request is handed to the transport.

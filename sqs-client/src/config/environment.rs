@@ -3,6 +3,7 @@
 //! Source: <https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>
 
 use std::num::NonZeroU32;
+use std::pin::Pin;
 
 use super::retry::{RetryConfig, RetryMode};
 use super::{AppName, Builder, ConfigError, Region};
@@ -73,21 +74,29 @@ impl Builder {
     /// # Errors
     /// The same as [`load`](Self::load).
     pub async fn load_from(environment: Environment) -> Result<Self, ConfigError> {
-        let instance = InstanceCredentials::new(environment.clone());
-        let read = tokio::task::spawn_blocking(|| Self::from_environment(environment)).await;
-        let interrupted = |error| ConfigError::new(format!("reading settings was interrupted: {error}"));
-        let builder = read.map_err(interrupted)??;
-        let config = builder.config();
-        if config.region.is_some() || config.endpoint().is_ok_and(|endpoint| endpoint.region().is_some()) {
-            return Ok(builder);
-        }
-        match instance.region().await {
-            Ok(region) => Ok(builder.region(region.map(Region::new))),
-            Err(error) => {
-                tracing::debug!(error = %aws_smithy_types::error::display::DisplayErrorContext(&error), "the EC2 metadata service returned no region");
-                Ok(builder)
+        Self::loaded(environment).await
+    }
+
+    /// Boxed, so that programs do not compile the future again.
+    fn loaded(environment: Environment) -> Pin<Box<dyn Future<Output = Result<Self, ConfigError>> + Send>> {
+        Box::pin(async move {
+            let instance = InstanceCredentials::new(environment.clone());
+            let read = tokio::task::spawn_blocking(|| Self::from_environment(environment)).await;
+            let interrupted = |error| ConfigError::new(format!("reading settings was interrupted: {error}"));
+            let builder = read.map_err(interrupted)??;
+            let config = builder.config();
+            if config.region.is_some() || config.endpoint().is_ok_and(|endpoint| endpoint.region().is_some())
+            {
+                return Ok(builder);
             }
-        }
+            match instance.region().await {
+                Ok(region) => Ok(builder.region(region.map(Region::new))),
+                Err(error) => {
+                    tracing::debug!(error = %aws_smithy_types::error::display::DisplayErrorContext(&error), "the EC2 metadata service returned no region");
+                    Ok(builder)
+                }
+            }
+        })
     }
 
     fn with_settings(mut self, settings: &Settings) -> Result<Self, ConfigError> {
