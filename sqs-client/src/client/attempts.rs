@@ -1,5 +1,6 @@
 //! The loop over attempts, the same for all operations.
 
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -104,56 +105,56 @@ impl Shared {
         accept: Accept<'a>,
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
         Box::pin(async move {
-        let mut was_corrected = false;
-        // Of this request. The context also covers earlier calls, whose requests a layer has changed since.
-        let mut in_doubt = false;
-        loop {
-            let sent_before = context.attempts;
-            let Err(failed) = self.attempt(call, context, accept).await else {
-                self.adjust_rate(Failure::Fatal);
-                lock(&self.bucket).succeed(context.attempts);
-                return Ok(());
-            };
-            let was_sent = context.attempts > sent_before;
-            in_doubt |= was_sent && outcome_unknown(&failed.cause, context.status);
-            context.outcome_unknown |= in_doubt;
-            let error = Error::new(failed.cause.clone(), context.clone());
-            // A request that was never sent failed locally: a retry would fail the same way.
-            if !was_sent {
-                return Err(error);
-            }
-            let failure = error.failure();
-            self.adjust_rate(failure);
-            let corrected = !was_corrected && self.correct(failure, &failed);
-            was_corrected |= corrected;
-            if call.retries == Retries::Never && !corrected {
-                return Err(error);
-            }
-            let attempt = Attempt {
-                number: context.attempts,
-                failure,
-                corrected,
-                retry_after: failed.retry_after,
-                is_polling: call.is_polling,
-                time_left: call.time_left(),
-            };
-            let decision = self.policy.decide(attempt, &mut lock(&self.bucket), crate::random::unit());
-            match decision {
-                Decision::Fail => return Err(error),
-                Decision::FailAfter(pause) => {
-                    tokio::time::sleep(pause).await;
+            let mut was_corrected = false;
+            // Of this request. The context also covers earlier calls, whose requests a layer has changed since.
+            let mut in_doubt = false;
+            loop {
+                let sent_before = context.attempts;
+                let Err(failed) = self.attempt(call, context, accept).await else {
+                    self.adjust_rate(Failure::Fatal);
+                    lock(&self.bucket).succeed(context.attempts);
+                    return Ok(());
+                };
+                let was_sent = context.attempts > sent_before;
+                in_doubt |= was_sent && outcome_unknown(&failed.cause, context.status);
+                context.outcome_unknown |= in_doubt;
+                let error = Error::new(failed.cause.clone(), context.clone());
+                // A request that was never sent failed locally: a retry would fail the same way.
+                if !was_sent {
                     return Err(error);
                 }
-                Decision::RetryAfter(pause) if in_doubt && call.retries == Retries::UnlessInDoubt => {
-                    context.repeat_after = Some(pause);
-                    return Err(Error::new(failed.cause, context.clone()));
+                let failure = error.failure();
+                self.adjust_rate(failure);
+                let corrected = !was_corrected && self.correct(failure, &failed);
+                was_corrected |= corrected;
+                if call.retries == Retries::Never && !corrected {
+                    return Err(error);
                 }
-                Decision::RetryAfter(pause) => {
-                    tracing::debug!(%error, ?pause, "retrying");
-                    tokio::time::sleep(pause).await;
+                let attempt = Attempt {
+                    number: context.attempts,
+                    failure,
+                    corrected,
+                    retry_after: failed.retry_after,
+                    is_polling: call.is_polling,
+                    time_left: call.time_left(),
+                };
+                let decision = self.policy.decide(attempt, &mut lock(&self.bucket), crate::random::unit());
+                match decision {
+                    Decision::Fail => return Err(error),
+                    Decision::FailAfter(pause) => {
+                        tokio::time::sleep(pause).await;
+                        return Err(error);
+                    }
+                    Decision::RetryAfter(pause) if in_doubt && call.retries == Retries::UnlessInDoubt => {
+                        context.repeat_after = Some(pause);
+                        return Err(Error::new(failed.cause, context.clone()));
+                    }
+                    Decision::RetryAfter(pause) => {
+                        tracing::debug!(%error, ?pause, "retrying");
+                        tokio::time::sleep(pause).await;
+                    }
                 }
             }
-        }
         })
     }
 
