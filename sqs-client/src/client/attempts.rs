@@ -16,7 +16,7 @@ use super::shared::Shared;
 use crate::error::{Cause, Context, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::time::{corrected, skew};
-use crate::wire::protocol::EncodedRequest;
+use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::sign::Signable;
 
 /// A clock difference of at least this many seconds explains a rejected signature.
@@ -44,6 +44,17 @@ pub(super) struct Call {
 pub(super) struct Refused {
     pub(super) cause: Cause,
     pub(super) request_id: Option<String>,
+}
+
+impl From<ResponseError> for Refused {
+    fn from(error: ResponseError) -> Self {
+        match error {
+            ResponseError::Service { error, request_id } => Self { cause: Cause::Service(error), request_id },
+            ResponseError::Unreadable { error, request_id } => {
+                Self { cause: Cause::Unreadable(error), request_id }
+            }
+        }
+    }
 }
 
 /// Decodes a response and keeps the output. The loop is compiled once, so it must not know the output's type.

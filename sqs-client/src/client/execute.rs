@@ -148,10 +148,8 @@ impl Execute for Client {
         input: &O::Input,
         options: CallOptions,
     ) -> Result<O::Output, Error> {
-        match self.shared.with_deduplication_ids(input, options.retries) {
-            Some(input) => self.shared.call::<O>(&input, &options).await,
-            None => self.shared.call::<O>(input, &options).await,
-        }
+        let completed = self.shared.with_deduplication_ids(input, options.retries);
+        self.shared.call::<O>(completed.as_ref().unwrap_or(input), &options).await
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::{Empty, display};
 
-use super::attempts::{Call, Refused};
+use super::attempts::Call;
 use super::execute::{CallOptions, Retries};
 use super::shared::Shared;
 use crate::config::DeduplicationIds;
@@ -26,8 +26,7 @@ use crate::observe::CallReport;
 use crate::types::{DamagedMessage, HasMetadata as _, RequestId as _};
 use crate::wire::checksum::ChecksumPolicy;
 use crate::wire::model::{Action, Input, Operation};
-use crate::wire::protocol::ResponseError;
-use crate::wire::validate::Validate as _;
+use crate::wire::protocol::EncodedRequest;
 
 /// The default for one attempt including its response; long enough for a 1 MiB batch on a slow connection.
 const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,77 +45,71 @@ impl Shared {
         options: &CallOptions,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
-        let earlier = options.earlier.as_ref();
-        let attempts = earlier.map_or(0, Error::attempts);
-        // The operation timeout covers repeated calls too, also those that a layer repeats.
-        let begun = earlier.and_then(Error::begun).map_or(started, Instant::from_std);
-        let mut context = Context {
-            action: Some(O::ACTION),
-            attempts,
-            begun: Some(begun.into_std()),
-            outcome_unknown: earlier.is_some_and(Error::is_outcome_unknown),
-            ..Context::default()
-        };
+        let mut context = context(O::ACTION, options, started);
+        let begun = context.begun.map_or(started, Instant::from_std);
         let span = self.span(O::ACTION, input.queue_url());
-        let exchange = self.exchange::<O>(input, &mut context, begun, options.retries);
-        let result = exchange.instrument(span.clone()).await;
-
-        let error = result.as_ref().err();
+        let mut output = None;
+        let attempted = match self.encoded(input) {
+            Ok(encoded) => {
+                let call = self.plan(O::ACTION, encoded, input.wait_time(), options.retries, begun);
+                let mut accept = |response: &http::Response<Bytes>| {
+                    let (status, headers) = (response.status().as_u16(), response.headers());
+                    output =
+                        Some(self.config.protocol.decode_response::<O>(status, headers, response.body())?);
+                    Ok(())
+                };
+                self.attempts(&call, &mut context, &mut accept).instrument(span.clone()).await
+            }
+            Err(cause) => Err(Error::new(cause, context.clone())),
+        };
+        let result = attempted.and_then(|()| {
+            let mut output = output.unwrap_or_default();
+            output.metadata_mut().maybe_repeated |= context.outcome_unknown;
+            span.in_scope(|| verified::<O>(self.config.checksum_policy, input, output, &mut context))
+        });
         let request_id = match &result {
             Ok(output) => output.request_id(),
             Err(error) => error.request_id(),
         };
-        span.record("sqs.attempts", context.attempts);
-        request_id.map(|id| span.record("aws.request_id", id));
-        error.map(|error| span.record("error.type", display(error.code().unwrap_or(error.kind().as_str()))));
-        if let Some(observer) = &self.config.observer {
-            let queue_url = input.queue_url();
-            let (attempts, elapsed) = (context.attempts, started.elapsed());
-            observer.call(&CallReport { action: O::ACTION, queue_url, attempts, elapsed, request_id, error });
-        }
+        self.report(
+            &span,
+            &CallReport {
+                action: O::ACTION,
+                queue_url: input.queue_url(),
+                attempts: context.attempts,
+                elapsed: started.elapsed(),
+                request_id,
+                error: result.as_ref().err(),
+            },
+        );
         result
     }
 
-    async fn exchange<O: Operation>(
-        &self,
-        input: &O::Input,
-        context: &mut Context,
-        started: Instant,
-        retries: Retries,
-    ) -> Result<O::Output, Error> {
+    fn encoded(&self, input: &impl Input) -> Result<EncodedRequest, Cause> {
         if self.config.validate_input {
-            input.validate().map_err(|error| Error::new(Cause::Invalid(error), context.clone()))?;
+            input.validate().map_err(Cause::Invalid)?;
         }
-        let protocol = self.config.protocol;
-        let encoded = protocol.encode_request(input);
-        let encoded = encoded.map_err(|error| Error::new(Cause::Encode(error), context.clone()))?;
-        let is_polling = O::ACTION == Action::ReceiveMessage;
-        let call = Call { retries, is_polling, ..self.plan(encoded, input.wait_time(), started) };
-        let mut output = None;
-        let mut accept = |response: &http::Response<Bytes>| {
-            let status = response.status().as_u16();
-            match protocol.decode_response::<O>(status, response.headers(), response.body()) {
-                Ok(decoded) => {
-                    output = Some(decoded);
-                    Ok(())
-                }
-                Err(ResponseError::Service { error, request_id }) => {
-                    Err(Refused { cause: Cause::Service(error), request_id })
-                }
-                Err(ResponseError::Unreadable { error, request_id }) => {
-                    Err(Refused { cause: Cause::Unreadable(error), request_id })
-                }
-            }
-        };
-        self.attempts(&call, context, &mut accept).await?;
-        let mut output = output.unwrap_or_default();
-        if context.outcome_unknown {
-            output.metadata_mut().maybe_repeated = true;
-        }
-        verified::<O>(self.config.checksum_policy, input, output, context)
+        self.config.protocol.encode_request(input).map_err(Cause::Encode)
     }
 
-    fn plan(&self, encoded: crate::wire::protocol::EncodedRequest, wait: Duration, started: Instant) -> Call {
+    fn report(&self, span: &tracing::Span, report: &CallReport<'_>) {
+        span.record("sqs.attempts", report.attempts);
+        report.request_id.map(|id| span.record("aws.request_id", id));
+        let error = report.error;
+        error.map(|error| span.record("error.type", display(error.code().unwrap_or(error.kind().as_str()))));
+        if let Some(observer) = &self.config.observer {
+            observer.call(report);
+        }
+    }
+
+    fn plan(
+        &self,
+        action: Action,
+        encoded: EncodedRequest,
+        wait: Duration,
+        retries: Retries,
+        begun: Instant,
+    ) -> Call {
         let timeouts = &self.config.timeout_config;
         let is_exact = self.config.exact_timeouts && is_attempt_bounded(timeouts);
         // A sum that overflows means no limit.
@@ -127,9 +120,9 @@ impl Shared {
             encoded,
             attempt_timeout,
             operation_timeout,
-            started,
-            retries: Retries::AsConfigured,
-            is_polling: false,
+            started: begun,
+            retries,
+            is_polling: action == Action::ReceiveMessage,
         }
     }
 
@@ -159,19 +152,34 @@ pub(crate) fn verified<O: Operation>(
 ) -> Result<O::Output, Error> {
     let mismatches = O::verify(policy, input, &mut output);
     if mismatches.is_empty() {
-        for DamagedMessage { mismatches, .. } in &output.metadata().damaged {
-            let queue_url = input.queue_url().unwrap_or_default();
-            tracing::warn!(
-                queue_url,
-                ?mismatches,
-                "received a damaged message; SQS delivers it again after its visibility timeout"
-            );
-        }
+        warn_of_damaged(&output.metadata().damaged, input.queue_url().unwrap_or_default());
         return Ok(output);
     }
     context.request_id = output.request_id().map(str::to_owned);
     let damaged = Damaged { mismatches, output: Box::new(output) };
     Err(Error::new(Cause::Checksum(Arc::new(damaged)), context.clone()))
+}
+
+fn warn_of_damaged(damaged: &[DamagedMessage], queue_url: &str) {
+    for DamagedMessage { mismatches, .. } in damaged {
+        tracing::warn!(
+            queue_url,
+            ?mismatches,
+            "received a damaged message; SQS delivers it again after its visibility timeout"
+        );
+    }
+}
+
+/// The context of a call that starts now. The operation timeout covers repeated calls too, also those that a layer repeats.
+fn context(action: Action, options: &CallOptions, started: Instant) -> Context {
+    let earlier = options.earlier.as_ref();
+    Context {
+        action: Some(action),
+        attempts: earlier.map_or(0, Error::attempts),
+        begun: earlier.and_then(Error::begun).or(Some(started.into_std())),
+        outcome_unknown: earlier.is_some_and(Error::is_outcome_unknown),
+        ..Context::default()
+    }
 }
 
 /// `operation_attempt_timeout`, else `read_timeout`, else the default; `None` if disabled.

@@ -173,65 +173,57 @@ impl Protocol {
         headers: &HeaderMap,
         body: &[u8],
     ) -> Result<O::Output, ResponseError> {
+        let Accepted { document, request_id } = self.accepted(status, headers, body)?;
+        let output = match document {
+            None => json::read_output::<O>(body),
+            Some(document) => document.read::<O>(),
+        };
+        match output {
+            Ok(mut output) => {
+                output.metadata_mut().request_id = request_id;
+                Ok(output)
+            }
+            Err(error) => Err(ResponseError::unreadable(error, request_id)),
+        }
+    }
+
+    /// What is the same for all operations: a complete response without an error.
+    fn accepted<'a>(
+        self,
+        status: u16,
+        headers: &HeaderMap,
+        body: &'a [u8],
+    ) -> Result<Accepted<'a>, ResponseError> {
+        let header_id = request_id(headers);
         if let Some(truncation) = truncation(headers, body) {
-            return Err(ResponseError::unreadable(DecodeError::new(truncation), request_id(headers)));
+            return Err(ResponseError::unreadable(DecodeError::new(truncation), header_id));
         }
-        match self {
-            Self::AwsJson => decode_json::<O>(status, headers, body),
-            Self::Query => decode_xml::<O>(status, headers, body),
+        let is_success = (200..300).contains(&status);
+        if self == Self::AwsJson {
+            if is_success {
+                return Ok(Accepted { document: None, request_id: header_id });
+            }
+            let code = text_of(headers, &X_AMZN_QUERY_ERROR).or_else(|| text_of(headers, &X_AMZN_ERROR_TYPE));
+            return Err(ResponseError::from_service(json::read_error(code, body), header_id, headers, body));
         }
+        let document = match xml::Document::parse(body) {
+            Ok(document) => document,
+            Err(error) if is_success => return Err(ResponseError::unreadable(error, header_id)),
+            Err(_) => return Err(ResponseError::from_service(None, header_id, headers, body)),
+        };
+        let request_id = header_id.or_else(|| document.request_id().map(str::to_owned));
+        if !is_success {
+            return Err(ResponseError::from_service(document.error(), request_id, headers, body));
+        }
+        Ok(Accepted { document: Some(document), request_id })
     }
 }
 
-fn decode_json<O: Operation>(
-    status: u16,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<O::Output, ResponseError> {
-    let request_id = request_id(headers);
-    if !is_success(status) {
-        let code = text_of(headers, &X_AMZN_QUERY_ERROR).or_else(|| text_of(headers, &X_AMZN_ERROR_TYPE));
-        let error = json::read_error(code, body);
-        return Err(ResponseError::from_service(error, request_id, headers, body));
-    }
-    with_request_id(json::read_output::<O>(body), request_id)
-}
-
-fn decode_xml<O: Operation>(
-    status: u16,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<O::Output, ResponseError> {
-    let header_id = request_id(headers);
-    let document = xml::Document::parse(body).map_err(|error| {
-        if is_success(status) {
-            ResponseError::unreadable(error, header_id.clone())
-        } else {
-            ResponseError::from_service(None, header_id.clone(), headers, body)
-        }
-    })?;
-    let request_id = header_id.or_else(|| document.request_id().map(str::to_owned));
-    if !is_success(status) {
-        return Err(ResponseError::from_service(document.error(), request_id, headers, body));
-    }
-    with_request_id(document.read::<O>(), request_id)
-}
-
-fn with_request_id<T: HasMetadata>(
-    output: Result<T, DecodeError>,
+/// A response of which the output is not decoded yet.
+struct Accepted<'a> {
+    /// The body, in the Query protocol.
+    document: Option<xml::Document<'a>>,
     request_id: Option<String>,
-) -> Result<T, ResponseError> {
-    match output {
-        Ok(mut output) => {
-            output.metadata_mut().request_id = request_id;
-            Ok(output)
-        }
-        Err(error) => Err(ResponseError::unreadable(error, request_id)),
-    }
-}
-
-fn is_success(status: u16) -> bool {
-    (200..300).contains(&status)
 }
 
 /// Detects truncated bodies, for transports that do not.

@@ -157,16 +157,16 @@ impl<'a> Document<'a> {
 
     /// Reads the output of an operation.
     pub(super) fn read<O: Operation>(&self) -> Result<O::Output, DecodeError> {
-        self.expect(O::ACTION)?;
-        match self.root.child(&format!("{}Result", O::ACTION)) {
+        match self.result(O::ACTION)? {
             Some(result) => read(result).map_err(DecodeError::new),
             None => Ok(O::Output::default()),
         }
     }
 
-    fn expect(&self, action: Action) -> Result<(), DecodeError> {
+    /// The element with the members of the output, if there is one.
+    fn result(&self, action: Action) -> Result<Option<&Node<'a>>, DecodeError> {
         if self.name == format!("{action}Response") {
-            return Ok(());
+            return Ok(self.root.child(&format!("{action}Result")));
         }
         Err(DecodeError::new(format!("expected the XML element {action}Response, found {}", self.name)))
     }
