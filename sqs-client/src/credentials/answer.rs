@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
-use aws_smithy_types::DateTime;
-use aws_smithy_types::date_time::Format;
 use serde_json::{Map, Value};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// The maximum length of a foreign text that an error quotes, in characters.
 const MAX_QUOTE: usize = 300;
@@ -100,8 +100,9 @@ pub(super) fn expiry(text: &str) -> Result<SystemTime, String> {
     let wrong = || {
         format!("Expiration {:?} is invalid; allowed is a time such as 2026-11-22T10:00:00Z", quoted(text))
     };
-    let time = DateTime::from_str(text, Format::DateTimeWithOffset).map_err(|_| wrong())?;
-    SystemTime::try_from(time).map_err(|_| wrong())
+    let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| wrong())?;
+    let since_1970 = Duration::try_from(time - OffsetDateTime::UNIX_EPOCH).map_err(|_| wrong())?;
+    SystemTime::UNIX_EPOCH.checked_add(since_1970).ok_or_else(wrong)
 }
 
 /// A foreign text for display: one line of bounded length.

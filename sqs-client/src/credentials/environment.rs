@@ -1,6 +1,7 @@
 //! The inputs of credentials providers: variables, files, a clock and transports.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -223,12 +224,15 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// Runs file access on a thread that may block.
-pub(super) async fn blocking<T: Send + 'static>(
+/// Runs blocking work on a thread for it. The future and the work are boxed, so that they are compiled once for each `T`.
+pub(super) fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CredentialsError> + Send + 'static,
-) -> Result<T, CredentialsError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(passing(format!("reading settings was interrupted: {error}"))))
+) -> Pin<Box<dyn Future<Output = Result<T, CredentialsError>> + Send>> {
+    let work: Box<dyn FnOnce() -> Result<T, CredentialsError> + Send> = Box::new(work);
+    Box::pin(async {
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| Err(passing(format!("reading settings was interrupted: {error}"))))
+    })
 }
 
 /// Adds the name of the source to the error.

@@ -1,6 +1,6 @@
 //! Parses XML responses of STS: credentials, or an error code and a message.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -10,11 +10,11 @@ const ELEMENTS: [&str; 6] =
     ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration", "Code", "Message"];
 
 /// The texts of [`ELEMENTS`]. Errors never quote the response: it contains a secret.
-pub(super) fn texts(body: &[u8]) -> Result<BTreeMap<&'static str, String>, String> {
+pub(super) fn texts(body: &[u8]) -> Result<HashMap<&'static str, String>, String> {
     let not_xml = "the response is not XML from STS";
     let text = std::str::from_utf8(body).map_err(|_| not_xml.to_owned())?;
     let mut reader = Reader::from_str(text);
-    let mut found: BTreeMap<&'static str, String> = BTreeMap::new();
+    let mut found: HashMap<&'static str, String> = HashMap::new();
     let mut open: Option<&'static str> = None;
     let mut depth = 0_usize;
     let mut elements = 0_usize;

@@ -1,6 +1,6 @@
 //! Reads a profile file and parses its sections.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
@@ -16,7 +16,7 @@ const BLANK: [char; 2] = [' ', '\t'];
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) name: String,
-    pub(super) properties: BTreeMap<String, Property>,
+    pub(super) properties: HashMap<String, Property>,
 }
 
 /// `key = value` and the indented lines below it. Values may be secret.
@@ -25,7 +25,7 @@ pub(super) struct Property {
     pub(super) value: String,
     pub(super) file: Arc<Path>,
     pub(super) line: usize,
-    pub(super) nested: BTreeMap<String, Property>,
+    pub(super) nested: HashMap<String, Property>,
 }
 
 impl std::fmt::Debug for Property {
@@ -88,7 +88,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Vec<Section>, Config
             let name = header.strip_suffix(']').map(|name| name.trim_matches(BLANK));
             let name = name.filter(|name| !name.is_empty());
             let name = name.ok_or_else(|| wrong("expected a section such as [default] or [profile name]"))?;
-            sections.push(Section { name: name.to_owned(), properties: BTreeMap::new() });
+            sections.push(Section { name: name.to_owned(), properties: HashMap::new() });
             last = None;
             continue;
         }
@@ -98,7 +98,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Vec<Section>, Config
         let is_continued = line.starts_with(BLANK);
         let property = |text: &str| {
             let (key, value) = split(text)?;
-            let nested = BTreeMap::new();
+            let nested = HashMap::new();
             Some((key, Property { value, file: Arc::clone(file), line: number, nested }))
         };
         if !is_continued {

@@ -1,6 +1,6 @@
 //! The profiles of the shared config and credentials files.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ const CREDENTIALS_FILE: &str = "AWS_SHARED_CREDENTIALS_FILE";
 /// All profiles and `services` sections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profiles {
-    by_name: BTreeMap<String, Profile>,
-    services: BTreeMap<String, Profile>,
+    by_name: HashMap<String, Profile>,
+    services: HashMap<String, Profile>,
     config: Option<PathBuf>,
     credentials: Option<PathBuf>,
 }
 
 /// One profile. `Debug` shows the places of its settings, not their values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Profile(BTreeMap<String, Property>);
+pub(crate) struct Profile(HashMap<String, Property>);
 
 impl Profiles {
     /// Reads `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, or the files in `~/.aws`. A missing file is an empty one,
@@ -65,9 +65,11 @@ impl Profiles {
     /// The profile with this name, which a setting refers to.
     pub(crate) fn require(&self, name: &str) -> Result<&Profile, ConfigError> {
         self.get(name).ok_or_else(|| {
-            let mut names: Vec<_> = self.by_name.keys().take(MAX_NAMES).cloned().collect();
-            if self.by_name.len() > MAX_NAMES {
-                names.push("..".to_owned());
+            let mut names: Vec<_> = self.by_name.keys().map(String::as_str).collect();
+            names.sort_unstable();
+            if names.len() > MAX_NAMES {
+                names.truncate(MAX_NAMES);
+                names.push("..");
             }
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             let files = self.files();
@@ -112,6 +114,6 @@ fn sections(variables: &Variables, name: &str, file: Option<&Path>) -> Result<Ve
     file::parse(&Arc::from(path), &text)
 }
 
-fn merge(profiles: &mut BTreeMap<String, Profile>, name: &str, properties: BTreeMap<String, Property>) {
+fn merge(profiles: &mut HashMap<String, Profile>, name: &str, properties: HashMap<String, Property>) {
     profiles.entry(name.to_owned()).or_default().0.extend(properties);
 }
