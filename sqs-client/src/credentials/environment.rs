@@ -143,6 +143,12 @@ impl Environment {
         Settings::load(&self.variables, self.profile.as_deref())
     }
 
+    /// Like [`settings`](Self::settings), on a thread for blocking work.
+    pub(super) async fn read_settings(&self) -> Result<Settings, CredentialsError> {
+        let environment = self.clone();
+        blocking(move || environment.settings().map_err(invalid)).await
+    }
+
     pub(crate) fn configured_region(&self) -> Option<&str> {
         self.region.as_deref()
     }

@@ -14,7 +14,7 @@ use http::{Method, StatusCode, Uri};
 
 use super::Environment;
 use super::answer::{Answer, quoted, usable};
-use super::environment::{Provided, blocking, named};
+use super::environment::{Provided, named};
 use super::exchange::{Exchange, Request, Unanswered, is_retryable, is_retryable_if_present, shown};
 use super::failure::{invalid, not_configured, passing};
 use crate::settings::Settings;
@@ -119,9 +119,7 @@ impl InstanceCredentials {
     }
 
     async fn place(&self) -> Result<Place, CredentialsError> {
-        let environment = self.environment.clone();
-        let settings = move || environment.settings().map_err(invalid);
-        place(&blocking(settings).await?)
+        place(&self.environment.read_settings().await?)
     }
 }
 

@@ -5,7 +5,7 @@
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 
-use super::environment::{Provided, blocking, named};
+use super::environment::{Provided, named};
 use super::failure::{invalid, not_configured, reason};
 use super::role_chain::{Base, RoleChain};
 use super::sts::{Proof, Sts};
@@ -31,19 +31,14 @@ impl ProfileCredentials {
     }
 
     async fn load(&self) -> Provided {
-        let environment = self.environment.clone();
-        let (settings, chain) = blocking(move || {
-            let settings = environment.settings().map_err(invalid)?;
-            let (name, profiles) = (settings.selected(), settings.profiles());
-            if profiles.get(name).is_none() {
-                return Err(not_configured(format!("profile {name:?} is not in {}", profiles.files())));
-            }
-            let chain = RoleChain::resolve(profiles, name).map_err(invalid)?;
-            let none = || not_configured(format!("profile {name:?} has no credentials"));
-            let chain = chain.ok_or_else(none)?;
-            Ok((settings, chain))
-        })
-        .await?;
+        let settings = self.environment.read_settings().await?;
+        let (name, profiles) = (settings.selected(), settings.profiles());
+        if profiles.get(name).is_none() {
+            return Err(not_configured(format!("profile {name:?} is not in {}", profiles.files())));
+        }
+        let chain = RoleChain::resolve(profiles, name).map_err(invalid)?;
+        let none = || not_configured(format!("profile {name:?} has no credentials"));
+        let chain = chain.ok_or_else(none)?;
         let mut credentials = self.base(chain.base, &settings).await.map_err(configured)?;
         for role in &chain.roles {
             let sts = Sts::new(&self.environment, &settings, role)?;

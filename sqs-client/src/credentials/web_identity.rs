@@ -47,8 +47,7 @@ impl WebIdentityCredentials {
         };
         let role = Role { arn, session_name: read("AWS_ROLE_SESSION_NAME"), ..Role::default() };
         let token_file = self.0.variables.expanded(&token_file);
-        let environment = self.0.clone();
-        let settings = blocking(move || environment.settings().map_err(invalid)).await?;
+        let settings = self.0.read_settings().await?;
         let identity = WebIdentity { role, token_file, place: TOKEN_FILE.to_owned() };
         identity.exchange(&self.0, &settings).await
     }
