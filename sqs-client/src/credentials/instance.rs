@@ -3,6 +3,7 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,35 +88,38 @@ impl InstanceCredentials {
         Ok(Some(region).filter(|region| !region.is_empty()))
     }
 
-    async fn session(&self) -> Result<Session, CredentialsError> {
-        let Place { endpoint, is_configured } = self.place().await?;
-        let exchange = self.environment.metadata_exchange()?;
-        let mut request = request(&endpoint, "/latest/api/token")?;
-        request.method = Method::PUT;
-        request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
-        request.body = Bytes::new();
-        let is_known = is_configured || self.has_answered.load(Ordering::Relaxed);
-        let is_transient = if is_known { is_retryable } else { is_retryable_if_present };
-        let answered = exchange.send_while(&request, is_transient).await;
-        let response = answered.map_err(|error| match error {
-            Unanswered { is_absent: true, .. } if !is_known => {
-                not_configured(format!("no EC2 metadata service: {error}"))
+    /// Boxed, so that it is compiled once for its two callers.
+    fn session(&self) -> Pin<Box<dyn Future<Output = Result<Session, CredentialsError>> + Send + '_>> {
+        Box::pin(async move {
+            let Place { endpoint, is_configured } = self.place().await?;
+            let exchange = self.environment.metadata_exchange()?;
+            let mut request = request(&endpoint, "/latest/api/token")?;
+            request.method = Method::PUT;
+            request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
+            request.body = Bytes::new();
+            let is_known = is_configured || self.has_answered.load(Ordering::Relaxed);
+            let is_transient = if is_known { is_retryable } else { is_retryable_if_present };
+            let answered = exchange.send_while(&request, is_transient).await;
+            let response = answered.map_err(|error| match error {
+                Unanswered { is_absent: true, .. } if !is_known => {
+                    not_configured(format!("no EC2 metadata service: {error}"))
+                }
+                error => error.into(),
+            })?;
+            let status = response.status().as_u16();
+            let url = shown(&request.uri);
+            if !response.status().is_success() {
+                let why = if status == 403 { "the service is disabled" } else { "not an EC2 instance" };
+                let text = format!("{url}: status {status}: {why}");
+                // Other clouds run a different service at this address.
+                return Err(if is_known { invalid(text) } else { not_configured(text) });
             }
-            error => error.into(),
-        })?;
-        let status = response.status().as_u16();
-        let url = shown(&request.uri);
-        if !response.status().is_success() {
-            let why = if status == 403 { "the service is disabled" } else { "not an EC2 instance" };
-            let text = format!("{url}: status {status}: {why}");
-            // Other clouds run a different service at this address.
-            return Err(if is_known { invalid(text) } else { not_configured(text) });
-        }
-        self.has_answered.store(true, Ordering::Relaxed);
-        let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
-        let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
-        token.set_sensitive(true);
-        Ok(Session { exchange, endpoint, token })
+            self.has_answered.store(true, Ordering::Relaxed);
+            let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
+            let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
+            token.set_sensitive(true);
+            Ok(Session { exchange, endpoint, token })
+        })
     }
 
     async fn place(&self) -> Result<Place, CredentialsError> {
