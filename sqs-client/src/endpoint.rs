@@ -64,15 +64,15 @@ impl fmt::Display for EndpointError {
                 "no region is configured: set AWS_REGION, or call region(..) or endpoint_url(..) on the config builder",
             ),
             Self::InvalidRegion(region) => {
-                write!(f, "region {region:?} is invalid; allowed are letters, digits and hyphens, such as eu-west-1")
+                write!(f, "region {region:?} is invalid; allowed are 1 to 63 letters, digits and hyphens, such as eu-west-1")
             }
             Self::InvalidUrl(url) => write!(
                 f,
-                "endpoint URL {url:?} is invalid; allowed is an absolute http or https URL without user name, password and \
-                 query, such as http://localhost:9324"
+                "endpoint URL {url:?} is invalid; allowed is an absolute http or https URL with a normalized path and \
+                 without user name, password or query, such as http://localhost:9324"
             ),
             Self::Conflict { variant, url } => {
-                write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot be combined: set one of them")
+                write!(f, "a {variant} endpoint and the endpoint URL {url:?} cannot be combined: set only one of them")
             }
         }
     }

@@ -88,7 +88,7 @@ pub(super) fn usable(mut credentials: Credentials, now: SystemTime, source: &'st
     if credentials.expiry().is_some_and(|expiry| expiry <= now) {
         tracing::warn!(
             source,
-            "the source has only credentials that have expired by the local clock: using them"
+            "the source returned credentials that are expired by the local clock; using them anyway"
         );
         *credentials.expiry_mut() = now.checked_add(EXTENSION);
     }

@@ -211,7 +211,7 @@ fn encrypted(tls: Option<&TlsConfig>) -> Result<Arc<dyn Transport>, CredentialsE
     }
     if cfg!(not(any(feature = "__rustls", feature = "native-tls"))) {
         return Err(invalid(
-            "the URL is an https URL and no TLS feature is enabled: enable `rustls`, `aws-lc` or `native-tls`",
+            "no TLS for the https URL: enable the feature `rustls`, `aws-lc` or `native-tls`",
         ));
     }
     // Keep no idle connections: requests are an hour apart and may come from different runtimes.

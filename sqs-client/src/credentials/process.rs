@@ -58,8 +58,7 @@ impl ProcessCredentials {
         let mut command = Command::new(shell);
         command.arg(flag).arg(&self.command).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let failed =
-            |error: std::io::Error| passing(format!("the program cannot be run by {shell}: {error}"));
+        let failed = |error: std::io::Error| passing(format!("cannot run the program with {shell}: {error}"));
         let mut child = command.spawn().map_err(failed)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (output, stderr_text, status) = tokio::try_join!(
@@ -81,7 +80,7 @@ async fn read_stdout(stdout: Option<ChildStdout>) -> Result<Vec<u8>, Credentials
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
         let read = stdout.take(MAX_ANSWER_BYTES as u64 + 1).read_to_end(&mut output).await;
-        read.map_err(|error| passing(format!("the output of the program cannot be read: {error}")))?;
+        read.map_err(|error| passing(format!("cannot read the output of the program: {error}")))?;
     }
     if output.len() > MAX_ANSWER_BYTES {
         return Err(invalid(format!("the program printed more than {MAX_ANSWER_BYTES} bytes")));

@@ -54,8 +54,10 @@ impl RoleChain {
                 (Some(source), None) => source,
                 (None, Some(source)) => break Some(named_source(&source)?),
                 (Some(source), Some(other)) => {
-                    let text =
-                        format!("{} and {} cannot be combined: set one of them", source.place, other.place);
+                    let text = format!(
+                        "{} and {} cannot be combined: set only one of them",
+                        source.place, other.place
+                    );
                     return Err(ConfigError::new(text));
                 }
                 (None, None) => {

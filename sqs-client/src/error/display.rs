@@ -20,7 +20,7 @@ impl fmt::Display for Error {
                 "no transport: enable the feature `reqwest` or `hyper`, or call transport(..) on the config builder",
             )?,
             Cause::NoTls => f.write_str(
-                "the endpoint is an https URL and no TLS feature is enabled: enable `rustls`, `aws-lc` or `native-tls`, or use an http URL",
+                "no TLS for the https endpoint URL: enable the feature `rustls`, `aws-lc` or `native-tls`, or use an http URL",
             )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
             // The text of a `CredentialsError` only names its kind. The reason is in its source.
@@ -38,7 +38,7 @@ impl fmt::Display for Error {
             Cause::OperationTimeout(limit) => write!(f, "operation timeout: not finished within {limit:?}")?,
             Cause::Unreadable(error) => write!(f, "the response is not from SQS: {error}")?,
             #[cfg(feature = "aws-sdk-sqs")]
-            Cause::AwsSdk(_) => f.write_str("the AWS SDK cannot send the request")?,
+            Cause::AwsSdk(_) => f.write_str("the AWS SDK failed before sending the request")?,
             Cause::Checksum(damaged) => {
                 let mut separator = "";
                 for mismatch in &damaged.mismatches {

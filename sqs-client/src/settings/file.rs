@@ -65,7 +65,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 pub(super) fn read_default(path: &Path) -> Result<Option<String>, ConfigError> {
     match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
-            tracing::warn!(file = %path.display(), %error, "the folder of the file cannot be entered: going on without it");
+            tracing::warn!(file = %path.display(), %error, "the directory of the file is not accessible; ignoring the file");
             Ok(None)
         }
         _ => read(path),

@@ -52,8 +52,8 @@ impl Pem {
     /// An error with the name of the file.
     fn unusable(&self, problem: impl fmt::Display) -> TransportError {
         let text = match self {
-            Self::Bytes(_) => format!("the added root certificates: {problem}"),
-            Self::File(path) => format!("the root certificates in {}: {problem}", path.display()),
+            Self::Bytes(_) => format!("added root certificates: {problem}"),
+            Self::File(path) => format!("root certificate file {}: {problem}", path.display()),
         };
         TransportError::new(TransportErrorKind::Tls, text)
     }

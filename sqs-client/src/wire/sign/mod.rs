@@ -113,7 +113,7 @@ impl std::fmt::Display for SignError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Credentials => {
-                "the access key id, session token or region has characters that are not allowed in a header: use visible ASCII"
+                "the access key id, session token or region contains a character that is not visible ASCII"
             }
             Self::Time => "the time is out of range: the year must be from 0 to 9999",
         })

@@ -45,8 +45,10 @@ impl fmt::Display for ChecksumMismatch {
         }
         match (expected, found) {
             (Some(expected), Some(found)) => write!(f, ": the service sent {found}, expected {expected}"),
-            (_, None) => f.write_str(": the service sent none; ChecksumPolicy::VerifyIfPresent allows that"),
-            (None, Some(found)) => write!(f, ": the service sent {found} for an absent part"),
+            (_, None) => {
+                f.write_str(": the service sent none; to allow that, set ChecksumPolicy::VerifyIfPresent")
+            }
+            (None, Some(found)) => write!(f, ": the service sent {found}, but the message has none"),
         }
     }
 }
