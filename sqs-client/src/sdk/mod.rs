@@ -1,3 +1,8 @@
+//! [`observe`]: crate::observe
+//! [`sqs_client::Client`]: crate::Client
+//! [`sqs_client::Error`]: crate::Error
+//! [output]: crate::Error::output
+//!
 #![doc = include_str!("../../docs/migration.md")]
 
 #[macro_use]
