@@ -4,14 +4,15 @@
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
+use tokio::time::Instant;
 
 use super::Environment;
 use super::answer::{Answer, quoted, usable};
@@ -26,15 +27,30 @@ const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
 
 /// Loads the credentials of the instance role from the EC2 metadata service.
 ///
-/// Outside EC2, the query takes a second to fail; `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
+/// Outside EC2, the query takes a second to fail, and calls in the next 10 seconds fail without another query.
+/// `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
 /// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else the default for `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4` by default,
 /// or `IPv6`).
 #[derive(Clone, Debug, Default)]
 pub struct InstanceCredentials {
     environment: Environment,
-    /// Whether the service has ever responded. If it is unreachable later, that is a retryable failure.
-    has_answered: Arc<AtomicBool>,
+    /// Locked for a few instructions; never held across an await.
+    seen: Arc<Mutex<Seen>>,
 }
+
+/// What the latest query has found at the default endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+enum Seen {
+    #[default]
+    Unknown,
+    /// The service has responded. If it is unreachable later, that is a retryable failure.
+    Present,
+    /// No connection was possible at this time.
+    Absent(Instant),
+}
+
+/// How long calls do not query a service that was absent: each query takes up to a second.
+const ABSENT_FOR: Duration = Duration::from_secs(10);
 
 /// The service and a session token for it.
 struct Session {
@@ -52,7 +68,7 @@ struct Place {
 impl InstanceCredentials {
     /// A provider that reads the variables of `environment`.
     pub fn new(environment: Environment) -> Self {
-        Self { environment, has_answered: Arc::default() }
+        Self { environment, seen: Arc::default() }
     }
 
     async fn load(&self) -> Provided {
@@ -97,11 +113,18 @@ impl InstanceCredentials {
             request.method = Method::PUT;
             request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
             request.body = Bytes::new();
-            let is_known = is_configured || self.has_answered.load(Ordering::Relaxed);
+            let seen = *self.seen();
+            let is_known = is_configured || matches!(seen, Seen::Present);
+            if let (false, Seen::Absent(since)) = (is_known, seen)
+                && since.elapsed() < ABSENT_FOR
+            {
+                return Err(not_configured(format!("no EC2 metadata service at {endpoint}")));
+            }
             let is_transient = if is_known { is_retryable } else { is_retryable_if_present };
             let answered = exchange.send_while(&request, is_transient).await;
             let response = answered.map_err(|error| match error {
                 Unanswered { is_absent: true, .. } if !is_known => {
+                    *self.seen() = Seen::Absent(Instant::now());
                     not_configured(format!("no EC2 metadata service: {error}"))
                 }
                 error => error.into(),
@@ -114,12 +137,16 @@ impl InstanceCredentials {
                 // Other clouds run a different service at this address.
                 return Err(if is_known { invalid(text) } else { not_configured(text) });
             }
-            self.has_answered.store(true, Ordering::Relaxed);
+            *self.seen() = Seen::Present;
             let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
             let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
             token.set_sensitive(true);
             Ok(Session { exchange, endpoint, token })
         })
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn place(&self) -> Result<Place, CredentialsError> {

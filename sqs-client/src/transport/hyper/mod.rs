@@ -17,7 +17,7 @@ use super::TlsConfig;
 use super::answer::{self, Chunks};
 use super::{PoolConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 
-/// Sends requests with hyper. It makes about half as many allocations per request as `ReqwestTransport`.
+/// Sends requests with hyper. It makes fewer allocations per request than `ReqwestTransport`.
 ///
 /// Requests to `https` URLs use the proxy in `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` excludes the host. The proxy
 /// URL must be an `http` URL; requests through any other proxy fail. Requests to `http` URLs never use a proxy. For other

@@ -1,10 +1,12 @@
 //! Credentials from EC2 instances.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_client::config::Builder;
 use sqs_client::config::credentials::InstanceCredentials;
+use sqs_client::transport::{Transport, TransportError, TransportErrorKind, TransportFuture};
 use wiremock::matchers::{header, header_exists, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -149,6 +151,29 @@ async fn absent_service_is_skipped_unless_configured_or_seen_before() {
     given(&provider).await;
     *fake.lock().expect("not poisoned") = nowhere;
     assert_contains(&passing(&provider).await, &["cannot connect"]);
+}
+
+/// Accepts no connection and counts requests.
+#[derive(Clone, Debug, Default)]
+struct Unreachable(Arc<AtomicUsize>);
+
+impl Transport for Unreachable {
+    fn send(&self, _: http::Request<bytes::Bytes>) -> TransportFuture<'_> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Err(TransportError::new(TransportErrorKind::Connect, "refused")) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn absent_service_is_queried_again_only_after_10_seconds() {
+    let transport = Unreachable::default();
+    let requests = Arc::clone(&transport.0);
+    let provider = InstanceCredentials::new(world("").environment().metadata_transport(transport));
+    for (after, expected) in [(0, 1), (9, 1), (1, 2), (0, 2)] {
+        tokio::time::advance(Duration::from_secs(after)).await;
+        assert_contains(&skipped(&provider).await, &["no EC2 metadata service", "http://169.254.169.254"]);
+        assert_eq!(requests.load(Ordering::SeqCst), expected, "after {after} s");
+    }
 }
 
 #[tokio::test]
