@@ -51,7 +51,7 @@ impl Execute for aws_sdk_sqs::Client {
             begun: Some(started.into_std()),
             request_id: entry.request_id.clone(),
             status: entry.status,
-            outcome_unknown: entry.outcome_unknown || earlier.is_some_and(Error::is_outcome_unknown),
+            outcome_unknown: entry.outcome_unknown,
             ..Context::default()
         };
         match result {

@@ -117,8 +117,6 @@ impl Shared {
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
         Box::pin(async move {
             let mut was_corrected = false;
-            // Of this request. The context also covers earlier calls, whose requests a layer has changed since.
-            let mut in_doubt = false;
             loop {
                 let sent_before = context.attempts;
                 let Err(failed) = self.attempt(call, context, accept).await else {
@@ -127,8 +125,7 @@ impl Shared {
                     return Ok(());
                 };
                 let was_sent = context.attempts > sent_before;
-                in_doubt |= was_sent && outcome_unknown(&failed.cause, context.status);
-                context.outcome_unknown |= in_doubt;
+                context.outcome_unknown |= was_sent && outcome_unknown(&failed.cause, context.status);
                 let error = Error::new(failed.cause.clone(), context.clone());
                 // A request that was never sent failed locally: a retry would fail the same way.
                 if !was_sent {
@@ -156,7 +153,9 @@ impl Shared {
                         tokio::time::sleep(pause).await;
                         return Err(error);
                     }
-                    Decision::RetryAfter(pause) if in_doubt && call.retries == Retries::UnlessInDoubt => {
+                    Decision::RetryAfter(pause)
+                        if context.outcome_unknown && call.retries == Retries::UnlessInDoubt =>
+                    {
                         context.repeat_after = Some(pause);
                         return Err(Error::new(failed.cause, context.clone()));
                     }

@@ -50,8 +50,8 @@ pub trait Execute: Clone + Send + Sync + 'static {
 pub struct CallOptions {
     /// Which failed attempts the client retries.
     pub retries: Retries,
-    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call,
-    /// and if its outcome is unknown, so is that of this call.
+    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call.
+    /// Its outcome does not: the layer that repeats a call with a changed input has to know the outcome of each.
     pub earlier: Option<Error>,
 }
 

@@ -177,7 +177,6 @@ fn context(action: Action, options: &CallOptions, started: Instant) -> Context {
         action: Some(action),
         attempts: earlier.map_or(0, Error::attempts),
         begun: earlier.and_then(Error::begun).or(Some(started.into_std())),
-        outcome_unknown: earlier.is_some_and(Error::is_outcome_unknown),
         ..Context::default()
     }
 }
