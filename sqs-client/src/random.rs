@@ -16,7 +16,11 @@ pub fn unit() -> f64 {
 /// # Panics
 /// The random number generator of the operating system fails. `HashMap` has the same requirement.
 pub fn uuid() -> String {
-    uuid::Uuid::new_v4().to_string()
+    let mut bytes = [0; 16];
+    // Not `Uuid::new_v4`: other crates can switch it to a generator inside the process with a feature of `uuid`.
+    #[expect(clippy::expect_used, reason = "see Panics")]
+    getrandom::fill(&mut bytes).expect("the operating system has random numbers");
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
 #[cfg(test)]
