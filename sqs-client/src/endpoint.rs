@@ -178,6 +178,11 @@ impl Endpoint {
     }
 }
 
+/// Whether requests can be sent to this endpoint URL.
+pub(crate) fn is_url(url: &str) -> bool {
+    Endpoint::from_url(url).is_ok()
+}
+
 /// The URL with `***` in place of user name and password. A password may contain any character, so everything before the
 /// last `@` is replaced.
 pub(crate) fn redacted(url: &str) -> String {

@@ -14,7 +14,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use super::attempt_log::Entry;
 use crate::error::Cause;
 use crate::transport::{TransportError, TransportErrorKind, was_never_sent};
-use crate::wire::protocol::{DecodeError, sanitized};
+use crate::wire::protocol::DecodeError;
 use crate::wire::service_error::{ErrorCode, ServiceError};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
@@ -30,10 +30,10 @@ where
 {
     match error {
         SdkError::ServiceError(failed) => match failed.err().code() {
-            Some(code) => Cause::Service(sanitized(ServiceError {
-                code: ErrorCode::from_name(code),
-                message: failed.err().message().map(str::to_owned),
-            })),
+            Some(code) => {
+                let message = failed.err().message().map(str::to_owned);
+                Cause::Service(ServiceError { code: ErrorCode::from_name(code), message }.sanitized())
+            }
             None => Cause::Unreadable(unreadable(failed.err(), failed.raw())),
         },
         SdkError::TimeoutError(_) => {

@@ -17,6 +17,7 @@ use crate::error::{Cause, Context, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
+use crate::wire::service_error::ErrorCode;
 use crate::wire::sign::Signable;
 
 /// A clock difference of at least this many seconds explains a rejected signature.
@@ -236,19 +237,26 @@ impl Shared {
 
     /// Corrects the clock or drops expired credentials. Returns whether the next signature will differ.
     fn correct(&self, failure: Failure, failed: &Failed) -> bool {
-        match (failure, &self.credentials, &failed.signed.credentials) {
-            (Failure::ExpiredToken, Some(cache), Some(expired)) => {
-                cache.forget(expired);
-                true
-            }
-            (Failure::ClockSkew, ..) if self.config.correct_clock_skew => {
-                let Some(server) = failed.date else { return false };
-                let measured = skew(server, self.config.time_source.now());
-                self.skew.store(measured, Ordering::Relaxed);
-                measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
-            }
-            _ => false,
+        if failure == Failure::ClockSkew && self.corrects_clock(failed) {
+            return true;
         }
+        let is_expired = failure == Failure::ExpiredToken;
+        if let (Some(source), Some(rejected)) = (&self.credentials, &failed.signed.credentials)
+            && (is_expired || rejects_key(&failed.cause))
+        {
+            source.forget(rejected);
+            // A wrong key is not retried, but the next call loads it again: the user may have fixed the file by then.
+            return is_expired;
+        }
+        false
+    }
+
+    /// Corrects the clock by the date of the response. Returns whether it was wrong.
+    fn corrects_clock(&self, failed: &Failed) -> bool {
+        let Some(server) = failed.date.filter(|_| self.config.correct_clock_skew) else { return false };
+        let measured = skew(server, self.config.time_source.now());
+        self.skew.store(measured, Ordering::Relaxed);
+        measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
     }
 
     /// In adaptive mode, waits until the rate limit allows another request.
@@ -271,6 +279,12 @@ impl Shared {
         let now = self.started.elapsed().as_secs_f64();
         lock(limiter).observe(now, failure == Failure::Throttle);
     }
+}
+
+/// Whether the access key does not exist or the secret is wrong.
+fn rejects_key(cause: &Cause) -> bool {
+    let Cause::Service(error) = cause else { return false };
+    matches!(error.code, ErrorCode::InvalidClientTokenId | ErrorCode::SignatureDoesNotMatch)
 }
 
 /// A token of the rate limiter. It returns to the limiter if the caller drops the call while it waits.

@@ -6,7 +6,7 @@ use super::{
     AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
     SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
-use crate::credentials::{CredentialsChain, CredentialsSource, Environment};
+use crate::credentials::{CredentialsSource, Environment};
 use crate::observe::Observe;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
@@ -309,8 +309,7 @@ impl Builder {
             }
             environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
             environment.tls.get_or_insert_with(|| self.0.tls.clone());
-            let provider = SharedCredentialsProvider::new(CredentialsChain::new(&environment));
-            self.0.credentials = Some(CredentialsSource::cached(provider));
+            self.0.credentials = Some(CredentialsSource::chain(&environment));
         }
         self.0
     }

@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::wire::service_error::without_session_tokens;
+
 /// The maximum length of a foreign text that an error quotes, in characters.
 const MAX_QUOTE: usize = 300;
 /// How long credentials that have expired are used when the source has no newer ones: the local clock may be wrong, and
@@ -107,6 +109,7 @@ pub(super) fn expiry(text: &str) -> Result<SystemTime, String> {
 
 /// A foreign text for display: one line of bounded length.
 pub(super) fn quoted(text: &str) -> String {
+    let text = without_session_tokens(text);
     let plain = text.trim().chars().map(|character| if character.is_control() { ' ' } else { character });
     let mut quoted: String = plain.clone().take(MAX_QUOTE).collect();
     if plain.count() > MAX_QUOTE {

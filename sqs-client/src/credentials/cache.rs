@@ -20,11 +20,11 @@ use super::failure::{passing, reason, shared};
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
 /// The pause after a failed renewal, during which the cached credentials stay in use.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
-/// How long one call of a provider may take.
-const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
-/// A renewal that takes longer is on a stopped runtime: otherwise its own timeout would have ended it. Callers on other
-/// runtimes then start another one.
-const STALLED_AFTER: Duration = Duration::from_secs(31);
+/// How long a call of a provider of the user may take.
+pub(super) const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
+/// A renewal that takes this much longer than its timeout is on a stopped runtime. Callers on other runtimes then start
+/// another one.
+const STALLED_AFTER: Duration = Duration::from_secs(1);
 
 /// Cached credentials and the time of their renewal.
 #[derive(Debug)]
@@ -52,13 +52,15 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
+    /// How long one call of the provider may take.
+    timeout: Duration,
     /// Every request reads it; a renewal writes it twice. No code awaits while holding the lock.
     state: RwLock<State>,
 }
 
 impl CredentialsCache {
-    pub(crate) fn new(provider: SharedCredentialsProvider) -> Self {
-        Self { provider, state: RwLock::default() }
+    pub(crate) fn new(provider: SharedCredentialsProvider, timeout: Duration) -> Self {
+        Self { provider, timeout, state: RwLock::default() }
     }
 
     pub(crate) fn provider(&self) -> SharedCredentialsProvider {
@@ -70,7 +72,10 @@ impl CredentialsCache {
         loop {
             let (valid, is_due) = {
                 let state = self.read();
-                (state.valid_at(now).cloned(), state.is_due(now) && state.running().is_none())
+                (
+                    state.valid_at(now).cloned(),
+                    state.is_due(now) && state.running(self.stalls_after()).is_none(),
+                )
             };
             if let Some(valid) = valid {
                 if is_due {
@@ -80,7 +85,8 @@ impl CredentialsCache {
                 return Ok(valid);
             }
             let Some((mut renewal, is_own)) = self.join(now) else { continue };
-            let ended = timeout_at(renewal.begun + STALLED_AFTER, renewal.outcome.wait_for(Option::is_some));
+            let ended =
+                timeout_at(renewal.begun + self.stalls_after(), renewal.outcome.wait_for(Option::is_some));
             match ended.await.map(|outcome| outcome.map(|outcome| outcome.clone())) {
                 Ok(Ok(Some(outcome))) => return outcome.map_err(|error| shared(&error)),
                 Ok(_) if is_own => {
@@ -99,7 +105,7 @@ impl CredentialsCache {
         if !state.is_due(now) {
             return None;
         }
-        if let Some(running) = state.running() {
+        if let Some(running) = state.running(self.stalls_after()) {
             return Some((running.clone(), false));
         }
         let (sender, outcome) = watch::channel(None);
@@ -107,7 +113,7 @@ impl CredentialsCache {
         state.renewal = Some(renewal.clone());
         let (cache, own) = (Arc::clone(self), renewal.clone());
         tokio::spawn(async move {
-            let outcome = call(&cache.provider).await.map_err(Arc::new);
+            let outcome = call(&cache.provider, cache.timeout).await.map_err(Arc::new);
             cache.keep(&own, &outcome, now);
             sender.send_replace(Some(outcome));
         });
@@ -158,6 +164,10 @@ impl CredentialsCache {
         }
     }
 
+    fn stalls_after(&self) -> Duration {
+        self.timeout.saturating_add(STALLED_AFTER)
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,8 +188,8 @@ impl State {
         self.valid_at(now).is_none() || renew_at.is_some_and(|renew_at| renew_at <= now)
     }
 
-    fn running(&self) -> Option<&Renewal> {
-        self.renewal.as_ref().filter(|renewal| renewal.begun.elapsed() < STALLED_AFTER)
+    fn running(&self, stalls_after: Duration) -> Option<&Renewal> {
+        self.renewal.as_ref().filter(|renewal| renewal.begun.elapsed() < stalls_after)
     }
 
     fn is_latest(&self, renewal: &Renewal) -> bool {
@@ -188,9 +198,9 @@ impl State {
 }
 
 /// Calls the provider, with a timeout.
-pub(super) async fn call(provider: &SharedCredentialsProvider) -> provider::Result {
-    let provided = timeout(PROVIDER_TIMEOUT, provider.provide_credentials()).await;
-    provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(PROVIDER_TIMEOUT)))
+pub(super) async fn call(provider: &SharedCredentialsProvider, limit: Duration) -> provider::Result {
+    let provided = timeout(limit, provider.provide_credentials()).await;
+    provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(limit)))
 }
 
 fn same(a: &Credentials, b: &Credentials) -> bool {

@@ -11,6 +11,7 @@ use http::Uri;
 
 use super::exchange::{Exchange, text_of};
 use super::failure::{invalid, passing, prefixed};
+use super::presence::Presence;
 use crate::settings::{Settings, Variables};
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, direct_http};
@@ -38,6 +39,7 @@ pub struct Environment {
     metadata_timeout: Duration,
     process_timeout: Duration,
     retry_pause: Duration,
+    pub(super) instance: Presence,
 }
 
 /// A transport that the caller sets or the first request creates.
@@ -58,6 +60,7 @@ impl Default for Environment {
             metadata_timeout: Duration::from_secs(1),
             process_timeout: Duration::from_secs(25),
             retry_pause: Duration::from_millis(100),
+            instance: Presence::default(),
         }
     }
 }
@@ -75,21 +78,20 @@ impl Environment {
         self
     }
 
-    /// The region whose STS gives credentials for roles; it wins over `AWS_REGION` and the profile. Without it, that of the
-    /// config builder counts.
+    /// The region of STS, for roles. It overrides `AWS_REGION` and the profile. By default, the region of the config builder.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// Where the time of day comes from. A config builder takes it over; without it, the clock of the builder counts.
+    /// The clock. A config builder that uses this environment takes it over. By default, the clock of the config builder.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
         self.time_source = Some(SharedTimeSource::new(time_source));
         self
     }
 
-    /// The TLS settings of the default transport to STS. A config builder takes them over, and they win over
-    /// `AWS_CA_BUNDLE`; without them, those of the builder count.
+    /// The TLS settings of the default transport to STS. They override `AWS_CA_BUNDLE`, and a config builder that uses this
+    /// environment takes them over. By default, the TLS settings of the config builder.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
         self.tls = Some(tls);
         self
@@ -122,7 +124,8 @@ impl Environment {
         self
     }
 
-    /// The timeout of a `credential_process`; 25 seconds by default. After that, its shell is killed.
+    /// The timeout of a `credential_process`; 25 seconds by default. After that, its shell is killed, but not the programs that
+    /// the shell has started.
     pub fn process_timeout(mut self, timeout: Duration) -> Self {
         self.process_timeout = timeout;
         self
@@ -151,6 +154,15 @@ impl Environment {
 
     pub(crate) fn configured_region(&self) -> Option<&str> {
         self.region.as_deref()
+    }
+
+    /// How long the chain may take: a program, or a chain of four roles that STS answers at the third attempt only.
+    pub(super) fn longest_call(&self) -> Duration {
+        let exchange =
+            self.service_timeout.saturating_add(self.retry_pause.saturating_mul(2)).saturating_mul(3);
+        self.process_timeout
+            .saturating_add(exchange.saturating_mul(4))
+            .saturating_add(Duration::from_secs(10))
     }
 
     pub(super) fn process_limit(&self) -> Duration {

@@ -4,21 +4,19 @@
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
-use tokio::time::Instant;
 
 use super::Environment;
 use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
-use super::exchange::{Exchange, Request, Unanswered, is_retryable, is_retryable_if_present, shown};
-use super::failure::{invalid, not_configured, passing};
+use super::exchange::{Exchange, Request, is_retryable, is_retryable_if_present, shown};
+use super::failure::{invalid, not_configured, passing, shared};
 use crate::settings::Settings;
 
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
@@ -27,30 +25,14 @@ const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
 
 /// Loads the credentials of the instance role from the EC2 metadata service.
 ///
-/// Outside EC2, the query takes a second to fail, and calls in the next 10 seconds fail without another query.
+/// Outside EC2, the query takes seconds to fail, and calls in the next 10 seconds fail without another query.
 /// `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
 /// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else the default for `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4` by default,
 /// or `IPv6`).
 #[derive(Clone, Debug, Default)]
 pub struct InstanceCredentials {
     environment: Environment,
-    /// Locked for a few instructions; never held across an await.
-    seen: Arc<Mutex<Seen>>,
 }
-
-/// What the latest query has found at the default endpoint.
-#[derive(Clone, Copy, Debug, Default)]
-enum Seen {
-    #[default]
-    Unknown,
-    /// The service has responded. If it is unreachable later, that is a retryable failure.
-    Present,
-    /// No connection was possible at this time.
-    Absent(Instant),
-}
-
-/// How long calls do not query a service that was absent: each query takes up to a second.
-const ABSENT_FOR: Duration = Duration::from_secs(10);
 
 /// The service and a session token for it.
 struct Session {
@@ -68,7 +50,7 @@ struct Place {
 impl InstanceCredentials {
     /// A provider that reads the variables of `environment`.
     pub fn new(environment: Environment) -> Self {
-        Self { environment, seen: Arc::default() }
+        Self { environment }
     }
 
     async fn load(&self) -> Provided {
@@ -113,22 +95,24 @@ impl InstanceCredentials {
             request.method = Method::PUT;
             request.headers.insert(TOKEN_TTL, HeaderValue::from_static("21600"));
             request.body = Bytes::new();
-            let seen = *self.seen();
-            let is_known = is_configured || matches!(seen, Seen::Present);
-            if let (false, Seen::Absent(since)) = (is_known, seen)
-                && since.elapsed() < ABSENT_FOR
-            {
-                return Err(not_configured(format!("no EC2 metadata service at {endpoint}")));
+            let presence = &self.environment.instance;
+            let is_known = is_configured || presence.has_responded();
+            if let (false, Some(error)) = (is_configured, presence.recent_failure()) {
+                return Err(shared(&error));
             }
             let is_transient = if is_known { is_retryable } else { is_retryable_if_present };
             let answered = exchange.send_while(&request, is_transient).await;
-            let response = answered.map_err(|error| match error {
-                Unanswered { is_absent: true, .. } if !is_known => {
-                    *self.seen() = Seen::Absent(Instant::now());
-                    not_configured(format!("no EC2 metadata service: {error}"))
+            let response = match answered {
+                Ok(response) => response,
+                Err(error) if is_known => return Err(error.into()),
+                Err(error) => {
+                    let is_absent = error.is_absent;
+                    let absent = || not_configured(format!("no EC2 metadata service: {error}"));
+                    let error = Arc::new(if is_absent { absent() } else { error.into() });
+                    presence.failed(&error);
+                    return Err(shared(&error));
                 }
-                error => error.into(),
-            })?;
+            };
             let status = response.status().as_u16();
             let url = shown(&request.uri);
             if !response.status().is_success() {
@@ -137,16 +121,12 @@ impl InstanceCredentials {
                 // Other clouds run a different service at this address.
                 return Err(if is_known { invalid(text) } else { not_configured(text) });
             }
-            *self.seen() = Seen::Present;
+            presence.responded();
             let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
             let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
             token.set_sensitive(true);
             Ok(Session { exchange, endpoint, token })
         })
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn place(&self) -> Result<Place, CredentialsError> {

@@ -14,6 +14,7 @@ mod environment;
 mod exchange;
 mod failure;
 mod instance;
+mod presence;
 mod process;
 mod profile;
 mod role_chain;

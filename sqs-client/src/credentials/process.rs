@@ -38,7 +38,7 @@ impl ProcessCredentials {
         Self { environment, command: command.into() }
     }
 
-    async fn load(&self) -> Provided {
+    pub(super) async fn load(&self) -> Provided {
         let limit = self.environment.process_limit();
         let run = tokio::time::timeout(limit, self.run()).await;
         let output =

@@ -12,7 +12,7 @@ use super::sts::{Proof, Sts};
 use super::{
     ContainerCredentials, Environment, EnvironmentCredentials, InstanceCredentials, ProcessCredentials,
 };
-use crate::settings::Settings;
+use crate::settings::{Setting, Settings};
 
 /// Loads credentials from a profile in `~/.aws/config` and `~/.aws/credentials`, which are read at each call.
 ///
@@ -51,8 +51,8 @@ impl ProfileCredentials {
         let environment = self.environment.clone();
         match base {
             Base::Keys(keys) => Ok(keys),
-            Base::Process(command) => {
-                ProcessCredentials::new(environment, command).provide_credentials().await
+            Base::Process(Setting { value: command, place }) => {
+                named(&place, ProcessCredentials::new(environment, command).load().await)
             }
             Base::WebIdentity(identity) => identity.exchange(&environment, settings).await,
             Base::Environment => EnvironmentCredentials::new(environment).provide_credentials().await,

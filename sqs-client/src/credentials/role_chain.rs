@@ -20,7 +20,7 @@ const DURATIONS: std::ops::RangeInclusive<u32> = 900..=43_200;
 #[derive(Debug)]
 pub(super) enum Base {
     Keys(Credentials),
-    Process(String),
+    Process(Setting),
     WebIdentity(WebIdentity),
     Environment,
     Container,
@@ -147,7 +147,7 @@ fn base(profile: &Profile, name: &str) -> Result<Option<Base>, ConfigError> {
         )));
     }
     if let Some(process) = profile.get("credential_process") {
-        return Ok(Some(Base::Process(process.value)));
+        return Ok(Some(Base::Process(process)));
     }
     keys(profile, name)
 }

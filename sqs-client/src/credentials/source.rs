@@ -6,9 +6,10 @@ use std::time::SystemTime;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::{self, SharedCredentialsProvider};
 
-use super::cache::CredentialsCache;
 #[cfg(feature = "sdk")]
 use super::cache::call;
+use super::cache::{CredentialsCache, PROVIDER_TIMEOUT};
+use super::{CredentialsChain, Environment};
 
 /// The credentials of a client.
 #[derive(Clone, Debug)]
@@ -21,7 +22,13 @@ pub(crate) enum CredentialsSource {
 
 impl CredentialsSource {
     pub(crate) fn cached(provider: SharedCredentialsProvider) -> Self {
-        Self::Cached(Arc::new(CredentialsCache::new(provider)))
+        Self::Cached(Arc::new(CredentialsCache::new(provider, PROVIDER_TIMEOUT)))
+    }
+
+    /// The default chain. Its sources have timeouts, so that errors name the source: this one is longer.
+    pub(crate) fn chain(environment: &Environment) -> Self {
+        let provider = SharedCredentialsProvider::new(CredentialsChain::new(environment));
+        Self::Cached(Arc::new(CredentialsCache::new(provider, environment.longest_call())))
     }
 
     pub(crate) fn provider(&self) -> SharedCredentialsProvider {
@@ -37,7 +44,7 @@ impl CredentialsSource {
         match self {
             Self::Cached(cache) => cache.get(now).await,
             #[cfg(feature = "sdk")]
-            Self::Uncached(provider) => call(provider).await,
+            Self::Uncached(provider) => call(provider, PROVIDER_TIMEOUT).await,
         }
     }
 

@@ -83,7 +83,13 @@ impl Settings {
         };
         let found = self.variable(&format!("AWS_ENDPOINT_URL_{service}"));
         let found = found.or_else(|| self.variable("AWS_ENDPOINT_URL")).or_else(of_profile);
-        Ok(found.map(|setting| setting.value))
+        let is_valid = |setting: &Setting| crate::endpoint::is_url(&setting.value);
+        match found {
+            Some(setting) if !is_valid(&setting) => {
+                Err(setting.invalid("an absolute http or https URL such as http://localhost:9324"))
+            }
+            found => Ok(found.map(|setting| setting.value)),
+        }
     }
 
     fn variable(&self, name: &str) -> Option<Setting> {

@@ -37,7 +37,7 @@ impl ProvideCredentials for Hourly {
 fn cache(fails_from: u32) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
     let provider = Hourly { calls: Arc::default(), fails_from };
     let calls = Arc::clone(&provider.calls);
-    (Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider))), calls)
+    (Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider), PROVIDER_TIMEOUT)), calls)
 }
 
 #[tokio::test(start_paused = true)]
@@ -121,7 +121,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn stalling(stalls: u32) -> Arc<CredentialsCache> {
     let provider = Stalled { calls: AtomicU32::new(0), stalls };
-    Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider)))
+    Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider), PROVIDER_TIMEOUT))
 }
 
 /// Two callers get credentials on a second runtime, and the timeout of a renewal bounds how long they wait.
@@ -131,7 +131,7 @@ fn assert_is_given(cache: &Arc<CredentialsCache>, now: u64) {
         let (a, b) = tokio::join!(cache.get(at(now)), cache.get(at(now)));
         (a.is_ok() && b.is_ok(), begun.elapsed())
     });
-    assert!(given && waited <= STALLED_AFTER + Duration::from_millis(10), "waited {waited:?}");
+    assert!(given && waited <= cache.stalls_after() + Duration::from_millis(10), "waited {waited:?}");
 }
 
 #[test]
@@ -198,7 +198,7 @@ impl ProvideCredentials for Slow {
 fn slow(seconds: u64) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
     let calls = Arc::default();
     let provider = Slow { calls: Arc::clone(&calls), seconds };
-    (Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider))), calls)
+    (Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider), PROVIDER_TIMEOUT)), calls)
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,7 +235,8 @@ fn answer_of_an_older_renewal_does_not_replace_newer_credentials() {
     let gate = Arc::new(tokio::sync::Notify::new());
     for succeeds in [true, false] {
         let provider = Gated { calls: AtomicU32::new(0), gate: Arc::clone(&gate), succeeds };
-        let cache = Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider)));
+        let cache =
+            Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider), PROVIDER_TIMEOUT));
         let (stuck, caller) = (runtime(), Arc::clone(&cache));
         let stuck_call = stuck.spawn(async move { caller.get(at(0)).await.is_ok() });
         stuck.block_on(async {
@@ -294,7 +295,7 @@ impl ProvideCredentials for Panicking {
 
 #[tokio::test(start_paused = true)]
 async fn provider_that_panics_is_an_error_of_each_call() {
-    let cache = Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(Panicking)));
+    let cache = Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(Panicking), PROVIDER_TIMEOUT));
     let (a, b) = tokio::join!(cache.get(at(0)), cache.get(at(0)));
     assert!(a.is_err() && b.is_err());
     assert!(cache.get(at(0)).await.is_err());

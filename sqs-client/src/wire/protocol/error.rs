@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
-use crate::wire::service_error::{ErrorCode, ServiceError};
+use crate::wire::service_error::ServiceError;
 
 /// A value cannot be encoded.
 #[derive(Clone, Debug)]
@@ -55,47 +55,6 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Maximum characters of the error code that an error keeps.
-const MAX_CODE: usize = 128;
-/// Maximum characters of the message that an error keeps. The longest known message of SQS, about 1,500 characters, quotes
-/// the canonical request.
-const MAX_MESSAGE: usize = 2_000;
-
-/// Truncates code and message and removes the session token, which SQS quotes when it rejects a signature.
-pub(crate) fn sanitized(error: ServiceError) -> ServiceError {
-    let code = match error.code {
-        ErrorCode::Other(code) => ErrorCode::Other(truncated(code, MAX_CODE)),
-        known => known,
-    };
-    ServiceError { code, message: error.message.map(|text| truncated(redacted(&text), MAX_MESSAGE)) }
-}
-
-fn truncated(mut text: String, max: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(max) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
-fn redacted(text: &str) -> String {
-    const HEADER: &str = "x-amz-security-token:";
-    let ends = |c: char| c.is_whitespace() || matches!(c, '\\' | '\'' | '"' | '&');
-    let lower = text.to_ascii_lowercase();
-    let (mut shown, mut from) = (String::new(), 0);
-    for (start, _) in lower.match_indices(HEADER) {
-        if start < from {
-            continue;
-        }
-        let token = start + HEADER.len();
-        shown.push_str(&text[from..token]);
-        shown.push_str("[redacted]");
-        from = text[token..].find(ends).map_or(text.len(), |end| token + end);
-    }
-    shown.push_str(&text[from..]);
-    shown
-}
-
 /// Why a response has no output.
 #[derive(Clone, Debug)]
 pub enum ResponseError {
@@ -124,7 +83,7 @@ impl ResponseError {
         body: &[u8],
     ) -> Self {
         if let Some(error) = error {
-            return Self::Service { error: sanitized(error), request_id };
+            return Self::Service { error: error.sanitized(), request_id };
         }
         let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
         Self::unreadable(DecodeError::no_code(media, body), request_id)
@@ -132,33 +91,5 @@ impl ResponseError {
 
     pub(super) fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {
         Self::Unreadable { error, request_id }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sanitized_error(code: &str, text: &str) -> ServiceError {
-        sanitized(ServiceError::new(ErrorCode::from_name(code), text))
-    }
-
-    #[test]
-    fn long_codes_and_messages_are_truncated() {
-        let error = sanitized_error(&"C".repeat(1_000_000), &"ü".repeat(1_000_000));
-        assert_eq!(error.code, ErrorCode::Other("C".repeat(MAX_CODE) + "…"));
-        assert_eq!(error.message, Some("ü".repeat(MAX_MESSAGE) + "…"));
-    }
-
-    #[test]
-    fn session_tokens_in_messages_are_redacted() {
-        let nested = sanitized_error("SignatureDoesNotMatch", &"x-amz-security-token:".repeat(3));
-        assert_eq!(nested.message.as_deref(), Some("x-amz-security-token:[redacted]"));
-        let text = "host:h\nX-Amz-Security-Token:SECRET/+=\nx-amz-date:1 x-amz-security-token:SECRET\\nrest";
-        let message = sanitized_error("SignatureDoesNotMatch", text).message.expect("kept");
-        assert_eq!(
-            message,
-            "host:h\nX-Amz-Security-Token:[redacted]\nx-amz-date:1 x-amz-security-token:[redacted]\\nrest"
-        );
     }
 }

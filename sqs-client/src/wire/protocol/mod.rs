@@ -44,8 +44,6 @@ use crate::wire::model::{Input, Operation};
 use crate::wire::service_error::ServiceError;
 
 pub use detect::Detected;
-#[cfg(feature = "aws-sdk-sqs")]
-pub(crate) use error::sanitized;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
 

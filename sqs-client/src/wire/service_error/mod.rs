@@ -15,10 +15,12 @@
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/CommonErrors.html>.
 
 mod code;
+mod sanitize;
 
 use std::fmt;
 
 pub use code::ErrorCode;
+pub(crate) use sanitize::without_session_tokens;
 
 /// Whether the sender or the service caused an error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -54,7 +54,7 @@ async fn sources_are_tried_in_the_order_of_aws() {
 async fn failure_of_a_configured_source_ends_the_chain() {
     let world = World::new().with("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/unused");
     world.write(".aws/config", "[default]\ncredential_process = no-such-program-here\n");
-    assert_contains(&invalid(&chain(&world)).await, &["profile: credential_process: "]);
+    assert_contains(&invalid(&chain(&world)).await, &["profile: ", "credential_process: the program failed"]);
     world.set("AWS_ACCESS_KEY_ID", "AK");
     let text = invalid(&EnvironmentCredentials::new(world.environment())).await;
     assert_contains(&text, &["AWS_SECRET_ACCESS_KEY is not"]);

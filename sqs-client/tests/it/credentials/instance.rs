@@ -153,26 +153,40 @@ async fn absent_service_is_skipped_unless_configured_or_seen_before() {
     assert_contains(&passing(&provider).await, &["cannot connect"]);
 }
 
-/// Accepts no connection and counts requests.
-#[derive(Clone, Debug, Default)]
-struct Unreachable(Arc<AtomicUsize>);
+/// Accepts no connection, or does not respond, and counts requests.
+#[derive(Clone, Debug)]
+struct Silent {
+    accepts: bool,
+    requests: Arc<AtomicUsize>,
+}
 
-impl Transport for Unreachable {
+impl Transport for Silent {
     fn send(&self, _: http::Request<bytes::Bytes>) -> TransportFuture<'_> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Err(TransportError::new(TransportErrorKind::Connect, "refused")) })
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let accepts = self.accepts;
+        Box::pin(async move {
+            if accepts {
+                std::future::pending::<()>().await;
+            }
+            Err(TransportError::new(TransportErrorKind::Connect, "refused"))
+        })
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn absent_service_is_queried_again_only_after_10_seconds() {
-    let transport = Unreachable::default();
-    let requests = Arc::clone(&transport.0);
-    let provider = InstanceCredentials::new(world("").environment().metadata_transport(transport));
-    for (after, expected) in [(0, 1), (9, 1), (1, 2), (0, 2)] {
-        tokio::time::advance(Duration::from_secs(after)).await;
-        assert_contains(&skipped(&provider).await, &["no EC2 metadata service", "http://169.254.169.254"]);
-        assert_eq!(requests.load(Ordering::SeqCst), expected, "after {after} s");
+async fn silent_service_is_queried_again_only_after_10_seconds() {
+    for (accepts, attempts) in [(false, 1), (true, 3)] {
+        let requests: Arc<AtomicUsize> = Arc::default();
+        let transport = Silent { accepts, requests: Arc::clone(&requests) };
+        let environment = world("").environment().metadata_transport(transport);
+        for (after, queries) in [(0, 1), (9, 1), (1, 2), (0, 2)] {
+            tokio::time::advance(Duration::from_secs(after)).await;
+            // All providers of an environment share what is known.
+            let provider = InstanceCredentials::new(environment.clone());
+            let text = if accepts { passing(&provider).await } else { skipped(&provider).await };
+            assert_contains(&text, &["http://169.254.169.254"]);
+            assert_eq!(requests.load(Ordering::SeqCst), queries * attempts, "after {after} s");
+        }
     }
 }
 

@@ -39,6 +39,14 @@ async fn program_comes_from_the_profile() {
 }
 
 #[tokio::test]
+async fn error_names_the_line_of_the_profile_that_sets_the_program() {
+    let world =
+        World::new().file(".aws/config", "[default]\nregion = eu-west-1\ncredential_process = echo hello\n");
+    let text = invalid(&ProfileCredentials::new(world.environment())).await;
+    assert_contains(&text, &["credential_process", "/.aws/config:3", "not JSON"]);
+}
+
+#[tokio::test]
 async fn error_for_invalid_output_quotes_nothing() {
     assert_contains(&invalid(&process(&format!("echo {SECRET}"))).await, &["credential_process", "not JSON"]);
     let other = format!("echo '{{\"Version\":2,\"SecretAccessKey\":\"{SECRET}\"}}'");

@@ -45,6 +45,38 @@ impl Transport for Noted {
     }
 }
 
+#[tokio::test]
+async fn call_after_the_file_is_fixed_uses_the_new_keys() {
+    for (status, code) in [(403, "InvalidClientTokenId"), (403, "SignatureDoesNotMatch")] {
+        let sqs = MockServer::start().await;
+        let refused = crate::service::refusal(status, code, code, "wrong key");
+        Mock::given(method("POST")).respond_with(refused).up_to_n_times(1).mount(&sqs).await;
+        Mock::given(method("POST")).respond_with(crate::service::accepted()).mount(&sqs).await;
+        let keys =
+            |key: &str| format!("[default]\naws_access_key_id={key}\naws_secret_access_key={SECRET}\n");
+        let world = World::new()
+            .with("AWS_REGION", "eu-west-1")
+            .with("AWS_ENDPOINT_URL_SQS", &sqs.uri())
+            .file(".aws/credentials", &keys("AKWRONG"));
+        let builder = Builder::from_environment(world.environment()).expect("valid");
+        let client = Client::from_conf(builder.build());
+        let send = || client.send_message().queue_url(crate::service::QUEUE).message_body("hello").send();
+        assert_eq!(send().await.expect_err("rejected").code(), Some(code));
+        world.write(".aws/credentials", &keys("AKRIGHT"));
+        let _ = send().await;
+        let requests = sqs.received_requests().await.expect("recorded");
+        let key = |request: &Request| {
+            let header = request.headers["authorization"].to_str().expect("text").to_owned();
+            ["AKWRONG", "AKRIGHT"].into_iter().find(|key| header.contains(key))
+        };
+        assert_eq!(
+            requests.iter().map(key).collect::<Vec<_>>(),
+            [Some("AKWRONG"), Some("AKRIGHT")],
+            "{code}"
+        );
+    }
+}
+
 /// Sends while credentials expire three times, and once more during an outage of the source.
 async fn keeps_sending(world: World, clock: Clock, source: MockServer) {
     let server = MockSqs::start().await;

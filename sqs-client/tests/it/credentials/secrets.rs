@@ -9,7 +9,6 @@ use sqs_client::config::credentials::{
     ContainerCredentials, CredentialsChain, EnvironmentCredentials, InstanceCredentials, ProcessCredentials,
     ProfileCredentials, WebIdentityCredentials,
 };
-use sqs_client::config::retry::RetryConfig;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::filter::LevelFilter;
 use wiremock::matchers::method;
@@ -96,12 +95,13 @@ async fn debug_output_errors_and_logs_contain_no_secrets() {
 }
 
 #[tokio::test]
-async fn tokens_and_url_passwords_are_not_shown() {
+async fn tokens_are_not_shown() {
     let (log, _guard) = Log::start();
     let (sts, instance) = (MockServer::start().await, MockServer::start().await);
     let answer = assumed("AssumeRoleWithWebIdentity", "AKWEB", in_an_hour());
     Mock::given(method("POST")).respond_with(answer).up_to_n_times(1).mount(&sts).await;
-    let refusal = denied(400, "InvalidIdentityToken", "no such token");
+    let quoted = format!("The canonical request was\nx-amz-security-token:{SECRET}\n");
+    let refusal = denied(400, "SignatureDoesNotMatch", &quoted);
     Mock::given(method("POST")).respond_with(refusal).mount(&sts).await;
     let token = ResponseTemplate::new(200).set_body_string(SECRET);
     Mock::given(method("PUT")).respond_with(token).mount(&instance).await;
@@ -118,15 +118,5 @@ async fn tokens_and_url_passwords_are_not_shown() {
     given(&CredentialsChain::new(&environment)).await;
     refused(&WebIdentityCredentials::new(environment.clone())).await;
     refused(&InstanceCredentials::new(environment.clone())).await;
-
-    world.set(
-        "AWS_ENDPOINT_URL_SQS",
-        &format!("http://user:{SECRET}@{}", nowhere().await.replace("http://", "")),
-    );
-    let builder = Builder::from_environment(environment).expect("valid");
-    let client = Client::from_conf(builder.clone().retry_config(RetryConfig::disabled()).build());
-    let error = client.list_queues().send().await.expect_err("nothing listens");
-    let shown = format!("{builder:?} {client:?} {error} {error:?}");
-    assert!(!shown.contains(SECRET), "{shown}");
     log.assert_has_no_secret();
 }

@@ -120,22 +120,28 @@ async fn request_is_signed_for_the_region_of_an_aws_endpoint() {
     }
 }
 
-#[test]
-fn password_of_a_url_is_not_shown() {
-    let world = World::new().with("AWS_ENDPOINT_URL_SQS", &format!("http://user:{SECRET}@localhost:1"));
-    let builder = Builder::from_environment(world.environment()).expect("checked by the first call");
+#[tokio::test]
+async fn password_of_a_url_is_not_shown() {
+    let url = format!("http://user:{SECRET}@localhost:1");
+    let world = World::new().with("AWS_ENDPOINT_URL_SQS", &url);
+    let refused = Builder::from_environment(world.environment()).expect_err("no passwords in URLs");
+    let builder = Builder::default().endpoint_url(url);
     let client = sqs_client::Client::from_conf(builder.clone().build());
-    let shown = format!("{builder:?} {client:?} {:?}", client.config());
-    assert!(!shown.contains(SECRET) && shown.contains("http://***@localhost:1"), "{shown}");
+    let error = client.list_queues().send().await.expect_err("invalid");
+    for shown in [
+        format!("{refused} {refused:?}"),
+        format!("{error} {error:?}"),
+        format!("{builder:?} {client:?} {:?}", client.config()),
+    ] {
+        assert!(!shown.contains(SECRET) && shown.contains("http://***@localhost:1"), "{shown}");
+    }
 }
 
-#[tokio::test]
-async fn error_for_url_with_a_password_does_not_show_it() {
-    let world = World::new().with("AWS_ENDPOINT_URL_SQS", &format!("http://user:{SECRET}@localhost:1"));
-    let client = Builder::from_environment(world.environment()).expect("checked by the first call").build();
-    let error = sqs_client::Client::from_conf(client).list_queues().send().await.expect_err("invalid");
-    let shown = format!("{error} {error:?}");
-    assert!(!shown.contains(SECRET) && shown.contains("http://***@localhost:1"), "{shown}");
+#[test]
+fn error_for_an_invalid_endpoint_url_names_its_place() {
+    let world = World::new().file(".aws/config", "[default]\nendpoint_url = localhost:9324\n");
+    let text = built(&world).expect_err("no scheme").to_string();
+    assert_contains(&text, &["/.aws/config:2: endpoint_url", "\"localhost:9324\"", "http://localhost:9324"]);
 }
 
 #[test]
