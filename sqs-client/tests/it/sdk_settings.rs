@@ -163,6 +163,19 @@ async fn override_shares_the_retry_budget() {
     assert_eq!(server.received_requests().await.expect("recorded").len(), 4 + 100);
 }
 
+/// The plain client adds the wait time of a receive to the attempt timeout, the SDK does not.
+#[tokio::test(start_paused = true)]
+async fn override_of_a_converted_client_cuts_no_long_poll() {
+    let server = MockSqs::in_process();
+    let url = server.client().create_queue().queue_name("q").send().await.expect("created").queue_url;
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(Duration::from_secs(2)).build();
+    let plain = server.client_config().timeout_config(timeouts).build();
+    let client = Client::from(sqs_client::Client::from_conf(plain));
+    let poll = client.receive_message().set_queue_url(url).wait_time_seconds(20).customize();
+    let settings = Config::builder().retry_config(RetryConfig::standard().with_max_attempts(2));
+    poll.config_override(settings).send().await.expect("an empty answer after 20 seconds");
+}
+
 #[tokio::test]
 async fn override_of_one_timeout_keeps_the_others() {
     let (endpoint, _) = raw_service(vec![Act::Hang(String::new())]).await;

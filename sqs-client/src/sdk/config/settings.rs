@@ -45,7 +45,7 @@ impl Settings {
     /// The equivalent configuration of the plain client.
     pub(crate) fn to_plain(&self) -> PlainConfig {
         let plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
-        self.apply_to(plain, self.transport())
+        PlainConfig { exact_timeouts: true, ..self.apply_to(plain, self.transport()) }
     }
 
     /// The plain configuration with these settings and, if given, this transport.
@@ -81,7 +81,7 @@ impl Settings {
         if transport.is_some() {
             builder.set_transport(transport);
         }
-        PlainConfig { exact_timeouts: true, ..builder.build() }
+        builder.build()
     }
 
     /// These settings, overridden by those of `other`. Each timeout is merged separately, as in aws-sdk-sqs.
