@@ -65,9 +65,13 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
-    /// How many messages more than handlers may be here, so that the next is at hand when one is done; 0 by default. Their
-    /// leases are renewed while they wait. Together with the concurrency at most 120,000. Messages that are done and being
-    /// deleted do not count, up to as many again.
+    /// How many messages may wait beside those that run, so that the next is at hand when a handler ends; 0 by default.
+    /// Their leases are renewed while they wait. Concurrency and prefetch together are the places of a consumer, at most
+    /// 120,000. Messages that are done and being deleted take no place, up to as many again.
+    ///
+    /// On FIFO queues, up to ten messages of a group share a place, since one of them runs at a time. A receive can bring
+    /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one
+    /// busy group takes one place, and the others are left to other groups. At most ten messages a place are here.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.crew.prefetch = messages;
         self

@@ -70,8 +70,10 @@ impl<H: Execute> Drop for Ending<'_, H> {
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
         let Parts { source, crew, settings, back_off, pace, grace, hook, handler } = parts;
+        // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
+        let bank_of = if source.is_fifo() { Bank::of_groups } else { Bank::of_messages };
         Self {
-            bank: Arc::new(Bank::new(crew.credits())),
+            bank: Arc::new(bank_of(crew.credits(), settings.max_poll_delay)),
             source,
             crew,
             settings,

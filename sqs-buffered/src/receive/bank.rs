@@ -1,46 +1,65 @@
 //! Credits as tasks share them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
-use super::credits::Credits;
+use super::credits::{Ask, Credits, Group, Request};
 
-/// The account of one receiver. The lock is held for a few instructions.
+/// The places of one receiver. The lock is held for a few instructions.
 #[derive(Debug)]
 pub(crate) struct Bank {
     credits: Mutex<Credits>,
-    /// The pump waits here for credit.
+    /// The pump waits here for places.
     freed: Notify,
+    /// Whether messages of one group share a place.
+    by_group: bool,
 }
 
-/// What a receive under way asked for. Dropped, it got nothing.
+/// The places that a receive under way asked for. Dropping it frees them.
 #[derive(Debug)]
 pub(crate) struct Asked {
     bank: Arc<Bank>,
-    messages: usize,
+    request: Option<Request>,
 }
 
-/// The credit of one message, returned when it is dropped.
+/// The place of one message, freed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Credit {
     bank: Arc<Bank>,
+    group: Option<Group>,
     made_room: bool,
 }
 
 impl Bank {
-    pub(crate) fn new(total: usize) -> Self {
-        Self { credits: Mutex::new(Credits::new(total)), freed: Notify::new() }
+    /// A place for each message.
+    pub(crate) fn of_messages(places: usize, poll_delay: Duration) -> Self {
+        Self::new(places, poll_delay, false)
     }
 
-    /// See [`Credits::ask`].
-    pub(crate) fn ask(self: &Arc<Self>) -> Option<Asked> {
-        let messages = self.credits.lock().ask()?;
-        Some(Asked { bank: Arc::clone(self), messages })
+    /// A place for each message, or for the messages of a group where they have one: of those, one runs at a time.
+    pub(crate) fn of_groups(places: usize, poll_delay: Duration) -> Self {
+        Self::new(places, poll_delay, true)
     }
 
-    /// Waits until a credit was returned.
+    fn new(places: usize, poll_delay: Duration, by_group: bool) -> Self {
+        let credits = Mutex::new(Credits::new(places, poll_delay));
+        Self { credits, freed: Notify::new(), by_group }
+    }
+
+    /// See [`Credits::ask`]. An error says when to ask again, if that does not depend on messages.
+    pub(crate) fn ask(self: &Arc<Self>, now: Instant) -> Result<Asked, Option<Instant>> {
+        match self.credits.lock().ask(now) {
+            Ask::Now(request) => Ok(Asked { bank: Arc::clone(self), request: Some(request) }),
+            Ask::At(at) => Err(Some(at)),
+            Ask::Not => Err(None),
+        }
+    }
+
+    /// Waits until a place was freed.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
     }
@@ -54,22 +73,30 @@ impl Bank {
 
 impl Asked {
     pub(crate) fn messages(&self) -> usize {
-        self.messages
+        self.request.map_or(0, |request| request.messages)
     }
 
-    /// Ends the receive, and gives a credit for each message that it got.
-    pub(crate) fn answered(mut self, got: usize) -> Vec<Credit> {
-        let asked = std::mem::take(&mut self.messages);
-        self.bank.credits.lock().answered(asked, got);
-        let credit = || Credit { bank: Arc::clone(&self.bank), made_room: false };
-        std::iter::repeat_with(credit).take(got).collect()
+    /// Ends the receive, and gives a credit for each message that it brought, named by its group.
+    pub(crate) fn answered(mut self, groups: impl Iterator<Item = Option<Group>>) -> Vec<Credit> {
+        let by_group = self.bank.by_group;
+        let credit = |group: Option<Group>| Credit {
+            bank: Arc::clone(&self.bank),
+            group: group.filter(|_| by_group),
+            made_room: false,
+        };
+        let credits: Vec<Credit> = groups.map(credit).collect();
+        if let Some(request) = self.request.take() {
+            let groups = credits.iter().map(|credit| credit.group.as_ref());
+            self.bank.credits.lock().answered(request, groups);
+        }
+        credits
     }
 }
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        if self.messages > 0 {
-            self.bank.credits.lock().answered(self.messages, 0);
+        if let Some(request) = self.request.take() {
+            self.bank.credits.lock().answered(request, []);
             self.bank.freed.notify_one();
         }
     }
@@ -78,7 +105,7 @@ impl Drop for Asked {
 impl Credit {
     /// See [`Credits::make_room`].
     pub(crate) fn make_room(&mut self) {
-        if !self.made_room && self.bank.credits.lock().make_room() {
+        if !self.made_room && self.bank.credits.lock().make_room(self.group.as_ref(), Instant::now()) {
             self.made_room = true;
             self.bank.freed.notify_one();
         }
@@ -87,7 +114,7 @@ impl Credit {
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.bank.credits.lock().settled(self.made_room);
+        self.bank.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now());
         self.bank.freed.notify_one();
     }
 }

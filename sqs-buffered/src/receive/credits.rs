@@ -1,73 +1,195 @@
-//! How many messages may be asked for: never more than can be run or kept.
+//! How many messages to ask for, and when. Pure: time is a parameter.
+//!
+//! ```text
+//! free place -> ask: when ten are free, or one has been free for the poll delay
+//!     ^          |
+//!     |          +-> requested -> answered -> taken: by a message, or by up to ten messages of one group
+//!     |                              |                                  |
+//!     +---- places that stayed empty +          settled, or deleting ---+
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::wire::limits::RECEIVE_MESSAGES;
+use tokio::time::Instant;
+
+use crate::time::after;
 
 /// Receives of one receiver at a time.
 const MOST_RECEIVES: usize = 10;
 
-/// The account of one receiver: messages asked for, and messages here until they are settled. A message that is done and
-/// is being deleted makes room for the next, but no more than the total are deleted that way at a time.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Messages of one group that share a place: as many as one receive brings. SQS returns no further messages of a group
+/// while one of them is hidden, so that a group takes one place.
+const GROUP_MESSAGES: usize = 10;
+
+/// A message group of a FIFO queue.
+pub(crate) type Group = Arc<str>;
+
+/// The places of one receiver. A message that is being deleted makes room for the next; at most `total` do so at a time.
+#[derive(Clone, Debug)]
 pub(crate) struct Credits {
     total: usize,
+    poll_delay: Duration,
+    /// Places of receives under way.
     requested: usize,
-    held: usize,
+    /// Places of messages that are not done.
+    taken: usize,
+    /// Messages that are not done.
+    messages: usize,
+    /// Messages that made room while they are being deleted.
     deleting: usize,
     receives: usize,
+    /// The messages that are not done of each group.
+    groups: HashMap<Group, usize>,
+    /// All other places, by the moment since which they are free; `None` is since the start.
+    free: BTreeMap<Option<Instant>, usize>,
+    free_places: usize,
+}
+
+/// What to do about the next receive.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Ask {
+    /// Begin it.
+    Now(Request),
+    /// Begin it at this moment, unless more places are free before.
+    At(Instant),
+    /// No receive before something is answered or settled.
+    Not,
+}
+
+/// What a receive asks for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Request {
+    pub(crate) messages: usize,
+    /// Since when its places are free.
+    since: Option<Instant>,
 }
 
 impl Credits {
-    /// An account of so many messages.
-    pub(crate) fn new(total: usize) -> Self {
-        Self { total, requested: 0, held: 0, deleting: 0, receives: 0 }
-    }
-
-    /// Begins a receive, and says for how many messages it asks; `None` when there is to be none now.
-    ///
-    /// A receive for each ten that are free is enough: one that asked for few and waits keeps others from asking for
-    /// few as well, and where messages come, it ends soon.
-    pub(crate) fn ask(&mut self) -> Option<usize> {
-        let unheld = self.total.saturating_sub(self.held);
-        let free = unheld.saturating_sub(self.requested);
-        let receives = unheld.div_ceil(most_messages()).min(MOST_RECEIVES);
-        if free == 0 || self.receives >= receives {
-            return None;
+    pub(crate) fn new(total: usize, poll_delay: Duration) -> Self {
+        let (groups, free) = (HashMap::new(), BTreeMap::from([(None, total)]));
+        Self {
+            total,
+            poll_delay,
+            requested: 0,
+            taken: 0,
+            messages: 0,
+            deleting: 0,
+            receives: 0,
+            groups,
+            free,
+            free_places: total,
         }
-        let asked = free.min(most_messages());
-        self.requested += asked;
-        self.receives += 1;
-        Some(asked)
     }
 
-    /// Ends a receive that asked for `asked` and got `got` messages.
-    pub(crate) fn answered(&mut self, asked: usize, got: usize) {
-        self.requested = self.requested.saturating_sub(asked);
+    /// Begins a receive if one is due.
+    ///
+    /// One for each ten places is enough: a receive that asked for few and waits ends as soon as messages come.
+    pub(crate) fn ask(&mut self, now: Instant) -> Ask {
+        let receives = self.total.saturating_sub(self.taken).div_ceil(most_messages()).min(MOST_RECEIVES);
+        let Some((&since, _)) = self.free.first_key_value().filter(|_| self.receives < receives) else {
+            return Ask::Not;
+        };
+        let due = since.map(|since| after(since, self.poll_delay)).filter(|due| now < *due);
+        if let Some(due) = due
+            && self.free_places < most_messages().min(self.total)
+        {
+            return Ask::At(due);
+        }
+        let request = Request { messages: self.free_places.min(most_messages()), since };
+        self.requested += request.messages;
+        self.receives += 1;
+        self.count_free(Some(now));
+        Ask::Now(request)
+    }
+
+    /// Ends a receive that brought a message of each of these groups. Places that it did not fill are as old as before,
+    /// so that they are asked for again at once: the queue had no more.
+    pub(crate) fn answered<'g>(
+        &mut self,
+        request: Request,
+        groups: impl IntoIterator<Item = Option<&'g Group>>,
+    ) {
+        self.requested = self.requested.saturating_sub(request.messages);
         self.receives = self.receives.saturating_sub(1);
-        self.held += got;
+        groups.into_iter().for_each(|group| self.enter(group));
+        self.count_free(request.since);
     }
 
     /// One message makes room for another while it is deleted. Says whether it may.
-    pub(crate) fn make_room(&mut self) -> bool {
-        let may = self.deleting < self.total && self.held > 0;
-        self.held -= usize::from(may);
-        self.deleting += usize::from(may);
+    pub(crate) fn make_room(&mut self, group: Option<&Group>, now: Instant) -> bool {
+        let may = self.deleting < self.total && self.messages > 0;
+        if may {
+            self.deleting += 1;
+            self.leave(group, now);
+        }
         may
     }
 
     /// One message is settled, which made room before or did not.
-    pub(crate) fn settled(&mut self, made_room: bool) {
-        let count = if made_room { &mut self.deleting } else { &mut self.held };
-        *count = count.saturating_sub(1);
+    pub(crate) fn settled(&mut self, group: Option<&Group>, made_room: bool, now: Instant) {
+        if made_room {
+            self.deleting = self.deleting.saturating_sub(1);
+        } else {
+            self.leave(group, now);
+        }
     }
 
     /// Messages that are here and not settled.
     pub(crate) fn held(&self) -> usize {
-        self.held + self.deleting
+        self.messages + self.deleting
     }
 
     /// Receives under way.
     pub(crate) fn receives(&self) -> usize {
         self.receives
+    }
+
+    fn enter(&mut self, group: Option<&Group>) {
+        self.messages += 1;
+        let takes_place = group.is_none_or(|group| {
+            let messages = self.groups.entry(Arc::clone(group)).or_default();
+            *messages += 1;
+            *messages % GROUP_MESSAGES == 1
+        });
+        self.taken += usize::from(takes_place);
+    }
+
+    fn leave(&mut self, group: Option<&Group>, now: Instant) {
+        self.messages = self.messages.saturating_sub(1);
+        let frees_place = group.is_none_or(|group| {
+            let Some(messages) = self.groups.get_mut(group) else { return false };
+            *messages -= 1;
+            let left = *messages;
+            if left == 0 {
+                self.groups.remove(group);
+            }
+            left % GROUP_MESSAGES == 0
+        });
+        self.taken = self.taken.saturating_sub(usize::from(frees_place));
+        self.count_free(Some(now));
+    }
+
+    /// Brings the free places up to date. Those that are new are free since then; the oldest are used first.
+    fn count_free(&mut self, since: Option<Instant>) {
+        let free = self.total.saturating_sub(self.taken + self.requested);
+        if free > self.free_places {
+            *self.free.entry(since).or_default() += free - self.free_places;
+        }
+        let mut used = self.free_places.saturating_sub(free);
+        while used > 0
+            && let Some(mut oldest) = self.free.first_entry()
+        {
+            let places = used.min(*oldest.get());
+            *oldest.get_mut() -= places;
+            used -= places;
+            if *oldest.get() == 0 {
+                oldest.remove();
+            }
+        }
+        self.free_places = free;
     }
 }
 
@@ -76,124 +198,5 @@ fn most_messages() -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn a_receive_asks_for_what_is_free_and_at_most_ten() {
-        let mut credits = Credits::new(13);
-        assert_eq!((credits.ask(), credits.ask(), credits.ask()), (Some(10), Some(3), None));
-        credits.answered(10, 2);
-        assert_eq!(credits.ask(), Some(8), "eleven are not held, so two receives may run");
-    }
-
-    #[test]
-    fn nothing_is_asked_for_without_credit() {
-        let mut credits = Credits::new(2);
-        assert_eq!(credits.ask(), Some(2));
-        credits.answered(2, 2);
-        assert_eq!(credits.ask(), None);
-        credits.settled(false);
-        assert_eq!(credits.ask(), Some(1));
-    }
-
-    #[test]
-    fn messages_that_are_deleted_make_room_as_long_as_they_are_no_more_than_the_total() {
-        let mut credits = Credits::new(2);
-        for _ in 0..2 {
-            assert_eq!(credits.ask(), Some(2));
-            credits.answered(2, 2);
-            let room = [credits.make_room(), credits.make_room()];
-            if room == [false, false] {
-                assert_eq!((credits.held(), credits.ask()), (4, None));
-                credits.settled(true);
-                assert!(credits.make_room());
-                assert_eq!(credits.ask(), Some(1));
-                return;
-            }
-        }
-        panic!("four messages are here");
-    }
-
-    #[test]
-    fn there_are_at_most_ten_receives() {
-        let mut credits = Credits::new(1_000);
-        let asked: Vec<_> = std::iter::from_fn(|| credits.ask()).collect();
-        assert_eq!(asked, [10; 10]);
-    }
-
-    #[derive(Clone, Debug)]
-    enum Event {
-        Ask,
-        /// Which receive, and how much of what it asked for it gets, in percent.
-        Answer(prop::sample::Index, usize),
-        Settle,
-        MakeRoom,
-    }
-
-    fn events() -> impl Strategy<Value = Vec<Event>> {
-        let answer = (any::<prop::sample::Index>(), 0_usize..=100);
-        let event = prop_oneof![
-            Just(Event::Ask),
-            answer.prop_map(|(which, percent)| Event::Answer(which, percent)),
-            Just(Event::Settle),
-            Just(Event::MakeRoom),
-        ];
-        prop::collection::vec(event, 0..400)
-    }
-
-    proptest! {
-        /// D3.1, against a plain account of every receive and message.
-        #[test]
-        fn what_is_asked_for_and_held_never_exceeds_the_total(total in 0_usize..200, events in events()) {
-            let mut credits = Credits::new(total);
-            let (mut under_way, mut held, mut deleting): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
-            for event in events {
-                match event {
-                    Event::Ask => {
-                        let requested: usize = under_way.iter().sum();
-                        let free = total - held - requested;
-                        if let Some(asked) = credits.ask() {
-                            prop_assert_eq!(asked, free.min(10));
-                            prop_assert!(asked > 0);
-                            under_way.push(asked);
-                            prop_assert!(under_way.len() <= (total - held).div_ceil(10).min(10));
-                        } else {
-                            prop_assert!(free == 0 || under_way.len() >= (total - held).div_ceil(10).min(10));
-                        }
-                    }
-                    Event::Answer(which, percent) if !under_way.is_empty() => {
-                        let asked = under_way.swap_remove(which.index(under_way.len()));
-                        credits.answered(asked, asked * percent / 100);
-                        held += asked * percent / 100;
-                    }
-                    Event::Settle if deleting > 0 => {
-                        credits.settled(true);
-                        deleting -= 1;
-                    }
-                    Event::Settle if held > 0 => {
-                        credits.settled(false);
-                        held -= 1;
-                    }
-                    Event::MakeRoom if held > 0 => {
-                        let may = credits.make_room();
-                        prop_assert_eq!(may, deleting < total);
-                        held -= usize::from(may);
-                        deleting += usize::from(may);
-                    }
-                    Event::Answer(..) | Event::Settle | Event::MakeRoom => {}
-                }
-                prop_assert!(deleting <= total);
-                prop_assert!(held + under_way.iter().sum::<usize>() <= total);
-                prop_assert_eq!((credits.held(), credits.receives()), (held + deleting, under_way.len()));
-            }
-            // No deadlock: what is not held can be asked for once the receives have ended.
-            for asked in under_way {
-                credits.answered(asked, 0);
-            }
-            prop_assert_eq!(credits.ask().is_some(), held < total);
-        }
-    }
-}
+#[path = "credits_tests.rs"]
+mod tests;

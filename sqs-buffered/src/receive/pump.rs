@@ -1,9 +1,9 @@
-//! The task that receives as long as there is credit.
+//! The task that receives while places are free.
 //!
 //! ```text
-//! credit -> receive, a task of its own -> leases -> channel      stop: no new receives, those under way finish,
-//!   ^                                                            and what they bring is given back
-//!   +---- settled messages return their credit
+//! free places -> receive, a task of its own -> leases -> channel      stop: no new receives, those under way finish,
+//!   ^                                                                 and what they bring is given back
+//!   +---- settled messages free their places
 //! ```
 
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use sqs_client::client::Execute;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -42,7 +43,7 @@ pub(super) struct Pump<H: Execute> {
     pub(super) stop: Stop,
     /// Whether anything was ever received, be it nothing.
     pub(super) is_proven: Arc<AtomicBool>,
-    /// What came of one receive. There is never more in it than there is credit for.
+    /// What came of one receive. It is bounded by the places.
     pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
 }
 
@@ -71,12 +72,10 @@ impl<H: Execute> Pump<H> {
                 self.stop.finish();
             }
             let is_stopping = self.stop.is_finishing() || self.out.is_closed();
-            while !is_stopping && let Some(asked) = self.bank.ask() {
-                self.begin(&mut receives, asked);
-            }
             if is_stopping && receives.is_empty() {
                 return result;
             }
+            let next = if is_stopping { None } else { self.begin_what_is_due(&mut receives) };
             tokio::select! {
                 biased;
                 Some(ended) = receives.join_next() => {
@@ -88,8 +87,19 @@ impl<H: Execute> Pump<H> {
                     }
                 }
                 () = self.bank.freed(), if !is_stopping => {}
+                () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
                 () = self.stop.finishing(), if !is_stopping => {}
                 () = self.out.closed(), if !is_stopping => {}
+            }
+        }
+    }
+
+    /// Begins receives. Returns when to look again, if that does not depend on messages.
+    fn begin_what_is_due(&self, receives: &mut JoinSet<Ended>) -> Option<Instant> {
+        loop {
+            match self.bank.ask(Instant::now()) {
+                Ok(asked) => self.begin(receives, asked),
+                Err(next) => return next,
             }
         }
     }
@@ -148,7 +158,10 @@ impl<H: Execute> Pump<H> {
             })
             .collect();
         let leases = self.keeper.open(answer.at, &names);
-        let credits = asked.answered(messages.len());
+        let group = |message: &Message| {
+            message.attributes()?.get(&Name::MessageGroupId).map(|group| Arc::from(group.as_str()))
+        };
+        let credits = asked.answered(messages.iter().map(group));
         let together = messages.into_iter().zip(leases).zip(credits);
         let delivery = |((message, lease), credit)| {
             let (keeper, monitor) = (Arc::clone(&self.keeper), Arc::clone(&self.monitor));

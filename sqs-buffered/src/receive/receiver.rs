@@ -180,7 +180,7 @@ impl<H: Execute> ReceiverBuilder<H> {
             let text = format!("the limit must be 1 to {MAX_IN_FLIGHT} messages, not {}", self.limit);
             return Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
         }
-        let bank = Arc::new(Bank::new(self.limit));
+        let bank = Arc::new(Bank::of_messages(self.limit, self.settings.max_poll_delay));
         let monitor = Arc::new(Monitor::new(self.hook));
         let intake = Intake::start(self.source, &self.settings, bank, monitor, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;

@@ -10,6 +10,11 @@ use super::error::{ReceiveError, ReceiveErrorKind};
 /// The longest that a lease is renewed when nothing else is said.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
 
+/// How long a receive waits for more free places when nothing else is said.
+const POLL_DELAY: Duration = Duration::from_millis(500);
+/// The longest such wait that can be set: with a handler that hangs, places might never be free together.
+const MAX_POLL_DELAY: Duration = Duration::from_secs(60);
+
 /// The setters that receivers and consumers have in common, for builders with `settings` and a `hook`.
 macro_rules! receive_setters {
     () => {
@@ -25,6 +30,14 @@ macro_rules! receive_setters {
         /// waits for it.
         pub fn wait_time(mut self, wait: std::time::Duration) -> Self {
             self.settings.wait_time = wait;
+            self
+        }
+
+        /// How long a receive waits for more free places: 0 to 60 seconds, 500 ms by default. A receive begins when ten
+        /// places are free (or all, if there are fewer), or when one has been free for this long. Longer delays save
+        /// requests while handlers are slow; zero begins a receive for each free place.
+        pub fn max_poll_delay(mut self, delay: std::time::Duration) -> Self {
+            self.settings.max_poll_delay = delay;
             self
         }
 
@@ -50,6 +63,7 @@ pub(crate) use receive_setters;
 pub(crate) struct Settings {
     pub(crate) visibility_timeout: Option<Duration>,
     pub(crate) wait_time: Duration,
+    pub(crate) max_poll_delay: Duration,
     pub(crate) max_lease: Duration,
 }
 
@@ -58,6 +72,7 @@ impl Default for Settings {
         Self {
             visibility_timeout: None,
             wait_time: Duration::from_secs(u64::try_from(*WAIT_TIME_SECONDS.end()).unwrap_or_default()),
+            max_poll_delay: POLL_DELAY,
             max_lease: MAX_LEASE,
         }
     }
@@ -75,6 +90,10 @@ impl Settings {
             seconds("the visibility timeout", timeout, &range)?;
         }
         seconds("the wait time", self.wait_time, &WAIT_TIME_SECONDS)?;
+        if self.max_poll_delay > MAX_POLL_DELAY {
+            let delay = self.max_poll_delay;
+            return refuse(format!("the poll delay must be 0 to {MAX_POLL_DELAY:?}, not {delay:?}"));
+        }
         if self.max_lease.is_zero() {
             return refuse("the longest lease must be longer than nothing".into());
         }
@@ -102,7 +121,7 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused_with_the_reason() {
         type Change = fn(&mut Settings);
-        let table: [(Change, &str); 5] = [
+        let table: [(Change, &str); 6] = [
             (
                 |settings| settings.visibility_timeout = Some(Duration::ZERO),
                 "1 to 43200 whole seconds, not 0ns",
@@ -110,6 +129,7 @@ mod tests {
             (|settings| settings.visibility_timeout = Some(Duration::from_millis(1_500)), "not 1.5s"),
             (|settings| settings.visibility_timeout = Some(Duration::from_secs(43_201)), "not 43201s"),
             (|settings| settings.wait_time = Duration::from_secs(21), "the wait time must be 0 to 20"),
+            (|settings| settings.max_poll_delay = Duration::from_secs(61), "0 to 60s, not 61s"),
             (|settings| settings.max_lease = Duration::ZERO, "longest lease"),
         ];
         for (change, reason) in table {

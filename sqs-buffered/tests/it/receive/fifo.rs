@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqs_buffered::{BackOff, Consumer, GroupPace, Outcome};
 use sqs_client::operation::Action;
+use sqs_client::types::MessageSystemAttributeName as Name;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
@@ -42,6 +43,37 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
         assert_eq!(diary.of_group(group), numbered(group, 12));
     }
     assert_eq!((diary.most_running(), report.stats.acked), (3, 36));
+}
+
+#[tokio::test(start_paused = true)]
+async fn hot_group_leaves_its_places_to_other_groups() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("hot", numbered("hot", 30)).await;
+    for group in ["b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+        rig.send_to(group, numbered(group, 1)).await;
+    }
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .concurrency(10)
+        .handler(move |message, _| {
+            let page = seen.start(&message);
+            let count = &message.attributes().unwrap()[&Name::ApproximateReceiveCount];
+            assert_eq!(count, "1", "nothing is given back and received again");
+            async move {
+                sleep(secs(10)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let watch = async {
+        sleep(secs(9)).await;
+        assert_eq!(diary.most_running(), 10, "{:?}", diary.bodies());
+        until(|| rig.left() == 0).await;
+    };
+    let report = consumer.run_until(watch).await.unwrap();
+    assert_eq!((diary.of_group("hot"), report.stats.panicked), (numbered("hot", 30), 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ mod fifo;
 mod flow;
 mod leases;
 mod meddler;
+mod polling;
 mod receiver;
 mod rig;
 mod schedules;

@@ -1,0 +1,206 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const DELAY: Duration = Duration::from_millis(500);
+
+/// What a receive asks for that begins now.
+fn ask(credits: &mut Credits, now: Instant) -> Option<Request> {
+    if let Ask::Now(request) = credits.ask(now) { Some(request) } else { None }
+}
+
+fn messages(count: usize) -> impl Iterator<Item = Option<&'static Group>> {
+    std::iter::repeat_n(None, count)
+}
+
+#[test]
+fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
+    let start = Instant::now();
+    let mut credits = Credits::new(13, DELAY);
+    let first = ask(&mut credits, start).expect("ten are free");
+    let second = ask(&mut credits, start).expect("there is no delay at the start");
+    assert_eq!((first.messages, second.messages, credits.ask(start)), (10, 3, Ask::Not));
+    credits.answered(first, messages(10));
+    credits.answered(second, messages(3));
+    for _ in 0..13 {
+        credits.settled(None, false, start);
+    }
+    assert_eq!(ask(&mut credits, start).map(|first| first.messages), Some(10));
+    assert_eq!(credits.ask(start), Ask::At(start + DELAY), "three are free");
+    assert_eq!(ask(&mut credits, start + DELAY).map(|second| second.messages), Some(3));
+}
+
+#[test]
+fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let mut credits = Credits::new(10, DELAY);
+    let full = ask(&mut credits, start).expect("all are free");
+    credits.answered(full, messages(10));
+    assert_eq!(credits.ask(at(900)), Ask::Not);
+    credits.settled(None, false, at(1_000));
+    credits.settled(None, false, at(1_200));
+    assert_eq!(credits.ask(at(1_499)), Ask::At(at(1_500)));
+    let two = ask(&mut credits, at(1_500)).expect("the first has waited long enough");
+    assert_eq!(two.messages, 2);
+    credits.settled(None, false, at(1_510));
+    credits.answered(two, messages(2));
+    assert_eq!(credits.ask(at(1_520)), Ask::At(at(2_010)), "each place has its own time");
+    for _ in 0..9 {
+        credits.settled(None, false, at(1_600));
+    }
+    assert_eq!(
+        ask(&mut credits, at(1_600)).map(|all| all.messages),
+        Some(10),
+        "a full receive waits for nothing"
+    );
+}
+
+#[test]
+fn places_that_a_receive_did_not_fill_are_asked_for_again_at_once() {
+    let start = Instant::now();
+    let mut credits = Credits::new(10, DELAY);
+    let all = ask(&mut credits, start).expect("all are free");
+    let later = start + Duration::from_secs(5);
+    credits.answered(all, messages(1));
+    assert_eq!(ask(&mut credits, later).map(|rest| rest.messages), Some(9));
+}
+
+#[test]
+fn up_to_ten_messages_of_a_group_share_a_place() {
+    let start = Instant::now();
+    let group: Group = "hot".into();
+    let mut credits = Credits::new(10, Duration::ZERO);
+    let all = ask(&mut credits, start).expect("all are free");
+    credits.answered(all, std::iter::repeat_n(Some(&group), 10));
+    let rest = ask(&mut credits, start).expect("nine places are free");
+    assert_eq!((rest.messages, credits.held()), (9, 10));
+    credits.answered(rest, std::iter::repeat_n(Some(&group), 9));
+    assert_eq!(ask(&mut credits, start).map(|rest| rest.messages), Some(8), "19 messages take two places");
+    for left in (0..19_usize).rev() {
+        credits.settled(Some(&group), false, start);
+        assert_eq!((credits.held(), credits.taken), (left, left.div_ceil(10)));
+    }
+    assert!(credits.groups.is_empty());
+}
+
+#[test]
+fn messages_that_are_being_deleted_make_room_up_to_the_total() {
+    let now = Instant::now();
+    let mut credits = Credits::new(2, DELAY);
+    for rooms in [[true, true], [false, false]] {
+        let both = ask(&mut credits, now).expect("both are free");
+        credits.answered(both, messages(2));
+        assert_eq!([credits.make_room(None, now), credits.make_room(None, now)], rooms);
+    }
+    assert_eq!((credits.held(), credits.ask(now)), (4, Ask::Not));
+    credits.settled(None, true, now);
+    assert!(credits.make_room(None, now));
+    assert_eq!(credits.ask(now), Ask::At(now + DELAY));
+}
+
+#[test]
+fn at_most_ten_receives_run_at_a_time() {
+    let now = Instant::now();
+    let mut credits = Credits::new(1_000, DELAY);
+    let asked: Vec<_> =
+        std::iter::from_fn(|| ask(&mut credits, now)).map(|request| request.messages).collect();
+    assert_eq!(asked, [10; 10]);
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Pass(u64),
+    Ask,
+    /// Which receive, and how much of what it asked for it gets, in percent.
+    Answer(prop::sample::Index, usize),
+    Settle(prop::sample::Index),
+    MakeRoom(prop::sample::Index),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let index = any::<prop::sample::Index>;
+    let event = prop_oneof![
+        (0_u64..400).prop_map(Event::Pass),
+        Just(Event::Ask),
+        (index(), 0_usize..=100).prop_map(|(which, percent)| Event::Answer(which, percent)),
+        index().prop_map(Event::Settle),
+        index().prop_map(Event::MakeRoom),
+    ];
+    prop::collection::vec(event, 0..400)
+}
+
+/// The groups of the messages that are here, as a plain list.
+fn places(here: &[Option<Group>]) -> usize {
+    let mut groups: HashMap<&Group, usize> = HashMap::new();
+    here.iter().flatten().for_each(|group| *groups.entry(group).or_default() += 1);
+    here.iter().filter(|group| group.is_none()).count()
+        + groups.values().map(|count| count.div_ceil(10)).sum::<usize>()
+}
+
+proptest! {
+    /// D3.1 and D3.6b, against plain lists of every receive and message.
+    #[test]
+    fn requested_and_taken_places_never_exceed_the_total_and_free_ones_are_asked_for_in_time(
+        total in 0_usize..200,
+        group_count in 0_usize..20,
+        events in events(),
+    ) {
+        let groups: Vec<Group> = (0..group_count).map(|number| number.to_string().into()).collect();
+        let mut now = Instant::now();
+        let mut credits = Credits::new(total, DELAY);
+        let (mut under_way, mut here, mut deleting): (Vec<Request>, Vec<Option<Group>>, Vec<_>) = Default::default();
+        for event in events {
+            match event {
+                Event::Pass(millis) => now += Duration::from_millis(millis),
+                Event::Ask => {
+                    let unheld = total - places(&here);
+                    let free = unheld - under_way.iter().map(|request| request.messages).sum::<usize>();
+                    let may_receive = under_way.len() < unheld.div_ceil(10).min(10);
+                    match credits.ask(now) {
+                        Ask::Now(request) => {
+                            prop_assert!(may_receive && request.messages > 0);
+                            prop_assert_eq!(request.messages, free.min(10));
+                            prop_assert!(free >= total.min(10) || request.since.is_none_or(|since| since + DELAY <= now));
+                            under_way.push(request);
+                        }
+                        Ask::At(at) => prop_assert!(may_receive && (1..10).contains(&free) && at > now && at <= now + DELAY),
+                        Ask::Not => prop_assert!(!may_receive || free == 0),
+                    }
+                }
+                Event::Answer(which, percent) if !under_way.is_empty() => {
+                    let request = under_way.swap_remove(which.index(under_way.len()));
+                    let got = request.messages * percent / 100;
+                    let brought: Vec<_> = (0..got).map(|number| groups.get(which.index(20 + number)).cloned()).collect();
+                    credits.answered(request, brought.iter().map(Option::as_ref));
+                    here.extend(brought);
+                }
+                Event::Settle(which) if !deleting.is_empty() => {
+                    let group: Option<Group> = deleting.swap_remove(which.index(deleting.len()));
+                    credits.settled(group.as_ref(), true, now);
+                }
+                Event::Settle(which) if !here.is_empty() => {
+                    let group = here.swap_remove(which.index(here.len()));
+                    credits.settled(group.as_ref(), false, now);
+                }
+                Event::MakeRoom(which) if !here.is_empty() => {
+                    let which = which.index(here.len());
+                    let may = credits.make_room(here[which].as_ref(), now);
+                    prop_assert_eq!(may, deleting.len() < total);
+                    if may {
+                        deleting.push(here.swap_remove(which));
+                    }
+                }
+                Event::Answer(..) | Event::Settle(_) | Event::MakeRoom(_) => {}
+            }
+            let requested: usize = under_way.iter().map(|request| request.messages).sum();
+            prop_assert!(deleting.len() <= total && places(&here) + requested <= total);
+            prop_assert_eq!((credits.held(), credits.receives()), (here.len() + deleting.len(), under_way.len()));
+        }
+        // No deadlock: what is free can be asked for once the receives have ended and the delay has passed.
+        for request in under_way {
+            credits.answered(request, messages(0));
+        }
+        prop_assert_eq!(ask(&mut credits, now + DELAY).is_some(), places(&here) < total);
+    }
+}

@@ -1,0 +1,92 @@
+//! How many receives the messages cost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqs_buffered::{Consumer, Outcome};
+use sqs_client::operation::Action;
+use tokio::time::{Instant, sleep};
+
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
+
+#[tokio::test(start_paused = true)]
+async fn slow_handlers_of_a_long_queue_receive_several_messages_at_a_time() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..200).map(|number| number.to_string())).await;
+    let count = AtomicU64::new(0);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .handler(move |_, _| {
+            // Handlers end one by one, never together.
+            let work = millis(1_000 + 137 * (count.fetch_add(1, Ordering::Relaxed) % 10));
+            async move {
+                sleep(work).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let start = Instant::now();
+    let watch = async {
+        until(|| rig.left() == 0).await;
+        let receives = rig.sent_of(Action::ReceiveMessage).len();
+        assert!(receives <= 80, "{receives} receives for 200 messages");
+        // 20 rounds of 1.6 s on average, and half a second between them.
+        assert!(start.elapsed() < secs(45), "{:?}", start.elapsed());
+    };
+    consumer.run_until(watch).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn free_places_wait_for_company_no_longer_than_the_poll_delay() {
+    for delay in [millis(0), millis(500), secs(4)] {
+        let rig = Rig::new("jobs").await;
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .concurrency(3)
+            .max_poll_delay(delay)
+            .handler(move |message, _| {
+                let page = seen.start(&message);
+                async move {
+                    sleep(if message.body() == Some("short") { secs(1) } else { secs(60) }).await;
+                    drop(page);
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build();
+        let watch = async {
+            rig.send(["long", "long", "short", "next"]).await;
+            until(|| diary.bodies().len() == 3).await;
+            sleep(millis(970) + delay).await;
+            assert_eq!(diary.bodies().len(), 3, "before {delay:?}");
+            sleep(millis(60)).await;
+            assert_eq!(diary.bodies().len(), 4, "after {delay:?}");
+        };
+        consumer.run_until(watch).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_beside_a_slow_one_starts_at_once_while_places_are_free() {
+    let rig = Rig::new("jobs").await;
+    let started = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&started);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .handler(move |_, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+            async {
+                sleep(secs(10)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build();
+    let watch = async {
+        sleep(secs(5)).await;
+        for number in 1..=5 {
+            rig.send(["one"]).await;
+            sleep(millis(50)).await;
+            assert_eq!(started.load(Ordering::Relaxed), number);
+        }
+    };
+    consumer.run_until(watch).await.unwrap();
+}
