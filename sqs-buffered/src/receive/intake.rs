@@ -12,6 +12,7 @@ use super::bank::Bank;
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::monitor::Monitor;
+use super::pause::PollPace;
 use super::poll::Terms;
 use super::pump::{Pump, give_back};
 use super::settings::Settings;
@@ -65,6 +66,7 @@ impl<H: Execute> Intake<H> {
             monitor: Arc::clone(&monitor),
             stop: stop.clone(),
             is_proven: Arc::default(),
+            pace: PollPace::default(),
             out,
         };
         let keeper = Some(tokio::spawn(keep(keeper, source.clone(), stop.clone())));

@@ -24,6 +24,7 @@ use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::event::Event;
 use super::monitor::Monitor;
+use super::pause::PollPace;
 use super::poll::{Answer, Terms, poll};
 use super::source::Source;
 use super::stop::Stop;
@@ -43,6 +44,7 @@ pub(super) struct Pump<H: Execute> {
     pub(super) stop: Stop,
     /// Whether anything was ever received, be it nothing.
     pub(super) is_proven: Arc<AtomicBool>,
+    pub(super) pace: PollPace,
     /// What came of one receive. It is bounded by the places.
     pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
 }
@@ -60,7 +62,7 @@ impl<H: Execute> Drop for Pump<H> {
 impl<H: Execute> Pump<H> {
     /// Receives until it is to stop, until nobody takes messages any more, or until that can lead to nothing: the first
     /// answer is that there is no such queue, a receive broke, or the client is closed, so that no message can be settled.
-    pub(super) async fn run(self) -> Result<(), ReceiveError> {
+    pub(super) async fn run(mut self) -> Result<(), ReceiveError> {
         let mut receives: JoinSet<Ended> = JoinSet::new();
         let mut result = Ok(());
         loop {
@@ -97,7 +99,14 @@ impl<H: Execute> Pump<H> {
     /// Begins receives. Returns when to look again, if that does not depend on messages.
     fn begin_what_is_due(&self, receives: &mut JoinSet<Ended>) -> Option<Instant> {
         loop {
-            match self.bank.ask(Instant::now()) {
+            let now = Instant::now();
+            if self.pace.is_slow() && !receives.is_empty() {
+                return None;
+            }
+            if let Some(until) = self.pace.pause(now) {
+                return Some(until);
+            }
+            match self.bank.ask(now) {
                 Ok(asked) => self.begin(receives, asked),
                 Err(next) => return next,
             }
@@ -122,8 +131,9 @@ impl<H: Execute> Pump<H> {
 
     /// Opens leases from the moment of the answer on, and hands the messages out. What is damaged is given back, and on
     /// FIFO queues what it would be overtaken by, first.
-    fn deliver(&self, asked: Asked, answer: Answer) {
+    fn deliver(&mut self, asked: Asked, answer: Answer) {
         let messages = answer.messages.len() + answer.damaged.len();
+        self.pace.answered(messages, answer.elapsed, answer.at, random::unit());
         self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);

@@ -26,8 +26,9 @@ macro_rules! receive_setters {
             self
         }
 
-        /// How long the service holds the answer back when there is nothing, 0 to 20 whole seconds; 20 by default. The end
-        /// waits for it.
+        /// How long SQS waits for messages before it answers a receive: 0 to 20 whole seconds, 20 by default. With zero
+        /// (short polls), one receive runs at a time while the queue is empty, with pauses of up to 2 seconds. A shutdown
+        /// waits for receives under way.
         pub fn wait_time(mut self, wait: std::time::Duration) -> Self {
             self.settings.wait_time = wait;
             self

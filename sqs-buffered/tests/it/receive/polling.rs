@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::operation::Action;
+use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
@@ -87,6 +88,36 @@ async fn message_beside_a_slow_one_starts_at_once_while_places_are_free() {
             sleep(millis(50)).await;
             assert_eq!(started.load(Ordering::Relaxed), number);
         }
+    };
+    consumer.run_until(watch).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn short_polls_of_an_empty_queue_are_paced_and_go_on_at_once_when_a_message_comes() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::latency(millis(5)).on(Action::ReceiveMessage));
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .concurrency(100)
+        .wait_time(secs(0))
+        .handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build();
+    let receives = || rig.sent_of(Action::ReceiveMessage).len();
+    let watch = async {
+        sleep(secs(60)).await;
+        let empty = receives();
+        assert!((30..=80).contains(&empty), "{empty} receives of an empty queue in a minute");
+        rig.send(["0"]).await;
+        sleep(millis(2_010)).await;
+        assert_eq!(diary.bodies().len(), 1, "the longest pause is two seconds");
+        rig.send((1..300).map(|number| number.to_string())).await;
+        // 2 s for the pause that may have begun, and 300 messages by ten in ten receives.
+        sleep(millis(2_010 + 50)).await;
+        assert_eq!(diary.bodies().len(), 300);
     };
     consumer.run_until(watch).await.unwrap();
 }
