@@ -13,10 +13,7 @@ use super::handler::Handler;
 use super::outcome::{GroupPace, HandlerError, Outcome};
 use super::{Consumer, Parts};
 use crate::lease::Lease;
-use crate::receive::{Hook, Settings, Source, receive_setters};
-
-/// How long the end of a run may take.
-const GRACE: Duration = Duration::from_secs(30);
+use crate::receive::{GRACE, Hook, Settings, Source, receive_setters};
 
 /// Settings of a [`Consumer`] that is to be made, in any order. What cannot work shows as an error when it is run. `S` says
 /// whether it has a handler: [`build`](Self::build) needs one.
@@ -91,9 +88,11 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
-    /// How long handlers and receives have to end when [`run_until`](Consumer::run_until) comes to its end; 30 seconds by
-    /// default. With less than the [wait time](Self::wait_time), a receive may be cut off, and what it would have brought
-    /// stays hidden until its visibility timeout has passed.
+    /// How long a shutdown takes at most, at the end of [`run_until`](Consumer::run_until): 25 seconds by default, since
+    /// Kubernetes and ECS kill a process 30 seconds after they asked it to end. An eighth of it, 1 to 3 seconds, is kept
+    /// for giving messages back; handlers and receives have the rest to finish. Even a shorter grace leaves a second for
+    /// giving back. If handlers have less than the [wait time](Self::wait_time), a receive may be cut off; messages that
+    /// it would have brought stay hidden until their visibility timeout is over.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self

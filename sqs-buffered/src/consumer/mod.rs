@@ -96,8 +96,9 @@ impl<H: Execute> Consumer<H> {
     }
 
     /// Handles messages until `end` is over, and then shuts down: no new receives; receives under way finish and what they
-    /// bring is given back; so is what has not started; handlers have the [grace](ConsumerBuilder::grace), and their
-    /// outcomes are carried out; what still runs then is stopped and given back. After that no message of this consumer is
+    /// bring is given back; so is what has not started; handlers that run finish, and their outcomes are carried out; those
+    /// that take too long for the [grace](ConsumerBuilder::grace) are stopped, and their messages given back. The grace
+    /// bounds the whole shutdown, giving back included. After that no message of this consumer is
     /// hidden, other than by an outcome that says so, as far as the service could be told: what is still
     /// [held](ReceiveStats::held), was [unsettled](ReceiveStats::unsettled), or was to come with a
     /// [receive that was given up](ReceiveStats::receives_abandoned) comes back when its visibility timeout is over. A
@@ -143,9 +144,9 @@ impl<H: Execute> Consumer<H> {
         run.wind_up(started).await
     }
 
-    /// Ends a run as [`run_until`](Self::run_until) says, with this grace from now on, and waits for it. Called again, what
-    /// was said last counts: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for. Before a run, there
-    /// will be none that does anything.
+    /// Ends a run as [`run_until`](Self::run_until) says, within this [grace](ConsumerBuilder::grace), and waits for it. The
+    /// latest grace wins: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for, and returns within a
+    /// second. Called before the run, the run returns at once.
     ///
     /// # Errors
     /// What the run ended with.

@@ -12,7 +12,7 @@ pub struct Report {
     pub stats: ReceiveStats,
     /// What the first ten panics of handlers said.
     pub panics: Vec<String>,
-    /// Whether all handlers and receives ended within the grace, so that nothing had to be cut, and no receive was given up.
+    /// Whether all handlers and receives ended by themselves during the shutdown: none was stopped or given up.
     pub is_clean: bool,
     /// From start to end.
     pub elapsed: Duration,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! intake -> groups -> start -> handler (a task) -> step -> what follows from it -> step -> groups
-//! stop: what has not started is given back, handlers have the grace, then they are stopped and theirs is given back
+//! stop: messages that have not started are given back; handlers finish, or are stopped and their messages given back
 //! ```
 //! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
 
@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::Instrument as _;
 
 use super::Shared;
@@ -23,10 +23,7 @@ use super::groups::{Entry, Groups, Key};
 use super::report::Report;
 use super::settle::{self, Back};
 use super::step::Step;
-use crate::receive::{Delivery, Intake, ReceiveError};
-
-/// How long the last requests may take when the grace is over.
-const LAST_REQUESTS: Duration = Duration::from_secs(5);
+use crate::receive::{Delivery, Grace, Intake, ReceiveError};
 
 /// One run of a consumer.
 pub(super) struct Run<H: Execute> {
@@ -66,14 +63,14 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// Brings everything to an end.
+    /// Shuts down within the grace.
     pub(super) async fn wind_up(mut self, started: Instant) -> Result<Report, ReceiveError> {
-        let mut deadline = self.shared.deadline.subscribe();
-        let (mut until, mut is_late) = (Instant::now(), false);
-        let mut comes_more = true;
+        let mut ending = self.shared.ending.subscribe();
+        let mut grace = Grace::new(Instant::now(), self.shared.grace);
+        let (mut is_late, mut comes_more) = (false, true);
         loop {
             if !is_late {
-                until = deadline.borrow_and_update().unwrap_or(until);
+                grace = ending.borrow_and_update().unwrap_or(grace);
             }
             self.give_waiting_back();
             if self.work.is_empty() && !comes_more {
@@ -86,23 +83,19 @@ impl<H: Execute> Run<H> {
                     Some(unwanted) => crate::receive::give_back(unwanted),
                     None => comes_more = false,
                 },
-                _ = deadline.changed(), if !is_late => {}
-                () = sleep_until(until) => {
-                    if is_late {
-                        break;
-                    }
-                    (until, is_late) = (Instant::now() + LAST_REQUESTS, true);
+                _ = ending.changed(), if !is_late => {}
+                () = sleep_until(grace.stop), if !is_late => {
+                    is_late = true;
                     self.abort.send_replace(true);
                     self.intake.abandon_receives();
                 }
+                () = sleep_until(grace.last_try), if is_late => break,
             }
         }
-        let until = if is_late { until } else { until + LAST_REQUESTS };
-        // What is still being settled is given back by being dropped.
+        // Dropped deliveries are given back by the keeper of leases.
         self.work.clear();
         self.groups = Groups::new();
-        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
-        let finished = timeout(left, self.intake.finish()).await;
+        let finished = timeout_at(grace.end, self.intake.finish()).await;
         let result = finished.unwrap_or_else(|_| self.intake.result());
         let (stats, panics) = (self.intake.stats(), self.panics);
         let is_clean = !is_late && stats.receives_abandoned == 0;

@@ -16,8 +16,7 @@ use super::groups::{Item, Key};
 use super::handler::Handler;
 use super::outcome::GroupPace;
 use super::report::Report;
-use crate::receive::{Bank, Delivery, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop};
-use crate::time::after;
+use crate::receive::{Bank, Delivery, Grace, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop};
 
 /// What clones and the run share.
 pub(crate) struct Shared<H: Execute> {
@@ -32,10 +31,10 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) dead_letters: DeadLetters,
     pub(super) has_run: AtomicBool,
     pub(super) stop: Stop,
-    /// How long the end may take when nobody says it then.
+    /// How long a shutdown takes at most, unless its caller says.
     pub(super) grace: Duration,
-    /// When the grace is over, once it has begun.
-    pub(super) deadline: watch::Sender<Option<Instant>>,
+    /// The shutdown, once it has begun.
+    pub(super) ending: watch::Sender<Option<Grace>>,
     /// What it came to, once it has ended.
     pub(super) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
 }
@@ -85,18 +84,18 @@ impl<H: Execute> Shared<H> {
             has_run: AtomicBool::new(false),
             stop: Stop::new(),
             grace,
-            deadline: watch::channel(None).0,
+            ending: watch::channel(None).0,
             result: watch::channel(None).0,
         }
     }
 
-    /// Begins the end. What was said of the grace last counts; nothing said counts only when nothing was said before.
+    /// Begins the shutdown. The latest grace wins; without one, the first.
     pub(super) fn end(&self, grace: Option<Duration>) {
         let now = Instant::now();
-        self.deadline.send_if_modified(|deadline| {
-            let is_new = grace.is_some() || deadline.is_none();
+        self.ending.send_if_modified(|ending| {
+            let is_new = grace.is_some() || ending.is_none();
             if is_new {
-                *deadline = Some(after(now, grace.unwrap_or(self.grace)));
+                *ending = Some(Grace::new(now, grace.unwrap_or(self.grace)));
             }
             is_new
         });

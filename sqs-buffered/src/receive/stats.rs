@@ -43,8 +43,8 @@ counters! {
     empty_receives,
     /// Attempts to receive that failed.
     receive_errors,
-    /// Receives that were given up at the end: when the grace was over, or since their answers were lost. What they would
-    /// have brought stays hidden until its visibility timeout has passed.
+    /// Receives that a shutdown cut off since they took too long, or whose answers were lost. Messages that they would have
+    /// brought stay hidden until their visibility timeout is over.
     receives_abandoned,
     /// Deliveries, each of the same message counted.
     received,
@@ -58,7 +58,7 @@ counters! {
     failed,
     /// Handlers that panicked.
     panicked,
-    /// Handlers that were stopped when the grace was over.
+    /// Handlers that a shutdown stopped since they took too long for its grace.
     aborted,
     /// Messages that were deleted after success.
     acked,

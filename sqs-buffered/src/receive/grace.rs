@@ -1,0 +1,63 @@
+//! The moments of a shutdown.
+//!
+//! ```text
+//! begin ---------------------------------- stop -------------- last_try ------------ end
+//!   handlers and receives finish             what is left is     again, for what
+//!   what has not started is given back       given back          is not settled
+//!                                            |<------ at most 3 s of the grace ------>|
+//! ```
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::time::after;
+
+/// How long a shutdown takes at most when nothing else is said. Kubernetes and ECS kill a process 30 s after SIGTERM.
+pub(crate) const GRACE: Duration = Duration::from_secs(25);
+
+/// With less, nothing could be given back.
+const LEAST: Duration = Duration::from_secs(1);
+/// The longest part of the grace that is kept for giving back.
+const LONGEST_RESERVE: Duration = Duration::from_secs(3);
+
+/// The moments of a shutdown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Grace {
+    /// Handlers and receives that still run are stopped.
+    pub(crate) stop: Instant,
+    /// Requests that still run are dropped, and what they were for is given back once more.
+    pub(crate) last_try: Instant,
+    /// The shutdown returns.
+    pub(crate) end: Instant,
+}
+
+impl Grace {
+    /// A shutdown that begins now and takes this long: at least a second, of which an eighth, 1 to 3 seconds, is kept for
+    /// giving back.
+    pub(crate) fn new(now: Instant, total: Duration) -> Self {
+        let total = total.max(LEAST);
+        let reserve = (total / 8).clamp(LEAST, LONGEST_RESERVE);
+        let stop = after(now, total.saturating_sub(reserve));
+        Self { stop, last_try: stop + reserve * 2 / 3, end: stop + reserve }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn giving_back_is_part_of_the_grace() {
+        let now = Instant::now();
+        let moments = |seconds| {
+            let grace = Grace::new(now, Duration::from_secs(seconds));
+            [grace.stop, grace.last_try, grace.end].map(|at| (at - now).as_millis())
+        };
+        assert_eq!(moments(25), [22_000, 24_000, 25_000]);
+        assert_eq!(moments(2), [1_000, 1_666, 2_000]);
+        assert_eq!(moments(0), [0, 666, 1_000], "even then there is a second to give back");
+        assert_eq!(moments(3_600), [3_597_000, 3_599_000, 3_600_000]);
+        assert!(Grace::new(now, Duration::MAX).end > now);
+    }
+}
