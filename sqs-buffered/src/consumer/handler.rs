@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
 use super::busy::Busy;
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
     Failed(Option<String>),
     /// It was not started: somebody else who uses the same client is handling the message.
     Busy,
-    /// It was stopped.
+    /// It was stopped, or it still runs although it was told to stop.
     Aborted,
 }
 
@@ -50,7 +50,7 @@ impl Handler {
         (busy, queue_url): (&Arc<Busy>, &Arc<str>),
         delivery: &Delivery,
         monitor: &Monitor,
-        mut abort: watch::Receiver<bool>,
+        mut stop: watch::Receiver<Option<Instant>>,
     ) -> Verdict {
         let Some(turn) = busy.enter(queue_url, delivery.id()) else { return Verdict::Busy };
         monitor.tally.started.one();
@@ -59,20 +59,22 @@ impl Handler {
         let (message, lease) = (Arc::clone(&delivery.message), delivery.lease.clone());
         // The closure is called within the task too: it may panic before it returns a future.
         let handling = async move {
-            // Also when it is stopped, its turn ends with the task.
+            // The turn ends with the task, also when the task is stopped.
             let _turn = turn;
             (handler.0)(message, lease).await
         };
         let mut task = Task(tokio::spawn(handling.instrument(span(queue_url, delivery))));
-        let result = tokio::select! {
+        let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
+        let ended = tokio::select! {
             biased;
-            result = &mut task => result,
-            _ = abort.wait_for(|abort| *abort) => {
-                monitor.tally.aborted.one();
-                return Verdict::Aborted;
-            }
+            ended = &mut task => Some(ended),
+            until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
         };
-        let verdict = match result {
+        let Some(ended) = ended else {
+            monitor.tally.aborted.one();
+            return Verdict::Aborted;
+        };
+        let verdict = match ended {
             Ok(Ok(outcome)) => Verdict::Outcome(outcome),
             Ok(Err(error)) => {
                 monitor.tell(&Event::HandlerFailed { message_id, error: &*error });
@@ -90,8 +92,21 @@ impl Handler {
     }
 }
 
-/// A task that is stopped when nobody waits for it any more.
+/// A task that is stopped when this is dropped.
 struct Task<T>(JoinHandle<T>);
+
+impl<T> Task<T> {
+    /// Stops the task and waits until it has ended: a message must not be visible to others while its handler still runs.
+    /// A handler that does not yield keeps running; it is waited for until then. `None` unless the task ended by itself.
+    async fn stop(&mut self, until: Instant) -> Option<Result<T, JoinError>> {
+        self.0.abort();
+        let Ok(ended) = timeout_at(until, &mut *self).await else {
+            tracing::warn!("a stopped handler still runs: it does not yield; its message is given back");
+            return None;
+        };
+        Some(ended).filter(|ended| !ended.as_ref().is_err_and(JoinError::is_cancelled))
+    }
+}
 
 impl<T> Future for Task<T> {
     type Output = Result<T, JoinError>;

@@ -35,15 +35,16 @@ pub(super) struct Run<H: Execute> {
     pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
     /// Handlers that run.
     pub(super) running: usize,
-    abort: watch::Sender<bool>,
+    /// Stops the handlers, which are then waited for until this moment.
+    stop_handlers: watch::Sender<Option<Instant>>,
     pub(super) panics: Vec<String>,
 }
 
 impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
-        let (fresh, abort) = (VecDeque::new(), watch::channel(false).0);
-        Self { shared, intake, groups, work, fresh, running: 0, abort, panics: Vec::new() }
+        let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
+        Self { shared, intake, groups, work, fresh, running: 0, stop_handlers, panics: Vec::new() }
     }
 
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
@@ -86,7 +87,7 @@ impl<H: Execute> Run<H> {
                 _ = ending.changed(), if !is_late => {}
                 () = sleep_until(grace.stop), if !is_late => {
                     is_late = true;
-                    self.abort.send_replace(true);
+                    self.stop_handlers.send_replace(Some(grace.give_back));
                     self.intake.abandon_receives();
                 }
                 () = sleep_until(grace.last_try), if is_late => break,
@@ -120,11 +121,11 @@ impl<H: Execute> Run<H> {
                 continue;
             }
             self.running += 1;
-            let (shared, abort) = (Arc::clone(&self.shared), self.abort.subscribe());
+            let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
             self.work.push(Box::pin(async move {
                 let (handler, monitor) = (&shared.handler, &shared.monitor);
                 let source = (shared.source.client.busy(), &shared.source.url);
-                let verdict = handler.run(source, &entry.latest, monitor, abort).await;
+                let verdict = handler.run(source, &entry.latest, monitor, stop).await;
                 Step::Handled { key, entry, verdict }
             }));
         }

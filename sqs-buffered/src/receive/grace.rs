@@ -1,10 +1,10 @@
 //! The moments of a shutdown.
 //!
 //! ```text
-//! begin ---------------------------------- stop -------------- last_try ------------ end
-//!   handlers and receives finish             what is left is     again, for what
-//!   what has not started is given back       given back          is not settled
-//!                                            |<------ at most 3 s of the grace ------>|
+//! begin --------------------------------- stop ------------- give_back ---------- last_try ---------- end
+//!   handlers and receives finish            stopped handlers   their messages      what failed is
+//!   what has not started is given back      end                are given back      given back again
+//!                                           |<---------------- at most 3 s of the grace ------------->|
 //! ```
 
 use std::time::Duration;
@@ -26,6 +26,8 @@ const LONGEST_RESERVE: Duration = Duration::from_secs(3);
 pub(crate) struct Grace {
     /// Handlers and receives that still run are stopped.
     pub(crate) stop: Instant,
+    /// Stopped handlers are waited for no longer: their messages are given back.
+    pub(crate) give_back: Instant,
     /// Requests that still run are dropped, and what they were for is given back once more.
     pub(crate) last_try: Instant,
     /// The shutdown returns.
@@ -39,7 +41,8 @@ impl Grace {
         let total = total.max(LEAST);
         let reserve = (total / 8).clamp(LEAST, LONGEST_RESERVE);
         let stop = after(now, total.saturating_sub(reserve));
-        Self { stop, last_try: stop + reserve * 2 / 3, end: stop + reserve }
+        let part = reserve / 3;
+        Self { stop, give_back: stop + part, last_try: stop + part * 2, end: stop + reserve }
     }
 }
 
@@ -52,12 +55,12 @@ mod tests {
         let now = Instant::now();
         let moments = |seconds| {
             let grace = Grace::new(now, Duration::from_secs(seconds));
-            [grace.stop, grace.last_try, grace.end].map(|at| (at - now).as_millis())
+            [grace.stop, grace.give_back, grace.last_try, grace.end].map(|at| (at - now).as_millis())
         };
-        assert_eq!(moments(25), [22_000, 24_000, 25_000]);
-        assert_eq!(moments(2), [1_000, 1_666, 2_000]);
-        assert_eq!(moments(0), [0, 666, 1_000], "even then there is a second to give back");
-        assert_eq!(moments(3_600), [3_597_000, 3_599_000, 3_600_000]);
+        assert_eq!(moments(25), [22_000, 23_000, 24_000, 25_000]);
+        assert_eq!(moments(2), [1_000, 1_333, 1_666, 2_000]);
+        assert_eq!(moments(0), [0, 333, 666, 1_000], "even then there is a second to give back");
+        assert_eq!(moments(3_600), [3_597_000, 3_598_000, 3_599_000, 3_600_000]);
         assert!(Grace::new(now, Duration::MAX).end > now);
     }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{Consumer, Outcome};
-use tokio::sync::Semaphore;
+use sqs_client::operation::Action;
+use tokio::sync::{Notify, Semaphore};
 
-use super::rig::{Rig, millis};
+use super::rig::{Rig, Sent, millis};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn thousands_of_messages_are_handled_on_several_threads() {
@@ -40,4 +41,49 @@ async fn thousands_of_messages_are_handled_on_several_threads() {
         assert_eq!((rig.left(), rig.in_flight()), (0, 0));
         assert!(report.is_clean && report.elapsed > millis(0));
     }
+}
+
+/// Notes, when it is dropped, how many changes of visibility were sent by then.
+struct AtItsEnd(Arc<Mutex<Option<usize>>>, Log);
+
+type Log = Arc<Mutex<Vec<Sent>>>;
+
+impl Drop for AtItsEnd {
+    fn drop(&mut self) {
+        let sent = self.1.lock().unwrap();
+        let changes = sent.iter().filter(|sent| sent.action == Action::ChangeMessageVisibilityBatch).count();
+        *self.0.lock().unwrap() = Some(changes);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn message_of_a_stopped_handler_is_hidden_until_the_handler_has_ended() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let (began, at_its_end) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
+    let (begin, noted, log) = (Arc::clone(&began), Arc::clone(&at_its_end), rig.log());
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .wait_time(Duration::ZERO)
+        .handler(move |_, _| {
+            let (begin, at_its_end) = (Arc::clone(&begin), AtItsEnd(Arc::clone(&noted), Arc::clone(&log)));
+            async move {
+                let _at_its_end = at_its_end;
+                begin.notify_one();
+                loop {
+                    // Work that cannot be stopped in between.
+                    std::thread::sleep(millis(40));
+                    tokio::task::yield_now().await;
+                }
+            }
+        })
+        .build();
+    let run = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.run().await }
+    });
+    began.notified().await;
+    let report = consumer.shutdown(Duration::ZERO).await.unwrap();
+    assert_eq!((report.stats.aborted, report.stats.returned, rig.in_flight()), (1, 1, 0));
+    assert_eq!(*at_its_end.lock().unwrap(), Some(0), "changes of visibility before its end");
+    assert!(run.await.unwrap().is_ok());
 }
