@@ -16,7 +16,9 @@ use super::groups::{Item, Key};
 use super::handler::Handler;
 use super::outcome::GroupPace;
 use super::report::Report;
-use crate::receive::{Bank, Delivery, Grace, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop};
+use crate::receive::{
+    Bank, Delivery, Grace, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop,
+};
 
 /// What clones and the run share.
 pub(crate) struct Shared<H: Execute> {

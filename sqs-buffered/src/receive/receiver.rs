@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::StreamExt as _;
@@ -11,10 +12,12 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
+use tokio::time::{Instant, timeout_at};
 
 use super::bank::Bank;
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
+use super::grace::{GRACE, Grace};
 use super::intake::Intake;
 use super::monitor::{Hook, Monitor};
 use super::pump::give_back;
@@ -78,23 +81,49 @@ impl<H: Execute> Receiver<H> {
         self.intake.stats()
     }
 
-    /// Receives nothing more, gives back what was not handed out, and returns when that is done and everything that was
-    /// handed out is settled. Receives under way are waited for, which takes as long as their wait time.
+    /// Receives nothing more, gives back what was not handed out, and waits until receives under way have ended and all
+    /// messages that were handed out are settled: 25 seconds at most, as [`close_within`](Self::close_within).
     ///
     /// # Errors
     /// Why the receiver had ended by itself.
     ///
     /// # Cancel safety
     /// Dropped before its end, the rest happens in the background.
-    pub async fn close(mut self) -> Result<ReceiveStats, ReceiveError> {
+    pub async fn close(self) -> Result<ReceiveStats, ReceiveError> {
+        self.close_within(GRACE).await
+    }
+
+    /// As [`close`](Self::close), with another bound; at least one second counts.
+    ///
+    /// A [`Received`] that is still held when the time is over stays with its holder: its lease is renewed in the
+    /// background as before, and its methods work. [`ReceiveStats::held`] counts such messages. An eighth of the time, 1 to
+    /// 3 seconds, is kept for giving messages back: a receive that runs longer is cut off, and what it would have brought
+    /// stays hidden until its visibility timeout is over.
+    ///
+    /// # Errors
+    /// As of `close`.
+    ///
+    /// # Cancel safety
+    /// As of `close`.
+    pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
+        let grace = Grace::new(Instant::now(), grace);
         self.intake.stop();
         self.stale.clear();
         give_back(self.ready.drain(..).collect());
+        if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
+            self.intake.abandon_receives();
+            // Late or not, what comes of this shows in the statistics.
+            let _ = timeout_at(grace.end, self.give_rest_back()).await;
+        }
+        let finished = timeout_at(grace.end, self.intake.finish()).await;
+        finished.unwrap_or_else(|_| self.intake.result())?;
+        Ok(self.intake.stats())
+    }
+
+    async fn give_rest_back(&mut self) {
         while let Some(unwanted) = self.intake.next().await {
             give_back(unwanted);
         }
-        self.intake.finish().await?;
-        Ok(self.intake.stats())
     }
 
     /// Waits until receiving has ended, and says why when it was by itself: after the stream's end this returns at once.

@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use sqs_buffered::{BufferedClient, Linger, Receiver};
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::meddler::damaging_once;
 use super::rig::{Rig, millis, secs, until};
@@ -46,6 +46,40 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
     let receives = rig.sent_of(Action::ReceiveMessage).len();
     sleep(secs(100)).await;
     assert_eq!(rig.sent_of(Action::ReceiveMessage).len(), receives, "nothing more is received");
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_leaves_a_message_that_is_still_held_to_its_holder() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1", "2"]).await;
+    let buffered = BufferedClient::new(rig.base.clone());
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    let (held, other) = (receiver.next().await.unwrap(), receiver.next().await.unwrap());
+    let settle = async {
+        sleep(secs(5)).await;
+        other.ack().await.unwrap();
+    };
+    let start = Instant::now();
+    let (stats, ()) = tokio::join!(timeout(secs(100), receiver.close()), settle);
+    assert!(start.elapsed() <= secs(25), "{:?}", start.elapsed());
+    let stats = stats.unwrap().unwrap();
+    assert_eq!((stats.held, stats.acked, stats.receives_abandoned), (1, 1, 0));
+    sleep(secs(100)).await;
+    assert_eq!(rig.in_flight(), 1, "its lease is renewed");
+    held.ack().await.unwrap();
+    assert_eq!(rig.left(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_cuts_a_receive_off_that_takes_longer_than_its_bound() {
+    let rig = Rig::new("jobs").await;
+    let buffered = BufferedClient::new(rig.base.clone());
+    let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    sleep(millis(100)).await;
+    let start = Instant::now();
+    let stats = receiver.close_within(secs(5)).await.unwrap();
+    assert!(start.elapsed() <= secs(5), "{:?}", start.elapsed());
+    assert_eq!((stats.receives_abandoned, stats.receiving), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,8 +163,8 @@ async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
         first = other.next() => first.unwrap(),
     };
     let (again, still) = (millis(3_000), millis(3_000));
-    assert!(tokio::time::timeout(again, one.next()).await.is_err());
-    assert!(tokio::time::timeout(still, other.next()).await.is_err());
+    assert!(timeout(again, one.next()).await.is_err());
+    assert!(timeout(still, other.next()).await.is_err());
     assert!(one.stats().duplicates + other.stats().duplicates > 0, "it came again");
     first.ack().await.unwrap();
 }
