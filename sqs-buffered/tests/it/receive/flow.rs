@@ -41,9 +41,13 @@ async fn failed_receives_are_tried_again_after_growing_pauses() {
     let report = consumer.shutdown(secs(30)).await.unwrap();
     assert_eq!(run.await.unwrap().unwrap(), report);
     assert_eq!(report.stats.receive_errors, 10);
-    for (failures, pause) in pauses.lock().unwrap().iter() {
-        let bound = (millis(100) * 2_u32.pow(*failures)).min(secs(30));
-        assert!((millis(100)..=bound).contains(pause), "{pause:?} after {failures} failures");
+    let receives: Vec<_> = rig.sent_of(Action::ReceiveMessage).iter().map(|sent| sent.at).collect();
+    // The first is answered; the ten after it fail.
+    let gaps = receives[1..=11].windows(2).map(|pair| pair[1] - pair[0]);
+    for ((gap, (failures, told)), number) in gaps.zip(pauses.lock().unwrap().iter()).zip(1..) {
+        let bound = (millis(100) * 2_u32.pow(number)).min(secs(30));
+        assert!((millis(100)..=bound + millis(1)).contains(&gap), "{gap:?} after {number} failures");
+        assert_eq!((*failures, gap.abs_diff(*told) <= millis(1)), (number, true), "{gap:?}, told {told:?}");
     }
 }
 

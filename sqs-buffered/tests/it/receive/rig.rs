@@ -22,6 +22,7 @@ use super::super::base_client::{BaseClient, base_client};
 pub(crate) struct Sent {
     pub(crate) action: Action,
     pub(crate) body: serde_json::Value,
+    pub(crate) at: Instant,
 }
 
 impl Sent {
@@ -52,7 +53,7 @@ impl<T: Transport> Transport for Recorder<T> {
         let action = target.and_then(|target| Action::from_name(target.rsplit('.').next()?));
         let body = serde_json::from_slice(request.body()).unwrap_or_default();
         if let Some(action) = action {
-            self.sent.lock().unwrap().push(Sent { action, body });
+            self.sent.lock().unwrap().push(Sent { action, body, at: Instant::now() });
         }
         if action != Some(Action::ReceiveMessage) {
             return self.inner.send(request);
@@ -150,6 +151,17 @@ impl Rig {
         let hidden =
             messages.iter().filter(|message| matches!(message.visibility, Visibility::InFlightUntil(_)));
         hidden.map(|message| message.id.to_string()).collect()
+    }
+
+    /// How long the service hides the message that came with this receipt handle from now on.
+    pub(crate) fn hidden_for(&self, receipt_handle: &str) -> Duration {
+        let body = self.received()[receipt_handle].clone();
+        let messages = self.server.queue(self.name).messages();
+        let message = messages.iter().find(|message| message.body() == body).unwrap();
+        match message.visibility {
+            Visibility::InFlightUntil(until) => until.saturating_since(self.server.clock().now()),
+            _ => Duration::ZERO,
+        }
     }
 
     /// What was sent, as it grows.

@@ -233,9 +233,13 @@ async fn calm_schedules_hide_nothing_and_lose_no_lease() {
 
 #[tokio::test(start_paused = true)]
 async fn rough_schedules_end_every_delivery_once_and_hide_nothing() {
-    for (context, played) in played("rough", ROUGH, 60).await {
-        check_nothing_is_hidden(&played, &context);
+    let all = played("rough", ROUGH, 60).await;
+    for (context, played) in &all {
+        check_nothing_is_hidden(played, context);
     }
+    // Messages of which nobody knows are left out of that check: they must be rare.
+    let known = all.iter().filter(|(_, played)| played.unknown.is_empty()).count();
+    assert!(known * 10 >= all.len() * 9, "{known} of {} schedules know of all messages", all.len());
 }
 
 #[tokio::test(start_paused = true)]
