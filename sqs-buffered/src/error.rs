@@ -215,11 +215,29 @@ impl SendError {
         self.0.request_id.as_deref()
     }
 
-    /// Whether the same may succeed later: the service or the network stumbled, or time or room did not suffice.
+    /// Whether the same entry may succeed if you enqueue it again. True for failures of the service or the network, and for
+    /// entries that were given up for another reason than themselves: no room or time, a failed predecessor in the group, a
+    /// client that was closed before it had sent them.
+    ///
+    /// If [`is_maybe_sent`](Self::is_maybe_sent) is true as well, a standard queue may then contain the message twice.
     pub fn is_retryable(&self) -> bool {
         match self.kind() {
-            SendErrorKind::Full | SendErrorKind::Timeout | SendErrorKind::Unaccounted => true,
-            SendErrorKind::Rejected | SendErrorKind::Request => self.0.is_retryable,
+            SendErrorKind::Full
+            | SendErrorKind::Timeout
+            | SendErrorKind::Unaccounted
+            | SendErrorKind::PrecedingFailed
+            | SendErrorKind::Aborted => true,
+            SendErrorKind::Rejected | SendErrorKind::Request | SendErrorKind::OrderGap => self.0.is_retryable,
+            _ => false,
+        }
+    }
+
+    /// Whether the service or the network failed in a way that may pass: an error, a timeout, throttling, expired
+    /// credentials. For alarms and circuit breakers; to decide about the entry, use [`is_retryable`](Self::is_retryable).
+    pub fn is_transient(&self) -> bool {
+        match self.kind() {
+            SendErrorKind::Timeout | SendErrorKind::Unaccounted => true,
+            SendErrorKind::Rejected | SendErrorKind::Request | SendErrorKind::OrderGap => self.0.is_retryable,
             _ => false,
         }
     }
@@ -287,5 +305,39 @@ impl StdError for SendError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         let source: &(dyn StdError + 'static) = self.0.source.as_deref()?;
         Some(source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_were_given_up_for_no_fault_of_theirs_can_be_enqueued_again() {
+        use SendErrorKind as Kind;
+        let of = |kind| SendError::new(kind);
+        for kind in [Kind::Full, Kind::Timeout, Kind::Unaccounted, Kind::PrecedingFailed, Kind::Aborted] {
+            assert!(of(kind).is_retryable(), "{kind:?}");
+        }
+        for kind in [Kind::Rejected, Kind::Request, Kind::OrderGap] {
+            for flag in [false, true] {
+                let error = of(kind).of_entry(flag, false);
+                assert_eq!((error.is_retryable(), error.is_transient()), (flag, flag), "{kind:?}");
+            }
+        }
+        // Stored already, not possible any more, or not without another client.
+        for kind in [
+            Kind::ChecksumMismatch,
+            Kind::OutOfOrder,
+            Kind::LeaseLost,
+            Kind::Superseded,
+            Kind::TooLarge,
+            Kind::Invalid,
+            Kind::Closed,
+            Kind::NoRuntime,
+        ] {
+            assert!(!of(kind).is_retryable() && !of(kind).is_transient(), "{kind:?}");
+        }
+        assert!(!of(Kind::PrecedingFailed).is_transient() && !of(Kind::Aborted).is_transient());
     }
 }

@@ -15,7 +15,6 @@ use crate::event::SendEvent;
 use crate::kind::{self, Input, Kind, SpareId};
 use crate::lane::{Answer, Failure, Outbound};
 use crate::panicked::{Panicked, caught, contained};
-use crate::passing::is_passing;
 use crate::settings::MAX_FIFO_REQUEST;
 use crate::span::messaging_span;
 use crate::stats::{Batch, InFlight};
@@ -128,7 +127,7 @@ impl<K: Kind> Request<K> {
     async fn answer<H: Execute>(&mut self, handle: H) -> Answer<K::Receipt> {
         let newly_settled = match self.settle_ids(&handle).await {
             Ok(places) => places,
-            Err(error) => return Answer::Failed(kind::failure(&error).unsent(is_passing(&error))),
+            Err(error) => return Answer::Failed(kind::failure(&error).unsent()),
         };
         let result =
             handle.execute::<K::Operation>(&self.input, CallOptions::with_retries(Retries::Never)).await;

@@ -11,10 +11,11 @@ use std::time::Duration;
 use sqs_client::client::OperationError;
 use sqs_client::operation::Operation;
 use sqs_client::types::BatchResultErrorEntry;
-use sqs_client::wire::service_error::{ErrorCode, RetryClass};
+use sqs_client::wire::service_error::ErrorCode;
 
 use crate::error::{SendError, SendErrorKind};
 use crate::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};
+use crate::passing::{is_passing, is_passing_code};
 
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
@@ -151,7 +152,7 @@ fn at<'a, R>(answers: &'a mut [EntryAnswer<R>], id: &str) -> Option<&'a mut Entr
 
 fn refusal(failed: BatchResultErrorEntry) -> Refusal {
     let code = ErrorCode::from_name(&failed.code);
-    let is_passing = matches!(code.retry_class(), Some(RetryClass::Throttle | RetryClass::Transient));
+    let is_passing = is_passing_code(&code);
     let kind = if is_lease_lost(&code, failed.message.as_deref()) {
         SendErrorKind::LeaseLost
     } else {
@@ -174,11 +175,12 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
+/// What a failed request means for its entries. Lanes retry what [can pass](is_passing), as consumers do.
 pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
     let is_outcome_unknown = error.is_outcome_unknown();
+    let (is_retryable, is_throttle) = (is_passing(error), error.is_throttle());
     let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
-    let (is_retryable, is_throttle) = (error.is_retryable(), error.is_throttle());
-    Failure { error: told, is_retryable, is_throttle, is_outcome_unknown }
+    Failure { error: told.of_entry(is_retryable, is_throttle), is_retryable, is_throttle, is_outcome_unknown }
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {

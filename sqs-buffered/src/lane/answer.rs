@@ -104,10 +104,9 @@ fn names_deduplication_id(text: Option<&str>) -> bool {
 }
 
 impl Failure {
-    /// The same, before anything was sent, of what may pass or not.
-    pub(crate) fn unsent(self, is_passing: bool) -> Self {
-        let error = self.error.maybe_sent(false).of_entry(is_passing, self.is_throttle);
-        Self { error, is_retryable: is_passing, is_outcome_unknown: false, ..self }
+    /// The same failure before the request was sent.
+    pub(crate) fn unsent(self) -> Self {
+        Self { error: self.error.maybe_sent(false), is_outcome_unknown: false, ..self }
     }
 }
 

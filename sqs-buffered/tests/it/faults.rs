@@ -22,6 +22,26 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+/// Credentials are renewed and clocks corrected: a batch must not fail because it was sent shortly before.
+#[tokio::test(start_paused = true)]
+async fn expired_credentials_and_wrong_clocks_are_retried_for_all_operations() {
+    for code in [ErrorCode::ExpiredToken, ErrorCode::SignatureDoesNotMatch, ErrorCode::RequestTimeTooSkewed] {
+        let rig = Rig::standard().await;
+        let buffered = rig.buffered();
+        let inject = |action| rig.server.faults().inject(Fault::error(code.clone()).on(action).times(3));
+        let sends = inject(Action::SendMessageBatch);
+        buffered.send(&rig.url, "tea").await.unwrap();
+        let message = rig.receive().await.remove(0);
+        let handle = message.receipt_handle().unwrap();
+        let changes = inject(Action::ChangeMessageVisibilityBatch);
+        buffered.change_visibility(&rig.url, handle, 60).await.unwrap();
+        let deletes = inject(Action::DeleteMessageBatch);
+        buffered.delete(&rig.url, handle).await.unwrap();
+        assert_eq!((sends.hits(), changes.hits(), deletes.hits()), (3, 3, 3), "{code}");
+        assert!(rig.bodies().is_empty());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn passing_failures_are_tried_again() {
     let passing = [
