@@ -34,10 +34,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let start = now();
     let progress = tokio::spawn(show(buffered.clone(), messages, start));
     for _ in 0..messages {
-        // This waits while too much is on its way. The ticket could be awaited for what became of the message.
-        drop(buffered.enqueue(Entry::new(&url, &body)).await?);
+        // Waits for capacity only. To get the result of each message, use `enqueue` and await its ticket.
+        buffered.send_detached(Entry::new(&url, &body)).await?;
     }
-    buffered.flush().await;
+    let summary = buffered.flush().await;
+    if summary.failed() > 0 {
+        eprintln!("failed: {:?}", summary.failures);
+    }
     let took = start.elapsed();
     progress.abort();
     let stats = buffered.stats();

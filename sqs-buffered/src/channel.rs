@@ -26,7 +26,8 @@ use crate::event::{SendEvent, Watch};
 use crate::kind::Kind;
 use crate::lane::{Key, Laden, Lane, Pending, Retried, Rules, Settled};
 use crate::stats::Counters;
-use crate::ticket::{Ticket, Waiters};
+use crate::summary::Summary;
+use crate::ticket::{Ticket, Waiters, warn_of_unheard};
 use crate::worker::Worker;
 
 /// How long a worker without work stays.
@@ -123,7 +124,7 @@ impl<K: Kind> Channel<K> {
             return Err(Turned::Refused(arrival.entry, SendErrorKind::Closed));
         }
         let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
-        let (waiters, ticket) = Waiters::one(permit);
+        let (waiters, ticket) = Waiters::one(permit, self.watch.is_on());
         self.counters.admitted();
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
             && let Some((waiting, is_due)) = state.lane.merge(key, deadline)
@@ -171,8 +172,8 @@ impl<K: Kind> Channel<K> {
         if !settled.is_empty() {
             let told = self.tell(settled);
             let lane = &mut self.state.lock().lane;
-            for (epoch, entries) in told {
-                lane.told(epoch, entries);
+            for (epoch, entries) in &told {
+                lane.told(*epoch, entries);
             }
         }
         result
@@ -184,7 +185,7 @@ impl<K: Kind> Channel<K> {
     }
 
     /// See [`Lane::flush`].
-    pub(crate) fn flush(&self) -> Option<oneshot::Receiver<()>> {
+    pub(crate) fn flush(&self) -> Option<oneshot::Receiver<Summary>> {
         let heard = self.with(Lane::flush);
         self.changed.notify_one();
         heard
@@ -225,22 +226,29 @@ impl<K: Kind> Channel<K> {
         });
     }
 
-    /// Tells those who wait, and counts by epochs whom.
-    fn tell(&self, settled: Vec<SettledOf<K>>) -> Vec<(u64, usize)> {
-        let mut told: Vec<(u64, usize)> = Vec::new();
+    /// Tells those who wait, and counts the entries by epochs.
+    fn tell(&self, settled: Vec<SettledOf<K>>) -> Vec<(u64, Summary)> {
+        let mut told: Vec<(u64, Summary)> = Vec::new();
         for Settled { item: waiters, load, result, epoch } in settled {
             // Before those who wait for its room get it: what is there stays within the bounds.
             drop(load);
-            match told.last_mut().filter(|(last, _)| *last == epoch) {
-                Some((_, entries)) => *entries += 1,
-                None => told.push((epoch, 1)),
+            let failure = result.as_ref().err().map(crate::SendError::kind);
+            if told.last().is_none_or(|(last, _)| *last != epoch) {
+                told.push((epoch, Summary::default()));
             }
-            self.counters.settled(waiters.count(), result.as_ref().err().map(crate::SendError::kind));
+            if let Some((_, entries)) = told.last_mut() {
+                entries.count(failure);
+            }
+            self.counters.settled(waiters.count(), failure);
             if let Err(error) = &result {
                 let (queue_url, operation) = (&*self.queue_url, K::Operation::ACTION);
                 self.watch.tell(&SendEvent::Failed { queue_url, operation, error });
             }
-            waiters.tell(result);
+            let error = result.as_ref().err().cloned();
+            let is_heard = waiters.tell(result);
+            if let Some(error) = error.filter(|_| !is_heard && !self.watch.is_on()) {
+                warn_of_unheard(&error, Some((&self.queue_url, K::Operation::ACTION)));
+            }
         }
         told
     }

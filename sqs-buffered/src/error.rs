@@ -45,7 +45,7 @@ struct Inner {
 }
 
 /// How an entry ended without success, or why it was not taken.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum SendErrorKind {
     /// The service refused it, for a reason that trying again does not change.

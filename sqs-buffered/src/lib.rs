@@ -23,6 +23,7 @@
 //! [`SendErrorKind`]: crate::SendErrorKind
 //! [`SendEvent`]: crate::SendEvent
 //! [`Stats`]: crate::Stats
+//! [`Summary`]: crate::Summary
 //! [`Ticket`]: crate::Ticket
 
 #![doc = include_str!("../README.md")]
@@ -46,6 +47,7 @@ mod request;
 mod settings;
 mod span;
 mod stats;
+mod summary;
 mod ticket;
 mod time;
 mod under_way;
@@ -70,4 +72,5 @@ pub use receive::{
 };
 pub use settings::DedupId;
 pub use stats::Stats;
+pub use summary::Summary;
 pub use ticket::Ticket;

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use sqs_client::operation::Action;
 use tokio::sync::oneshot;
 
 use crate::admission::Permit;
@@ -33,11 +34,15 @@ use crate::error::{SendError, SendErrorKind};
 /// A [`SendError`]: how the entry ended without success.
 ///
 /// # Cancel safety
-/// Dropping it does not take the entry back. Awaiting it by reference can be given up and taken up again.
+/// Dropping the ticket does not take the entry back. If the entry fails and nobody awaits its ticket, the client logs a warning,
+/// unless an [event hook](crate::Builder::on_event) is set. To send without a ticket, use
+/// [`send_detached`](crate::BufferedClient::send_detached). You can stop awaiting a ticket by reference and continue later.
 #[derive(Debug)]
 #[must_use = "a ticket tells whether the entry was accepted"]
 pub struct Ticket<R> {
     end: oneshot::Receiver<Result<R, SendError>>,
+    /// Whether an event hook hears of failures.
+    is_watched: bool,
 }
 
 impl<R> Future for Ticket<R> {
@@ -46,6 +51,26 @@ impl<R> Future for Ticket<R> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let end = Pin::new(&mut self.end).poll(cx);
         end.map(|end| end.unwrap_or_else(|_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true))))
+    }
+}
+
+/// A failure that was told before the ticket was dropped, and that nobody has read.
+impl<R> Drop for Ticket<R> {
+    fn drop(&mut self) {
+        if let Ok(Err(error)) = self.end.try_recv()
+            && !self.is_watched
+        {
+            warn_of_unheard(&error, None);
+        }
+    }
+}
+
+/// Logs the failure of an entry whose ticket nobody awaited.
+pub(crate) fn warn_of_unheard(error: &SendError, lane: Option<(&str, Action)>) {
+    // A visibility change of a message that was deleted meanwhile is no loss.
+    if error.kind() != SendErrorKind::Superseded {
+        let (queue_url, operation) = lane.map(|(url, action)| (url, action.as_str())).unzip();
+        tracing::warn!(%error, queue_url, operation, "an entry failed, and nobody awaited its ticket");
     }
 }
 
@@ -64,9 +89,9 @@ struct Waiter<R> {
 
 impl<R: Clone> Waiters<R> {
     /// One who waits.
-    pub(crate) fn one(permit: Permit) -> (Self, Ticket<R>) {
+    pub(crate) fn one(permit: Permit, is_watched: bool) -> (Self, Ticket<R>) {
         let (told, end) = oneshot::channel();
-        (Self { first: Waiter { told, permit }, more: Vec::new() }, Ticket { end })
+        (Self { first: Waiter { told, permit }, more: Vec::new() }, Ticket { end, is_watched })
     }
 
     /// Those of another entry wait for this one too.
@@ -80,18 +105,19 @@ impl<R: Clone> Waiters<R> {
         1 + self.more.len()
     }
 
-    /// Gives the room of all back and tells them. Those who have gone do not mind.
-    pub(crate) fn tell(self, result: Result<R, SendError>) {
+    /// Gives the room of all back and tells them. Returns whether anybody still has a ticket.
+    pub(crate) fn tell(self, result: Result<R, SendError>) -> bool {
+        let mut is_heard = false;
         for waiter in self.more {
-            waiter.tell(result.clone());
+            is_heard |= waiter.tell(result.clone());
         }
-        self.first.tell(result);
+        is_heard | self.first.tell(result)
     }
 }
 
 impl<R> Waiter<R> {
-    fn tell(self, result: Result<R, SendError>) {
+    fn tell(self, result: Result<R, SendError>) -> bool {
         drop(self.permit);
-        let _ = self.told.send(result);
+        self.told.send(result).is_ok()
     }
 }

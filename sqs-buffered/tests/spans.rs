@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sqs_buffered::{BufferedClient, Consumer, Linger, Outcome};
+use sqs_buffered::{BufferedClient, Consumer, Entry, Linger, Outcome};
 use sqs_client::types::{MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
 use tokio::sync::Semaphore;
 use tracing::span::{Attributes, Id};
 use tracing::{Instrument as _, Subscriber};
@@ -52,6 +54,44 @@ async fn ways_of_messages_are_spans() {
     receive_process_and_settle().await;
     send_follows_from_its_callers().await;
     subscriber_that_panics_takes_no_message_along().await;
+    failures_that_nobody_awaits_are_logged().await;
+}
+
+async fn failures_that_nobody_awaits_are_logged() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
+    server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents));
+    let entry = || Entry::new(&url, "bad");
+    let watched = BufferedClient::builder(client.clone()).on_event(|_| {}).build().unwrap();
+    for (buffered, is_logged) in [(BufferedClient::new(client), true), (watched, false)] {
+        for (how, expected) in [("detached", 1), ("dropped before", 1), ("dropped after", 1), ("awaited", 0)]
+        {
+            let text = Text::default();
+            let writer = text.clone();
+            let subscriber = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::WARN)
+                .with_ansi(false)
+                .with_writer(move || writer.clone())
+                .finish();
+            let guard = tracing::subscriber::set_default(subscriber);
+            match how {
+                "detached" => buffered.send_detached(entry()).await.unwrap(),
+                "dropped before" => drop(buffered.enqueue(entry()).await.unwrap()),
+                "dropped after" => {
+                    let ticket = buffered.enqueue(entry()).await.unwrap();
+                    buffered.flush().await;
+                    drop(ticket);
+                }
+                _ => drop(buffered.enqueue(entry()).await.unwrap().await.unwrap_err()),
+            }
+            buffered.flush().await;
+            drop(guard);
+            let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+            let lines = text.lines().filter(|line| line.contains("nobody awaited its ticket"));
+            assert_eq!(lines.count(), if is_logged { expected } else { 0 }, "{how}, {is_logged}: {text}");
+        }
+    }
 }
 
 /// Panics once, at a step of the way of a batch.

@@ -1,48 +1,63 @@
 //! Waiting for what was admitted, and the end.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::BufferedClient;
+use crate::summary::Summary;
 
 impl<H: Execute> BufferedClient<H> {
-    /// Sends everything that was admitted so far without waiting for fuller batches, and returns when all of it has ended,
-    /// one way or the other; tickets tell how.
+    /// Sends everything that was admitted so far without waiting for fuller batches. Returns when all of it has ended, and what
+    /// became of it.
     ///
     /// # Cancel safety
-    /// Dropped before its end, what was admitted is sent all the same.
-    pub async fn flush(&self) {
-        for wait in self.shared.lanes.flush() {
-            // An error says that the lane has ended, which is an end too.
-            let _ = wait.await;
-        }
+    /// If the future is dropped, the entries are sent all the same.
+    pub async fn flush(&self) -> Summary {
+        total(self.shared.lanes.flush()).await
     }
 
-    /// Takes no more entries, sends what was admitted, and returns when all of it has ended. What takes longer than the
-    /// [grace](super::Builder::close_grace) is aborted: its tickets say whether the service may have it. Closing twice is no
-    /// mistake. Outside of a tokio runtime, where there is no clock for the grace, nothing is aborted: the delivery timeout
-    /// bounds the wait.
+    /// Admits no more entries, sends those that were admitted, and returns when all of them have ended, and what became of
+    /// them. Entries that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether the
+    /// service may have them. A second call returns when the first one does.
+    ///
+    /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
+    /// wait.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the client is closed, and what was admitted is sent in the background.
-    pub async fn close(&self) {
-        self.close_within(self.shared.settings.close_grace).await;
+    /// If the future is dropped, the client is closed, and the entries are sent in the background.
+    pub async fn close(&self) -> Summary {
+        self.close_within(self.shared.settings.close_grace).await
     }
 
-    /// As [`close`](Self::close), with another grace.
+    /// Like [`close`](Self::close), with another grace.
     ///
     /// # Cancel safety
-    /// As of `close`.
-    pub async fn close_within(&self, grace: Duration) {
+    /// The same as `close`.
+    pub async fn close_within(&self, grace: Duration) -> Summary {
         self.shared.close();
+        let mut flushed = pin!(self.flush());
         if Handle::try_current().is_err() {
-            return self.flush().await;
+            return flushed.await;
         }
-        if timeout(grace, self.flush()).await.is_err() {
-            self.shared.lanes.abort();
+        if let Ok(summary) = timeout(grace, &mut flushed).await {
+            return summary;
         }
+        self.shared.lanes.abort();
+        flushed.await
     }
+}
+
+/// The sum over all lanes.
+async fn total(waits: Vec<oneshot::Receiver<Summary>>) -> Summary {
+    let mut total = Summary::default();
+    for wait in waits {
+        // An error says that the lane has ended, and all entries with it.
+        total.add(&wait.await.unwrap_or_default());
+    }
+    total
 }

@@ -9,6 +9,7 @@ use sqs_client::client::Execute;
 use crate::channel::{Arrival, Channel, Turned};
 use crate::error::SendErrorKind;
 use crate::kind::{Delete, Kind, Send, Visibility};
+use crate::summary::Summary;
 use crate::ticket::Ticket;
 
 /// All lanes. Locked for lookups only, and to let lanes go that are not in use; never while a lane is locked.
@@ -116,7 +117,7 @@ impl Lanes {
     }
 
     /// Flushes every lane, and says who tells when each is done.
-    pub(super) fn flush(&self) -> Vec<tokio::sync::oneshot::Receiver<()>> {
+    pub(super) fn flush(&self) -> Vec<tokio::sync::oneshot::Receiver<Summary>> {
         let mut waits = Vec::new();
         self.sends.each(|channel| waits.extend(channel.flush()));
         self.deletes.each(|channel| waits.extend(channel.flush()));

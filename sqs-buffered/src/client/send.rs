@@ -45,7 +45,7 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Takes a message, waiting for room where there is none. Admission is first come, first served. The ticket tells what
-    /// becomes of the message; it need not be awaited.
+    /// becomes of the message. To send without a ticket, use [`send_detached`](Self::send_detached).
     ///
     /// # Errors
     /// It was not taken, and comes back: no room in time (`Full`), `TooLarge`, `Invalid`, `Closed`, `NoRuntime`.
@@ -58,6 +58,18 @@ impl<H: Execute> BufferedClient<H> {
             Ok(permit) => self.admit(entry, bytes, permit),
             Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
         }
+    }
+
+    /// Admits a message whose result nobody awaits. If it fails, the [event hook](super::Builder::on_event) is told; without a
+    /// hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
+    ///
+    /// # Errors
+    /// The same as [`enqueue`](Self::enqueue).
+    ///
+    /// # Cancel safety
+    /// If the future is dropped before it is ready, the message is never sent.
+    pub async fn send_detached(&self, entry: impl Into<Entry>) -> Result<(), EnqueueError> {
+        self.enqueue(entry).await.map(drop)
     }
 
     /// Takes a message if there is room now.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use tokio::sync::oneshot;
 
+use crate::summary::Summary;
+
 /// Counts what was admitted and is not settled, by the flushes in between.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -11,7 +13,15 @@ pub(super) struct Ledger {
     first: u64,
     /// Unsettled entries admitted since the flush before; the last is current.
     open: VecDeque<usize>,
-    waiting: Vec<(u64, oneshot::Sender<()>)>,
+    waiting: Vec<Flush>,
+}
+
+/// A flush that waits for the entries of an epoch and of all before it.
+#[derive(Debug)]
+struct Flush {
+    epoch: u64,
+    summary: Summary,
+    waiter: oneshot::Sender<Summary>,
 }
 
 impl Ledger {
@@ -27,7 +37,11 @@ impl Ledger {
     }
 
     /// Counts settled entries out.
-    pub(super) fn settle(&mut self, epoch: u64, entries: usize) {
+    pub(super) fn settle(&mut self, epoch: u64, settled: &Summary) {
+        for flush in self.waiting.iter_mut().filter(|flush| flush.epoch >= epoch) {
+            flush.summary.add(settled);
+        }
+        let entries = usize::try_from(settled.total()).unwrap_or(usize::MAX);
         let index = epoch.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         if let Some(count) = index.and_then(|index| self.open.get_mut(index)) {
             *count = count.saturating_sub(entries);
@@ -37,9 +51,9 @@ impl Ledger {
             self.first += 1;
         }
         let done = if self.is_settled() { u64::MAX } else { self.first };
-        for (_, waiter) in self.waiting.extract_if(.., |(epoch, _)| *epoch < done) {
+        for flush in self.waiting.extract_if(.., |flush| flush.epoch < done) {
             // Whoever does not wait any more does not mind.
-            let _ = waiter.send(());
+            let _ = flush.waiter.send(flush.summary);
         }
     }
 
@@ -59,14 +73,14 @@ impl Ledger {
     }
 
     /// A receiver that hears when all that was admitted so far is settled; `None` when it is.
-    pub(super) fn flush(&mut self) -> Option<oneshot::Receiver<()>> {
+    pub(super) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
         if self.is_settled() {
             return None;
         }
         let (waiter, heard) = oneshot::channel();
         let admitted_since = self.open.back() != Some(&0);
         let last = if admitted_since { self.current() } else { self.current().saturating_sub(1) };
-        self.waiting.push((last, waiter));
+        self.waiting.push(Flush { epoch: last, summary: Summary::default(), waiter });
         if admitted_since {
             self.open.push_back(0);
         }

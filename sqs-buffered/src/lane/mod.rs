@@ -29,6 +29,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::error::{SendError, SendErrorKind};
+use crate::summary::Summary;
 
 pub(crate) use answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 pub(crate) use pending::{Key, Laden, Outbound, Pending};
@@ -201,8 +202,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         std::mem::take(&mut self.retried)
     }
 
-    /// Those who wait for so many entries of an epoch know how they have ended.
-    pub(crate) fn told(&mut self, epoch: u64, entries: usize) {
+    /// Those who wait for these entries of an epoch know how they have ended.
+    pub(crate) fn told(&mut self, epoch: u64, entries: &Summary) {
         self.ledger.settle(epoch, entries);
         if self.is_idle() {
             self.no_deadline_before = None;
@@ -211,7 +212,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
     /// `None` says that it has.
-    pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<()>> {
+    pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
         self.ledger.flush()
     }
 

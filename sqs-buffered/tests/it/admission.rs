@@ -89,7 +89,7 @@ async fn closing_ends_the_wait_for_room() {
     rig.server.faults().inject(Fault::latency(Duration::from_secs(1)));
     let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();
     let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
-    let (second, ()) = tokio::join!(buffered.enqueue(Entry::new(&rig.url, "2")), buffered.close());
+    let (second, _) = tokio::join!(buffered.enqueue(Entry::new(&rig.url, "2")), buffered.close());
     assert_eq!(second.unwrap_err().kind(), SendErrorKind::Closed);
     first.await.unwrap();
 }

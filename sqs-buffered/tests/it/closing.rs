@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
@@ -23,9 +24,28 @@ async fn flush_returns_when_all_that_was_admitted_has_ended() {
     for number in 0..25 {
         drop(buffered.enqueue(Entry::new(&rig.url, number.to_string())).await.unwrap());
     }
-    buffered.flush().await;
+    let summary = buffered.flush().await;
     assert_eq!((rig.bodies().len(), buffered.stats().entries), (25, 0));
-    buffered.flush().await;
+    assert_eq!((summary.succeeded, summary.total()), (25, 25));
+    assert_eq!(buffered.flush().await.total(), 0, "there is nothing left to wait for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn flush_and_close_tell_what_became_of_the_entries() {
+    let rig = Rig::standard().await;
+    rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("bad"));
+    let buffered = rig.builder().linger(LONG).close_grace(Duration::from_secs(3)).build().unwrap();
+    for body in ["good", "bad", "good", "bad", "bad"] {
+        buffered.send_detached(Entry::new(&rig.url, body)).await.unwrap();
+    }
+    let summary = buffered.flush().await;
+    assert_eq!((summary.succeeded, summary.failed()), (2, 3));
+    assert_eq!(summary.failures[&SendErrorKind::Rejected], 3);
+    rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
+    buffered.send_detached(Entry::new(&rig.url, "slow")).await.unwrap();
+    let (first, second) = tokio::join!(buffered.close(), buffered.flush());
+    assert_eq!(first.failures[&SendErrorKind::Aborted], 1);
+    assert_eq!(first, second, "both waited for it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -67,7 +67,7 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     complete(&mut lane, now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
     let last = lane.take_settled().remove(0);
     assert!(first.try_recv().is_err() && second.try_recv().is_err(), "its ticket does not know");
-    lane.told(last.epoch, 1);
+    lane.told(last.epoch, &Summary::of(1));
     assert!(first.try_recv().is_ok() && second.try_recv().is_ok());
 }
 

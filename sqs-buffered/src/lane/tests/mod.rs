@@ -71,7 +71,7 @@ fn settled_with(
     let settled = lane.take_settled();
     for settled in &settled {
         assert_eq!(settled.load, load_of(settled.item), "its load is another's, or lost");
-        lane.told(settled.epoch, 1);
+        lane.told(settled.epoch, &Summary::of(1));
     }
     settled
 }

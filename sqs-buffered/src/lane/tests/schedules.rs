@@ -86,7 +86,7 @@ struct Play<'a> {
     /// Numbers that became one with others.
     merged: BTreeSet<usize>,
     /// Flushes that are not heard of, with what each waits for: all numbers below.
-    flushes: Vec<(usize, oneshot::Receiver<()>)>,
+    flushes: Vec<(usize, oneshot::Receiver<Summary>)>,
 }
 
 /// Plays a schedule until everything has ended.
