@@ -1,6 +1,6 @@
 //! What came of a batch.
 
-use sqs_client::wire::service_error::ErrorCode;
+use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
 use crate::error::{SendError, SendErrorKind};
 
@@ -90,6 +90,13 @@ impl<R> Answer<R> {
             }
             other => other,
         }
+    }
+}
+
+impl Refusal {
+    /// Whether the service asks for fewer requests.
+    pub(crate) fn is_throttle(&self) -> bool {
+        self.code.retry_class() == Some(RetryClass::Throttle)
     }
 }
 

@@ -1,7 +1,5 @@
 //! What an answer means for one entry.
 
-use sqs_client::wire::service_error::RetryClass;
-
 use super::answer::{EntryAnswer, Failure, Refusal};
 use crate::error::{SendError, SendErrorKind};
 
@@ -40,8 +38,8 @@ impl<R> From<EntryAnswer<R>> for Fate<R> {
 
 impl From<Refusal> for Setback {
     fn from(refusal: Refusal) -> Self {
+        let is_throttle = refusal.is_throttle();
         let Refusal { kind, code, message, is_retryable } = refusal;
-        let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
         let error = SendError::new(kind).refused(code, message).of_entry(is_retryable, is_throttle);
         Self { error, is_retryable, is_throttle, is_refused: true }
     }

@@ -21,7 +21,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Whether there may not be another batch in flight.
     pub(super) fn has_all_in_flight(&self) -> bool {
-        self.in_flight.len() >= self.rules.in_flight.max(1)
+        let most = if self.health.is_poor() { 1 } else { self.rules.in_flight.max(1) };
+        self.in_flight.len() >= most
     }
 
     /// Whether entries go without waiting for a fuller batch.

@@ -14,6 +14,7 @@ mod answer;
 mod backlog;
 mod fate;
 mod fill;
+mod health;
 mod ledger;
 mod open;
 mod pending;
@@ -37,6 +38,7 @@ pub use rules::{AfterFailure, FifoOrdering, Linger};
 pub(crate) use rules::{RetryRules, Rules};
 
 use backlog::Backlog;
+use health::Health;
 use ledger::Ledger;
 use open::Open;
 use pending::Waiting;
@@ -77,6 +79,7 @@ pub(crate) struct Lane<L, T, R> {
     backlog: Backlog<Laden<L, T>>,
     open: Open<Laden<L, T>>,
     in_flight: Vec<Flight<T>>,
+    health: Health,
     ledger: Ledger,
     next_batch: u64,
     /// Something came back, so that what is there goes.
@@ -117,6 +120,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             backlog: Backlog::new(),
             open: Open::new(),
             in_flight: Vec::new(),
+            health: Health::default(),
             ledger: Ledger::default(),
             next_batch: 0,
             nudged: false,
@@ -177,6 +181,10 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             self.nudged = false;
             return Step::Wait(wake);
         };
+        let pause = self.health.pause(now);
+        if pause.is_some() {
+            return Step::Wait(earliest(wake, pause));
+        }
         if !self.has_all_in_flight() {
             let linger_ends = self.linger_ends(now, since);
             if linger_ends <= now || self.is_pressing(starving) || self.is_full() {

@@ -22,6 +22,29 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+#[tokio::test(start_paused = true)]
+async fn throttled_queue_gets_one_request_at_a_time_until_it_recovers() {
+    for fault in
+        [Fault::throttle(), Fault::fail_entries(ErrorCode::RequestThrottled), Fault::status(503, "busy")]
+    {
+        let rig = Rig::standard().await;
+        let requests = rig.count(Action::SendMessageBatch);
+        let throttled = rig.server.faults().inject(fault.clone().on(Action::SendMessageBatch));
+        let buffered = rig.buffered();
+        for number in 0..1_000 {
+            buffered.send_detached(rig.message(&number.to_string())).await.unwrap();
+        }
+        tokio::time::sleep(secs(20)).await;
+        // Ten batches are under way when the first is refused; after that at most a few requests a second.
+        assert!(requests.hits() < 100, "{fault:?}: {} requests", requests.hits());
+        throttled.remove();
+        let start = Instant::now();
+        let summary = buffered.flush().await;
+        assert_eq!((summary.succeeded, summary.failed()), (1_000, 0), "{fault:?}");
+        assert!(start.elapsed() < secs(7), "{fault:?}: recovered after {:?}", start.elapsed());
+    }
+}
+
 /// Credentials are renewed and clocks corrected: a batch must not fail because it was sent shortly before.
 #[tokio::test(start_paused = true)]
 async fn expired_credentials_and_wrong_clocks_are_retried_for_all_operations() {

@@ -51,8 +51,8 @@ async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
     lane.push(entry(0, Some("a"), 0, now), false);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    let error = SendError::new(SendErrorKind::Request).of_entry(true, true).explained("slow down".into());
-    let failure = Failure { error, is_retryable: true, is_throttle: true, is_outcome_unknown: true };
+    let error = SendError::new(SendErrorKind::Request).of_entry(true, false).explained("slow down".into());
+    let failure = Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true };
     complete(&mut lane, now, 0, Answer::Failed(failure), 0.5);
     // Another one hangs in the only slot.
     lane.push(entry(1, Some("b"), 0, now), false);

@@ -276,7 +276,16 @@ impl Play<'_> {
             let has_reason = !self.flying.is_empty() || !self.lane.open.is_empty();
             assert!(has_reason || self.lane.backlog.next_wake().is_some(), "an entry has no place");
         }
-        let Some(since) = self.lane.open.since().filter(|_| self.flying.len() < 5) else { return };
+        let Some(since) = self.lane.open.since() else { return };
+        // A lane whose batches fail waits for its back-off, and has one batch in flight.
+        if let Some(pause) = self.lane.health.pause(self.now) {
+            assert!(until.is_some_and(|until| until <= pause), "the end of the back-off wakes nobody");
+            return;
+        }
+        let most = if self.lane.health.is_poor() { 1 } else { 5 };
+        if self.flying.len() >= most {
+            return;
+        }
         let (Linger::Fixed(linger) | Linger::Adaptive { max: linger }) = self.schedule.linger;
         let latest = since + linger.min(self.schedule.timeout);
         assert!(until.is_some_and(|until| until <= latest) && self.now < latest, "it lingers too long");
