@@ -16,6 +16,11 @@ pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
 /// The shortest first pause that can be set. Attempts follow each other as fast as a processor can where there is none.
 pub(crate) const LEAST_PAUSE: Duration = Duration::from_millis(1);
 
+/// The longest pause between two batches of a lane whose batches fail: how late it notices that the queue has recovered.
+const MAX_LANE_PAUSE: Duration = Duration::from_secs(1);
+/// The same for deletes and visibility changes, which have the seconds until a lease ends.
+const MAX_ACK_LANE_PAUSE: Duration = Duration::from_millis(250);
+
 /// The largest message that can be taken: what layers that keep bodies elsewhere take.
 pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 
@@ -66,6 +71,7 @@ impl Default for Settings {
                 attempts: u32::MAX,
                 first_pause: Duration::from_millis(50),
                 max_pause: Duration::from_secs(5),
+                max_lane_pause: MAX_LANE_PAUSE,
             },
             delivery_timeout: Duration::from_mins(2),
             admission_timeout: Duration::from_mins(1),
@@ -95,7 +101,7 @@ impl Settings {
     /// and do not depend on each other. They are tried as long as there is time, however often: what is given up here is
     /// work that is done again.
     pub(crate) fn of_acknowledgements(&self) -> Rules {
-        let retry = RetryRules { attempts: u32::MAX, ..self.retry };
+        let retry = RetryRules { attempts: u32::MAX, max_lane_pause: MAX_ACK_LANE_PAUSE, ..self.retry };
         let (ordering, after_failure) = (FifoOrdering::Strict, AfterFailure::Continue);
         Rules { ordering, after_failure, retry, ..self.of_sends() }
     }

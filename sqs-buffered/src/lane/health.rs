@@ -3,16 +3,11 @@
 //! While a queue is throttled or down, every batch would fail: the lane sends one at a time, with growing pauses, until one
 //! succeeds. Retries of single entries pause by themselves.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
 use super::answer::{Answer, EntryAnswer};
 use super::rules::RetryRules;
 use crate::time::after;
-
-/// The longest pause between two such batches. It bounds how late a lane notices that the queue has recovered.
-const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether recent batches succeeded.
 #[derive(Debug, Default)]
@@ -36,7 +31,7 @@ impl Health {
         self.failures = self.failures.saturating_add(1);
         // A single failure without throttling may be that of one connection.
         if is_throttle || self.failures > 1 {
-            let pause = retry.pause(self.failures, is_throttle, chance).min(MAX_PAUSE);
+            let pause = retry.pause(self.failures, is_throttle, chance).min(retry.max_lane_pause);
             self.until = Some(after(now, pause));
         }
     }
@@ -58,6 +53,8 @@ fn is_throttled<R>(answer: &EntryAnswer<R>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::error::{SendError, SendErrorKind};
     use crate::lane::Failure;
@@ -66,6 +63,7 @@ mod tests {
         attempts: u32::MAX,
         first_pause: Duration::from_millis(50),
         max_pause: Duration::from_secs(5),
+        max_lane_pause: Duration::from_secs(1),
     };
 
     fn failed(is_throttle: bool) -> Answer<()> {

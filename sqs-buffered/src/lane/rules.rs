@@ -64,6 +64,8 @@ pub(crate) struct RetryRules {
     /// The longest first pause; doubled with each attempt.
     pub(crate) first_pause: Duration,
     pub(crate) max_pause: Duration,
+    /// The longest pause of the lane as a whole between two batches while they fail.
+    pub(crate) max_lane_pause: Duration,
 }
 
 impl RetryRules {
@@ -102,6 +104,7 @@ mod tests {
             attempts: 4,
             first_pause: Duration::from_millis(50),
             max_pause: Duration::from_secs(5),
+            max_lane_pause: Duration::from_secs(1),
         };
         let longest: Vec<_> = (1..=9).map(|attempts| rules.pause(attempts, false, 1.0).as_millis()).collect();
         let throttled: Vec<_> =

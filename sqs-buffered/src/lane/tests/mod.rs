@@ -44,6 +44,7 @@ fn rules() -> Rules {
             attempts: 4,
             first_pause: Duration::from_millis(50),
             max_pause: Duration::from_secs(5),
+            max_lane_pause: Duration::from_secs(1),
         },
         tells_retries: false,
     }
