@@ -24,7 +24,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     ) {
         let entries = self.land(number);
         if !entries.is_empty() {
-            self.health.note(now, &answer, &self.rules.retry, chance);
+            self.health.note(now, &answer, self.in_flight.len(), &self.rules.retry, chance);
         }
         debug_assert!(entries.is_empty() || entries.len() == loads.len(), "each entry has its load");
         let entries: Vec<_> = entries.into_iter().zip(loads).map(|(entry, load)| entry.laden(load)).collect();
