@@ -7,6 +7,8 @@ use std::sync::Arc;
 use sqs_client::client::OperationError;
 use sqs_client::wire::service_error::ErrorCode;
 
+use crate::passing::is_passing;
+
 /// Why an entry ended without success, or was not even taken. One word wide and cheap to clone, since one failed request reports to
 /// ten callers.
 ///
@@ -156,7 +158,7 @@ impl SendError {
     /// Of a request that failed as a whole.
     pub(crate) fn of_request(self, error: &impl OperationError) -> Self {
         self.with(|inner| {
-            (inner.is_retryable, inner.is_throttle) = (error.is_retryable(), error.is_throttle());
+            (inner.is_retryable, inner.is_throttle) = (is_passing(error), error.is_throttle());
             inner.request_id = error.client_error().and_then(|error| error.request_id()).map(str::to_owned);
         })
     }

@@ -54,11 +54,11 @@ impl<R> Future for Ticket<R> {
     }
 }
 
-/// A failure that was told before the ticket was dropped, and that nobody has read.
+/// Warns of a failure that nobody has read.
 impl<R> Drop for Ticket<R> {
     fn drop(&mut self) {
-        if let Ok(Err(error)) = self.end.try_recv()
-            && !self.is_watched
+        if !self.is_watched
+            && let Ok(Err(error)) = self.end.try_recv()
         {
             warn_of_unheard(&error, None);
         }

@@ -23,7 +23,7 @@ impl<H: Execute> BufferedClient<H> {
 
     /// Admits no more entries, sends those that were admitted, and returns when all of them have ended, and what became of
     /// them. Entries that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether the
-    /// service may have them. A second call returns when the first one does.
+    /// service may have them. You can call it again.
     ///
     /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
     /// wait.

@@ -15,7 +15,7 @@ use sqs_client::wire::service_error::ErrorCode;
 
 use crate::error::{SendError, SendErrorKind};
 use crate::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};
-use crate::passing::{is_passing, is_passing_code};
+use crate::passing::is_passing_code;
 
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
@@ -175,12 +175,12 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
-/// What a failed request means for its entries. Lanes retry what [can pass](is_passing), as consumers do.
+/// What a failed request means for its entries. Lanes retry what [can pass](crate::passing), as consumers do.
 pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
     let is_outcome_unknown = error.is_outcome_unknown();
-    let (is_retryable, is_throttle) = (is_passing(error), error.is_throttle());
     let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
-    Failure { error: told.of_entry(is_retryable, is_throttle), is_retryable, is_throttle, is_outcome_unknown }
+    let (is_retryable, is_throttle) = (told.is_retryable(), told.is_throttle());
+    Failure { error: told, is_retryable, is_throttle, is_outcome_unknown }
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {

@@ -52,9 +52,9 @@ impl Bank {
 
     /// See [`Credits::ask`]. An error says when to ask again, if that does not depend on messages.
     pub(crate) fn ask(self: &Arc<Self>, now: Instant) -> Result<Asked, Option<Instant>> {
-        match self.credits.lock().ask(now) {
+        match self.credits.lock().ask(now.into_std()) {
             Ask::Now(request) => Ok(Asked { bank: Arc::clone(self), request: Some(request) }),
-            Ask::At(at) => Err(Some(at)),
+            Ask::At(at) => Err(Some(at.into())),
             Ask::Not => Err(None),
         }
     }
@@ -105,7 +105,9 @@ impl Drop for Asked {
 impl Credit {
     /// See [`Credits::make_room`].
     pub(crate) fn make_room(&mut self) {
-        if !self.made_room && self.bank.credits.lock().make_room(self.group.as_ref(), Instant::now()) {
+        if !self.made_room
+            && self.bank.credits.lock().make_room(self.group.as_ref(), Instant::now().into_std())
+        {
             self.made_room = true;
             self.bank.freed.notify_one();
         }
@@ -114,7 +116,7 @@ impl Credit {
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.bank.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now());
+        self.bank.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now().into_std());
         self.bank.freed.notify_one();
     }
 }

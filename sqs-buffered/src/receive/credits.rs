@@ -10,12 +10,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqs_client::wire::limits::RECEIVE_MESSAGES;
-use tokio::time::Instant;
-
-use crate::time::after;
 
 /// Receives of one receiver at a time.
 const MOST_RECEIVES: usize = 10;
@@ -92,7 +89,7 @@ impl Credits {
         let Some((&since, _)) = self.free.first_key_value().filter(|_| self.receives < receives) else {
             return Ask::Not;
         };
-        let due = since.map(|since| after(since, self.poll_delay)).filter(|due| now < *due);
+        let due = since.and_then(|since| since.checked_add(self.poll_delay)).filter(|due| now < *due);
         if let Some(due) = due
             && self.free_places < most_messages().min(self.total)
         {

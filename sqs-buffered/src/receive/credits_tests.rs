@@ -15,7 +15,7 @@ fn messages(count: usize) -> impl Iterator<Item = Option<&'static Group>> {
 
 #[test]
 fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
-    let start = Instant::now();
+    let start = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(13, DELAY);
     let first = ask(&mut credits, start).expect("ten are free");
     let second = ask(&mut credits, start).expect("there is no delay at the start");
@@ -32,7 +32,7 @@ fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
 
 #[test]
 fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
-    let start = Instant::now();
+    let start = tokio::time::Instant::now().into_std();
     let at = |millis| start + Duration::from_millis(millis);
     let mut credits = Credits::new(10, DELAY);
     let full = ask(&mut credits, start).expect("all are free");
@@ -58,7 +58,7 @@ fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
 
 #[test]
 fn places_that_a_receive_did_not_fill_are_asked_for_again_at_once() {
-    let start = Instant::now();
+    let start = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(10, DELAY);
     let all = ask(&mut credits, start).expect("all are free");
     let later = start + Duration::from_secs(5);
@@ -68,7 +68,7 @@ fn places_that_a_receive_did_not_fill_are_asked_for_again_at_once() {
 
 #[test]
 fn up_to_ten_messages_of_a_group_share_a_place() {
-    let start = Instant::now();
+    let start = tokio::time::Instant::now().into_std();
     let group: Group = "hot".into();
     let mut credits = Credits::new(10, Duration::ZERO);
     let all = ask(&mut credits, start).expect("all are free");
@@ -86,7 +86,7 @@ fn up_to_ten_messages_of_a_group_share_a_place() {
 
 #[test]
 fn messages_that_are_being_deleted_make_room_up_to_the_total() {
-    let now = Instant::now();
+    let now = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(2, DELAY);
     for rooms in [[true, true], [false, false]] {
         let both = ask(&mut credits, now).expect("both are free");
@@ -101,7 +101,7 @@ fn messages_that_are_being_deleted_make_room_up_to_the_total() {
 
 #[test]
 fn at_most_ten_receives_run_at_a_time() {
-    let now = Instant::now();
+    let now = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(1_000, DELAY);
     let asked: Vec<_> =
         std::iter::from_fn(|| ask(&mut credits, now)).map(|request| request.messages).collect();
@@ -147,7 +147,7 @@ proptest! {
         events in events(),
     ) {
         let groups: Vec<Group> = (0..group_count).map(|number| number.to_string().into()).collect();
-        let mut now = Instant::now();
+        let mut now = tokio::time::Instant::now().into_std();
         let mut credits = Credits::new(total, DELAY);
         let (mut under_way, mut here, mut deleting): (Vec<Request>, Vec<Option<Group>>, Vec<_>) = Default::default();
         for event in events {

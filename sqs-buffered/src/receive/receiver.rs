@@ -112,7 +112,7 @@ impl<H: Execute> Receiver<H> {
         give_back(self.ready.drain(..).collect());
         if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
             self.intake.abandon_receives();
-            // Late or not, what comes of this shows in the statistics.
+            // If this times out too, the statistics count the messages that are still held.
             let _ = timeout_at(grace.end, self.give_rest_back()).await;
         }
         let finished = timeout_at(grace.end, self.intake.finish()).await;

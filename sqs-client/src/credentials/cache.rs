@@ -72,10 +72,7 @@ impl CredentialsCache {
         loop {
             let (valid, is_due) = {
                 let state = self.read();
-                (
-                    state.valid_at(now).cloned(),
-                    state.is_due(now) && state.running(self.stalls_after()).is_none(),
-                )
+                (state.valid_at(now).cloned(), state.is_due(now) && self.running(&state).is_none())
             };
             if let Some(valid) = valid {
                 if is_due {
@@ -105,7 +102,7 @@ impl CredentialsCache {
         if !state.is_due(now) {
             return None;
         }
-        if let Some(running) = state.running(self.stalls_after()) {
+        if let Some(running) = self.running(&state) {
             return Some((running.clone(), false));
         }
         let (sender, outcome) = watch::channel(None);
@@ -164,6 +161,10 @@ impl CredentialsCache {
         }
     }
 
+    fn running<'s>(&self, state: &'s State) -> Option<&'s Renewal> {
+        state.renewal.as_ref().filter(|renewal| renewal.begun.elapsed() < self.stalls_after())
+    }
+
     fn stalls_after(&self) -> Duration {
         self.timeout.saturating_add(STALLED_AFTER)
     }
@@ -186,10 +187,6 @@ impl State {
     fn is_due(&self, now: SystemTime) -> bool {
         let renew_at = self.kept.as_ref().and_then(|kept| kept.renew_at);
         self.valid_at(now).is_none() || renew_at.is_some_and(|renew_at| renew_at <= now)
-    }
-
-    fn running(&self, stalls_after: Duration) -> Option<&Renewal> {
-        self.renewal.as_ref().filter(|renewal| renewal.begun.elapsed() < stalls_after)
     }
 
     fn is_latest(&self, renewal: &Renewal) -> bool {

@@ -89,7 +89,7 @@ impl InstanceCredentials {
     /// Boxed, so that it is compiled once for its two callers.
     fn session(&self) -> Pin<Box<dyn Future<Output = Result<Session, CredentialsError>> + Send + '_>> {
         Box::pin(async move {
-            let Place { endpoint, is_configured } = self.place().await?;
+            let Place { endpoint, is_configured } = place(&self.environment.read_settings().await?)?;
             let exchange = self.environment.metadata_exchange()?;
             let mut request = request(&endpoint, "/latest/api/token")?;
             request.method = Method::PUT;
@@ -127,10 +127,6 @@ impl InstanceCredentials {
             token.set_sensitive(true);
             Ok(Session { exchange, endpoint, token })
         })
-    }
-
-    async fn place(&self) -> Result<Place, CredentialsError> {
-        place(&self.environment.read_settings().await?)
     }
 }
 
