@@ -28,49 +28,22 @@
 
 #![doc = include_str!("../README.md")]
 
-mod admission;
-mod batch;
-mod channel;
-mod client;
-mod consumer;
-mod content_ids;
-mod entry;
-mod error;
-mod event;
-mod kind;
-mod lane;
-mod lease;
+mod claims;
+mod consume;
 mod panicked;
 mod passing;
-mod receive;
-mod request;
-mod settings;
+mod produce;
 mod span;
-mod stats;
-mod summary;
-mod ticket;
 mod time;
-mod under_way;
-mod worker;
 
 use sqs_client::random;
 
-pub use batch::BatchLimits;
-pub use client::{BufferedClient, BuildError, Builder, EnqueueError};
-pub use consumer::{
-    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, NoHandler, Outcome, ReadyConsumer, Report,
-    WithHandler,
+pub use consume::{
+    BackOff, Consumer, ConsumerBuilder, Event, GroupPace, HandlerError, Lease, LeaseOver, NoHandler, Outcome,
+    ReadyConsumer, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Report,
+    Settled, WithHandler,
 };
-pub use entry::Entry;
-pub use error::{SendError, SendErrorKind};
-pub use event::SendEvent;
-pub use kind::SendReceipt;
-pub use lane::{AfterFailure, FifoOrdering, Linger};
-pub use lease::{Lease, LeaseOver};
-pub use receive::{
-    Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Settled,
+pub use produce::{
+    AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,
+    FifoOrdering, Linger, SendError, SendErrorKind, SendEvent, SendReceipt, Stats, Summary, Ticket,
 };
-pub use settings::DedupId;
-pub use stats::Stats;
-pub use summary::Summary;
-pub use ticket::Ticket;

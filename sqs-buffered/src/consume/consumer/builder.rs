@@ -1,0 +1,136 @@
+//! Settings of a consumer that is to be made.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::types::Message;
+
+use super::back_off::BackOff;
+use super::crew::Crew;
+use super::handler::Handler;
+use super::outcome::{GroupPace, HandlerError, Outcome};
+use super::{Consumer, Parts};
+use crate::consume::lease::Lease;
+use crate::consume::receive::{GRACE, Hook, Settings, Source, receive_setters};
+
+/// Settings of a [`Consumer`] that is to be made, in any order. What cannot work shows as an error when it is run. `S` says
+/// whether it has a handler: [`build`](Self::build) needs one.
+#[must_use = "a consumer does nothing before it is built and run"]
+pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
+    source: Source<H>,
+    crew: Crew,
+    settings: Settings,
+    back_off: BackOff,
+    pace: GroupPace,
+    grace: Duration,
+    hook: Option<Hook>,
+    handler: S,
+}
+
+/// A [`ConsumerBuilder`] with a handler.
+pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>;
+
+/// Of a [`ConsumerBuilder`] that has no handler yet.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NoHandler;
+
+/// Of a [`ConsumerBuilder`] that has a handler.
+pub struct WithHandler(Handler);
+
+impl<H: Execute> ConsumerBuilder<H> {
+    pub(super) fn new(source: Source<H>) -> Self {
+        Self {
+            source,
+            crew: Crew::default(),
+            settings: Settings::default(),
+            back_off: BackOff::default(),
+            pace: GroupPace::default(),
+            grace: GRACE,
+            hook: None,
+            handler: NoHandler,
+        }
+    }
+}
+
+impl<H: Execute, S> ConsumerBuilder<H, S> {
+    /// How many handlers run at a time, at least 1; 10 by default.
+    pub fn concurrency(mut self, handlers: usize) -> Self {
+        self.crew.concurrency = handlers;
+        self
+    }
+
+    /// How many messages may wait beside those that run, so that the next is at hand when a handler ends; 0 by default.
+    /// Their leases are renewed while they wait. Concurrency and prefetch together are the places of a consumer, at most
+    /// 120,000. Messages that are done and being deleted take no place, up to as many again.
+    ///
+    /// On FIFO queues, up to ten messages of a group share a place, since one of them runs at a time. A receive can bring
+    /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one
+    /// busy group takes one place, and the others are left to other groups. At most ten messages a place are here.
+    pub fn prefetch(mut self, messages: usize) -> Self {
+        self.crew.prefetch = messages;
+        self
+    }
+
+    receive_setters!();
+
+    /// How long a message stays hidden after its handler failed or panicked.
+    pub fn back_off(mut self, policy: BackOff) -> Self {
+        self.back_off = policy;
+        self
+    }
+
+    /// When the next message of a group may start, on FIFO queues.
+    pub fn group_pace(mut self, pace: GroupPace) -> Self {
+        self.pace = pace;
+        self
+    }
+
+    /// How long a shutdown takes at most, at the end of [`run_until`](Consumer::run_until): 25 seconds by default, since
+    /// Kubernetes and ECS kill a process 30 seconds after they asked it to end. An eighth of it, 1 to 3 seconds, is kept
+    /// for giving messages back; handlers and receives have the rest to finish. Even a shorter grace leaves a second for
+    /// giving back. If handlers have less than the [wait time](Self::wait_time), a receive may be cut off; messages that
+    /// it would have brought stay hidden until their visibility timeout is over.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// What handles messages. Each call runs in a task of its own; a panic is treated as an error. The message has all its
+    /// attributes. Said again, the last counts. A handler whose lease is [lost](Lease::lost) goes on, but its outcome does not count.
+    pub fn handler<F, R>(self, handler: F) -> ReadyConsumer<H>
+    where
+        F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
+    {
+        let Self { source, crew, settings, back_off, pace, grace, hook, handler: _ } = self;
+        let handler = WithHandler(Handler::new(handler));
+        ConsumerBuilder { source, crew, settings, back_off, pace, grace, hook, handler }
+    }
+}
+
+impl<H: Execute> ReadyConsumer<H> {
+    /// Makes the consumer. It does nothing before it is [run](Consumer::run).
+    pub fn build(self) -> Consumer<H> {
+        let Self { source, crew, settings, back_off, pace, grace, hook, handler: WithHandler(handler) } =
+            self;
+        Consumer::assemble(Parts { source, crew, settings, back_off, pace, grace, hook, handler })
+    }
+}
+
+impl<H: Execute, S> fmt::Debug for ConsumerBuilder<H, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConsumerBuilder")
+            .field("crew", &self.crew)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for WithHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WithHandler")
+    }
+}

@@ -1,0 +1,144 @@
+//! Bringing messages to the dead-letter queue by decision, not by count.
+
+use std::sync::Arc;
+
+use sqs_client::client::{CallOptions, Execute};
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
+use sqs_client::types::{
+    MessageAttributeValue, MessageSystemAttributeName as Name, MessageSystemAttributeNameForSends,
+    MessageSystemAttributeValue, QueueAttributeName,
+};
+use sqs_client::wire::checksum::message_size;
+use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
+use tokio::sync::OnceCell;
+
+use crate::consume::receive::{Delivery, Source};
+use crate::produce::{Entry, is_fifo};
+
+/// The attribute that says why.
+const REASON: &str = "DeadLetterReason";
+/// Characters of a reason; more are cut off.
+const MOST_REASON_CHARS: usize = 1_024;
+
+/// The dead-letter queue of a queue, which is asked for once.
+#[derive(Debug, Default)]
+pub(super) struct DeadLetters {
+    url: OnceCell<Arc<str>>,
+}
+
+impl DeadLetters {
+    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. An error says why not.
+    pub(super) async fn send<H: Execute>(
+        &self,
+        source: &Source<H>,
+        delivery: &Delivery,
+        reason: &str,
+    ) -> Result<(), String> {
+        let url = self.url.get_or_try_init(|| find(source)).await?;
+        let entry = letter(url, delivery, reason);
+        source.client.send_entry(entry).await.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
+    let handle = source.client.handle();
+    let mut input = GetQueueAttributesInput::default();
+    input.queue_url = Some(source.url.as_ref().to_owned());
+    input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);
+    let output = handle
+        .execute::<GetQueueAttributes>(&input, CallOptions::default())
+        .await
+        .map_err(|error| error.to_string())?;
+    let attributes = output.attributes.unwrap_or_default();
+    let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
+    let arn = policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
+    let mut parts = arn.split(':').skip(4);
+    let mut input = GetQueueUrlInput::default();
+    input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
+    input.queue_name = parts.next().map(str::to_owned);
+    let output = handle
+        .execute::<GetQueueUrl>(&input, CallOptions::default())
+        .await
+        .map_err(|error| format!("{arn}: {error}"))?;
+    output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))
+}
+
+/// The ARN of a redrive policy, such as `{"deadLetterTargetArn":"arn:aws:sqs:..","maxReceiveCount":"3"}`.
+fn target(policy: &str) -> Option<String> {
+    let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
+    policy.get("deadLetterTargetArn")?.as_str().map(str::to_owned)
+}
+
+/// The copy. A copy that was sent before, and whose original was not deleted then, is the same to a FIFO queue.
+fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
+    let message = &delivery.message;
+    let mut entry = Entry::new(url, message.body().unwrap_or_default());
+    for (name, value) in message.message_attributes().into_iter().flatten() {
+        entry = entry.message_attributes(name, value.clone());
+    }
+    if let Some(header) = delivery.attribute(&Name::AwsTraceHeader) {
+        let mut value = MessageSystemAttributeValue::default();
+        (value.data_type, value.string_value) = ("String".to_owned(), Some(header.to_owned()));
+        entry = entry.message_system_attributes(MessageSystemAttributeNameForSends::AwsTraceHeader, value);
+    }
+    if let Some(group) = delivery.attribute(&Name::MessageGroupId) {
+        entry = entry.message_group_id(group);
+    }
+    if is_fifo(url) {
+        entry = entry.message_deduplication_id(&**delivery.id());
+    }
+    with_reason(entry, reason)
+}
+
+/// Adds the reason, as far as there is room for it: the message matters more.
+fn with_reason(entry: Entry, reason: &str) -> Entry {
+    let clean = |char: char| if is_xml(char) { char } else { char::REPLACEMENT_CHARACTER };
+    let reason: String = reason.chars().map(clean).take(MOST_REASON_CHARS).collect();
+    let attributes = entry.message().message_attributes();
+    let is_full =
+        attributes.is_some_and(|all| all.len() >= MAX_MESSAGE_ATTRIBUTES && !all.contains_key(REASON));
+    if reason.is_empty() || is_full {
+        return entry;
+    }
+    let with = entry.clone().message_attributes(REASON, MessageAttributeValue::string(reason));
+    let body = &with.message().message_body;
+    let fits = message_size(body, with.message().message_attributes()) <= MAX_MESSAGE_BYTES;
+    if fits { with } else { entry }
+}
+
+/// Whether a message may hold it: <https://www.w3.org/TR/REC-xml/#charsets>.
+fn is_xml(char: char) -> bool {
+    matches!(char, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason_of(entry: &Entry) -> Option<&str> {
+        entry.message().message_attributes()?.get(REASON)?.string_value()
+    }
+
+    #[test]
+    fn target_is_read_from_the_policy() {
+        let policy = r#"{"maxReceiveCount":"3", "deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:dead"}"#;
+        assert_eq!(target(policy).as_deref(), Some("arn:aws:sqs:us-east-1:1:dead"));
+        assert_eq!((target("{}"), target("no JSON")), (None, None));
+    }
+
+    #[test]
+    fn reason_never_makes_a_message_that_cannot_be_sent() {
+        let entry = Entry::new("http://h/0/dead", "body");
+        assert_eq!(reason_of(&with_reason(entry.clone(), "why\0not")), Some("why\u{FFFD}not"));
+        assert_eq!(reason_of(&with_reason(entry.clone(), "")), None);
+        let long = "x".repeat(2 * MOST_REASON_CHARS);
+        assert_eq!(reason_of(&with_reason(entry.clone(), &long)).map(str::len), Some(MOST_REASON_CHARS));
+        let huge = Entry::new("http://h/0/dead", "x".repeat(MAX_MESSAGE_BYTES));
+        assert_eq!(reason_of(&with_reason(huge, "why")), None);
+        let full = (0..10).fold(entry, |entry, number| {
+            entry.message_attributes(format!("a{number}"), MessageAttributeValue::string("v"))
+        });
+        assert_eq!(reason_of(&with_reason(full, "why")), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Consumers: a handler for each message, and everything around it.
+
+mod back_off;
+mod builder;
+mod crew;
+mod dead_letter;
+mod groups;
+mod handler;
+mod outcome;
+mod report;
+mod run;
+mod settle;
+mod shared;
+mod step;
+
+use std::fmt;
+use std::future::pending;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use tokio::time::Instant;
+
+use crate::consume::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Source};
+use crate::produce::BufferedClient;
+
+pub use back_off::BackOff;
+pub use builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
+pub use outcome::{GroupPace, HandlerError, Outcome};
+pub use report::Report;
+
+use run::Run;
+pub(crate) use shared::{Ending, Parts, Shared};
+
+/// Receives messages and has them handled, many at a time.
+///
+/// Leases are renewed while messages wait and while they are handled; deletes and changes of visibility go in batches; on
+/// FIFO queues the messages of a group are handled one by one, in order. Two deliveries of one message are never handled at
+/// once by one consumer, nor by consumers and receivers that share a [`BufferedClient`]: where there are several for one
+/// queue, [`builder_with`](Self::builder_with) lets them. Clones are of the same consumer.
+///
+/// ```no_run
+/// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// use sqs_buffered::{Consumer, Outcome};
+///
+/// let consumer = Consumer::builder(client, url)
+///     .concurrency(32)
+///     .handler(|message, _lease| async move {
+///         println!("{}", message.body().unwrap_or_default());
+///         Ok(Outcome::Ack)
+///     })
+///     .build();
+/// let report = consumer.run_until(tokio::time::sleep(std::time::Duration::from_secs(60))).await?;
+/// println!("{} done", report.stats.acked);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Consumer<H: Execute = sqs_client::Client> {
+    shared: Arc<Shared<H>>,
+}
+
+impl<H: Execute> Clone for Consumer<H> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<H: Execute> Consumer<H> {
+    /// For a consumer of the queue with this URL.
+    pub fn builder(client: H, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
+        Self::builder_with(&BufferedClient::new(client), queue_url)
+    }
+
+    /// As [`builder`](Self::builder), with a client whose batches are shared with others.
+    pub fn builder_with(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
+        ConsumerBuilder::new(Source { client: client.clone(), url: queue_url.as_ref().into() })
+    }
+
+    fn assemble(parts: Parts<H>) -> Self {
+        Self { shared: Arc::new(Shared::new(parts)) }
+    }
+
+    /// Handles messages until [`shutdown`](Self::shutdown) is called.
+    ///
+    /// # Errors
+    /// As of [`run_until`](Self::run_until).
+    ///
+    /// # Cancel safety
+    /// As of [`run_until`](Self::run_until).
+    pub async fn run(&self) -> Result<Report, ReceiveError> {
+        self.run_until(pending::<()>()).await
+    }
+
+    /// Handles messages until `end` is over, and then shuts down: no new receives; receives under way finish and what they
+    /// bring is given back; so is what has not started; handlers that run finish, and their outcomes are carried out; those
+    /// that take too long for the [grace](ConsumerBuilder::grace) are stopped, and their messages given back. The grace
+    /// bounds the whole shutdown, giving back included. After that no message of this consumer is
+    /// hidden, other than by an outcome that says so, as far as the service could be told: what is still
+    /// [held](ReceiveStats::held), was [unsettled](ReceiveStats::unsettled), or was to come with a
+    /// [receive that was given up](ReceiveStats::receives_abandoned) comes back when its visibility timeout is over. A
+    /// consumer runs once.
+    ///
+    /// # Errors
+    /// A setting has a value that it cannot have; the queue cannot be received from, which the first receive shows, whereas
+    /// later failures are tried again for ever; the client was closed; a part of it broke; or the consumer has been run
+    /// before.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
+    pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
+        if self.shared.has_run.swap(true, Relaxed) {
+            let text = "the consumer has been run before; build another one";
+            return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
+        }
+        let _ending = Ending(&self.shared);
+        let mut driven = pin!(self.drive());
+        let result = tokio::select! {
+            biased;
+            result = &mut driven => result,
+            _ = end => {
+                self.shared.end(None);
+                driven.await
+            }
+        };
+        self.shared.result.send_replace(Some(result.clone()));
+        result
+    }
+
+    async fn drive(&self) -> Result<Report, ReceiveError> {
+        let shared = &self.shared;
+        let started = Instant::now();
+        shared.crew.check()?;
+        let (bank, monitor) = (Arc::clone(&shared.bank), Arc::clone(&shared.monitor));
+        let intake =
+            Intake::start(shared.source.clone(), &shared.settings, bank, monitor, shared.stop.clone());
+        let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
+        let mut run = Run::new(Arc::clone(shared), intake);
+        run.serve().await;
+        shared.end(None);
+        run.wind_up(started).await
+    }
+
+    /// Ends a run as [`run_until`](Self::run_until) says, within this [grace](ConsumerBuilder::grace), and waits for it. The
+    /// latest grace wins: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for, and returns within a
+    /// second. Called before the run, the run returns at once.
+    ///
+    /// # Errors
+    /// What the run ended with.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, the run is ended all the same.
+    pub async fn shutdown(&self, grace: Duration) -> Result<Report, ReceiveError> {
+        self.shared.end(Some(grace));
+        if !self.shared.has_run.load(Relaxed) {
+            return Ok(Report { is_clean: true, ..Report::default() });
+        }
+        let mut result = self.shared.result.subscribe();
+        let ended = result.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+        ended.unwrap_or_else(|| Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the consumer has gone")))
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> ReceiveStats {
+        self.shared.monitor.tally.snapshot(self.shared.bank.levels())
+    }
+}
+
+impl<H: Execute> fmt::Debug for Consumer<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer")
+            .field("queue_url", &self.shared.source.url)
+            .field("settings", &self.shared.settings)
+            .finish_non_exhaustive()
+    }
+}

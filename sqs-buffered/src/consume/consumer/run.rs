@@ -1,0 +1,169 @@
+//! One run of a consumer: messages in, handlers started, outcomes carried out.
+//!
+//! ```text
+//! intake -> groups -> start -> handler (a task) -> step -> what follows from it -> step -> groups
+//! stop: messages that have not started are given back; handlers finish, or are stopped and their messages given back
+//! ```
+//! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use sqs_client::client::Execute;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tracing::Instrument as _;
+
+use super::Shared;
+use super::groups::{Entry, Groups, Key};
+use super::report::Report;
+use super::settle::{self, Back};
+use super::step::Step;
+use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
+
+/// One run of a consumer.
+pub(super) struct Run<H: Execute> {
+    pub(super) shared: Arc<Shared<H>>,
+    intake: Intake<H>,
+    pub(super) groups: Groups<Delivery>,
+    pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
+    /// Messages whose turn it is and whose leases were renewed for it.
+    pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
+    /// Handlers that run.
+    pub(super) running: usize,
+    /// Stops the handlers, which are then waited for until this moment.
+    stop_handlers: watch::Sender<Option<Instant>>,
+    pub(super) panics: Vec<String>,
+}
+
+impl<H: Execute> Run<H> {
+    pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
+        let (groups, work) = (Groups::new(), FuturesUnordered::new());
+        let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
+        Self { shared, intake, groups, work, fresh, running: 0, stop_handlers, panics: Vec::new() }
+    }
+
+    /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
+    pub(super) async fn serve(&mut self) {
+        let stop = self.shared.stop.clone();
+        loop {
+            self.start_what_may();
+            tokio::select! {
+                biased;
+                () = stop.finishing() => return,
+                Some(step) = self.work.next() => self.take(step),
+                batch = self.intake.next() => match batch {
+                    Some(batch) => self.arrive(batch),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Shuts down within the grace.
+    pub(super) async fn wind_up(mut self, started: Instant) -> Result<Report, ReceiveError> {
+        let mut ending = self.shared.ending.subscribe();
+        let mut grace = Grace::new(Instant::now(), self.shared.grace);
+        let (mut is_late, mut comes_more) = (false, true);
+        loop {
+            if !is_late {
+                grace = ending.borrow_and_update().unwrap_or(grace);
+            }
+            self.give_waiting_back();
+            if self.work.is_empty() && !comes_more {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(step) = self.work.next() => self.take(step),
+                batch = self.intake.next(), if comes_more => match batch {
+                    Some(unwanted) => crate::consume::receive::give_back(unwanted),
+                    None => comes_more = false,
+                },
+                _ = ending.changed(), if !is_late => {}
+                () = sleep_until(grace.stop), if !is_late => {
+                    is_late = true;
+                    self.stop_handlers.send_replace(Some(grace.give_back));
+                    self.intake.abandon_receives();
+                }
+                () = sleep_until(grace.last_try), if is_late => break,
+            }
+        }
+        // Dropped deliveries are given back by the keeper of leases.
+        self.work.clear();
+        self.groups = Groups::new();
+        let finished = timeout_at(grace.end, self.intake.finish()).await;
+        let result = finished.unwrap_or_else(|_| self.intake.result());
+        let (stats, panics) = (self.intake.stats(), self.panics);
+        let is_clean = !is_late && stats.receives_abandoned == 0;
+        result.map(|()| Report { stats, panics, is_clean, elapsed: started.elapsed() })
+    }
+
+    fn arrive(&mut self, batch: Vec<Delivery>) {
+        for delivery in batch {
+            let key = self.shared.line_of(&delivery);
+            if self.groups.arrive(key, delivery) {
+                self.intake.monitor.tally.duplicates.one();
+            }
+        }
+    }
+
+    fn start_what_may(&mut self) {
+        while self.running < self.shared.crew.concurrency {
+            let next = self.fresh.pop_front().or_else(|| self.groups.start());
+            let Some((key, entry)) = next else { return };
+            if !entry.latest.lease.is_fresh() {
+                self.freshen(key, entry);
+                continue;
+            }
+            self.running += 1;
+            let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
+            self.work.push(Box::pin(async move {
+                let (handler, monitor) = (&shared.handler, &shared.monitor);
+                let source = (shared.source.client.claims(), &shared.source.url);
+                let verdict = handler.run(source, &entry.latest, monitor, stop).await;
+                Step::Handled { key, entry, verdict }
+            }));
+        }
+    }
+
+    /// Has a lease renewed that has little time left. No handler has to wait for that.
+    fn freshen(&mut self, key: Key, entry: Entry<Delivery>) {
+        let stop = self.shared.stop.clone();
+        self.work.push(Box::pin(async move {
+            let is_fresh = tokio::select! {
+                biased;
+                () = stop.finishing() => false,
+                fresh = entry.latest.lease.freshen() => fresh.is_ok(),
+            };
+            Step::Freshened { key, entry, is_fresh }
+        }));
+    }
+
+    /// Gives everything back that has not started.
+    fn give_waiting_back(&mut self) {
+        for (key, entry) in std::mem::take(&mut self.fresh) {
+            self.not_started(key, entry);
+        }
+        for mut line in self.groups.drain() {
+            let rest = line.split_off(1.min(line.len()));
+            let head = line.into_iter().flat_map(Entry::into_deliveries).collect();
+            self.push_back(None, rest, (head, Back::Returned(Duration::ZERO)));
+        }
+    }
+
+    pub(super) fn push_back(
+        &mut self,
+        key: Option<Key>,
+        rest: Vec<Entry<Delivery>>,
+        head: (Vec<Delivery>, Back),
+    ) {
+        let span = settle::span(&self.shared.source.url, "change_visibility", rest.len() + head.0.len());
+        let giving = settle::give_back(Arc::clone(&self.shared), key, rest, head);
+        self.work.push(Box::pin(giving.instrument(span)));
+    }
+}

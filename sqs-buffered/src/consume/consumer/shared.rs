@@ -1,0 +1,122 @@
+//! What the clones of a consumer and its run share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::types::MessageSystemAttributeName as Name;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::back_off::BackOff;
+use super::crew::Crew;
+use super::dead_letter::DeadLetters;
+use super::groups::{Item, Key};
+use super::handler::Handler;
+use super::outcome::GroupPace;
+use super::report::Report;
+use crate::consume::receive::{
+    Bank, Delivery, Grace, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop,
+};
+
+/// What clones and the run share.
+pub(crate) struct Shared<H: Execute> {
+    pub(super) source: Source<H>,
+    pub(super) crew: Crew,
+    pub(super) settings: Settings,
+    pub(super) back_off: BackOff,
+    pub(super) pace: GroupPace,
+    pub(super) handler: Handler,
+    pub(super) bank: Arc<Bank>,
+    pub(super) monitor: Arc<Monitor>,
+    pub(super) dead_letters: DeadLetters,
+    pub(super) has_run: AtomicBool,
+    pub(super) stop: Stop,
+    /// How long a shutdown takes at most, unless its caller says.
+    pub(super) grace: Duration,
+    /// The shutdown, once it has begun.
+    pub(super) ending: watch::Sender<Option<Grace>>,
+    /// What it came to, once it has ended.
+    pub(super) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
+}
+
+/// What a consumer is made of.
+pub(crate) struct Parts<H: Execute> {
+    pub(super) source: Source<H>,
+    pub(super) crew: Crew,
+    pub(super) settings: Settings,
+    pub(super) back_off: BackOff,
+    pub(super) pace: GroupPace,
+    pub(super) grace: Duration,
+    pub(super) hook: Option<Hook>,
+    pub(super) handler: Handler,
+}
+
+/// Tells those who wait for the end of a run that it was dropped.
+pub(crate) struct Ending<'c, H: Execute>(pub(super) &'c Shared<H>);
+
+impl<H: Execute> Drop for Ending<'_, H> {
+    fn drop(&mut self) {
+        self.0.result.send_if_modified(|result| {
+            let was_dropped = result.is_none();
+            result.get_or_insert_with(|| {
+                Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the run of the consumer was dropped"))
+            });
+            was_dropped
+        });
+    }
+}
+
+impl<H: Execute> Shared<H> {
+    pub(super) fn new(parts: Parts<H>) -> Self {
+        let Parts { source, crew, settings, back_off, pace, grace, hook, handler } = parts;
+        // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
+        let bank_of = if source.is_fifo() { Bank::of_groups } else { Bank::of_messages };
+        Self {
+            bank: Arc::new(bank_of(crew.credits(), settings.max_poll_delay)),
+            source,
+            crew,
+            settings,
+            back_off,
+            pace,
+            handler,
+            monitor: Arc::new(Monitor::new(hook)),
+            dead_letters: DeadLetters::default(),
+            has_run: AtomicBool::new(false),
+            stop: Stop::new(),
+            grace,
+            ending: watch::channel(None).0,
+            result: watch::channel(None).0,
+        }
+    }
+
+    /// Begins the shutdown. The latest grace wins; without one, the first.
+    pub(super) fn end(&self, grace: Option<Duration>) {
+        let now = Instant::now();
+        self.ending.send_if_modified(|ending| {
+            let is_new = grace.is_some() || ending.is_none();
+            if is_new {
+                *ending = Some(Grace::new(now, grace.unwrap_or(self.grace)));
+            }
+            is_new
+        });
+        self.stop.finish();
+    }
+
+    /// The line of a message: its group on FIFO queues, else itself.
+    pub(super) fn line_of(&self, delivery: &Delivery) -> Key {
+        let group = delivery.attribute(&Name::MessageGroupId).filter(|_| self.source.is_fifo());
+        group.map_or_else(|| Arc::clone(delivery.id()), Arc::from)
+    }
+}
+
+impl Item for Delivery {
+    fn id(&self) -> &Arc<str> {
+        Delivery::id(self)
+    }
+
+    fn sequence(&self) -> u128 {
+        self.number(&Name::SequenceNumber).unwrap_or_default()
+    }
+}

@@ -1,0 +1,170 @@
+//! A message that was received and is not settled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use tokio::time::Instant;
+use tracing::Span;
+
+use super::bank::Credit;
+use super::event::Event;
+use super::monitor::{Monitor, Settled};
+use super::source::Source;
+use crate::consume::lease::{Abandoned, Keeper, Lease, Term};
+use crate::produce::{SendError, SendErrorKind};
+
+/// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
+/// again, in the background.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) message: Arc<Message>,
+    /// Of the receive that brought it.
+    pub(crate) span: Span,
+    pub(crate) lease: Lease,
+    keeper: Arc<Keeper>,
+    monitor: Arc<Monitor>,
+    /// Once its lease has ended: until when the message is ours, and can be hidden.
+    ended: Option<Term>,
+    /// What it counts as if it is gone: a delete of it failed that may have been done all the same.
+    maybe_gone: Option<Settled>,
+    /// Taken when all is done that ever will be.
+    credit: Option<Credit>,
+}
+
+impl Delivery {
+    pub(crate) fn new(
+        message: Message,
+        span: Span,
+        lease: Lease,
+        credit: Credit,
+        keeper: Arc<Keeper>,
+        monitor: Arc<Monitor>,
+    ) -> Self {
+        Self {
+            message: Arc::new(message),
+            span,
+            lease,
+            keeper,
+            monitor,
+            ended: None,
+            maybe_gone: None,
+            credit: Some(credit),
+        }
+    }
+
+    pub(crate) fn id(&self) -> &Arc<str> {
+        self.lease.message_id()
+    }
+
+    /// How often the message was received, this time included.
+    pub(crate) fn receive_count(&self) -> u32 {
+        self.number(&Name::ApproximateReceiveCount).unwrap_or(1)
+    }
+
+    pub(crate) fn number<N: std::str::FromStr>(&self, name: &Name) -> Option<N> {
+        self.attribute(name)?.parse().ok()
+    }
+
+    pub(crate) fn attribute(&self, name: &Name) -> Option<&str> {
+        self.message.attributes()?.get(name).map(String::as_str)
+    }
+
+    /// The message is done: another may be received while it is deleted.
+    pub(crate) fn makes_room(&mut self) {
+        if let Some(credit) = &mut self.credit {
+            credit.make_room();
+        }
+    }
+
+    /// Deletes the message, which counts as `how`. When that fails, it is still there to be given back.
+    pub(crate) async fn delete<H: Execute>(
+        &mut self,
+        source: &Source<H>,
+        how: Settled,
+    ) -> Result<(), SendError> {
+        self.end_lease()?;
+        let result = source.delete(self.lease.receipt_handle()).await;
+        match &result {
+            Err(error) if !error.is_lease_lost() => {
+                self.maybe_gone = error.is_maybe_sent().then_some(how);
+                self.monitor.tell(&Event::SettleFailed { message_id: self.id(), error });
+            }
+            _ => {
+                self.monitor.settled(&self.lease, how, &result);
+                self.done();
+            }
+        }
+        result
+    }
+
+    /// Keeps the message hidden for `delay` from now, zero for not at all, and no longer than it can be. That counts as
+    /// `how`.
+    pub(crate) async fn hide<H: Execute>(
+        mut self,
+        source: &Source<H>,
+        delay: Duration,
+        how: Settled,
+    ) -> Result<(), SendError> {
+        let term = self.end_lease()?;
+        let delay = delay.min(term.hideable(Instant::now()));
+        let result = source.delay(self.lease.receipt_handle(), delay, term.deadline).await;
+        let result = self.monitor.given_back(&self.lease, (how, self.maybe_gone), result);
+        self.done();
+        result
+    }
+
+    /// Leaves the message as it is: hidden until its time is over.
+    pub(crate) fn keep(mut self) {
+        if self.end_lease().is_ok() {
+            self.monitor.settled(&self.lease, Settled::Kept, &Ok(()));
+            self.done();
+        }
+    }
+
+    /// Does nothing more about a message of which a later delivery is lost.
+    pub(crate) fn forget(mut self) {
+        self.lease.forget();
+        self.done();
+    }
+
+    /// Gives the message back in the background, to be visible after `delay`.
+    pub(crate) fn give_back_after(mut self, delay: Duration) {
+        self.abandon(delay);
+    }
+
+    fn abandon(&mut self, delay: Duration) {
+        let Ok(term) = self.end_lease() else { return };
+        if let Some(credit) = self.credit.take() {
+            let (lease, maybe_gone, until) = (self.lease.clone(), self.maybe_gone, term.deadline);
+            self.keeper.abandon(Abandoned { lease, credit, delay, until, maybe_gone });
+        }
+    }
+
+    /// From here on the lease is not renewed. Says how long the message is and can be ours; or that there is nothing more to
+    /// do for this delivery, as its lease is lost or it is settled.
+    fn end_lease(&mut self) -> Result<Term, SendError> {
+        if self.credit.is_none() {
+            return Err(SendError::new(SendErrorKind::LeaseLost));
+        }
+        if let Some(term) = self.ended.or_else(|| self.lease.end().ok()) {
+            self.ended = Some(term);
+            return Ok(term);
+        }
+        self.done();
+        Err(SendError::new(SendErrorKind::LeaseLost))
+    }
+
+    fn done(&mut self) {
+        if self.credit.take().is_some() {
+            self.keeper.settled();
+        }
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        self.abandon(Duration::ZERO);
+    }
+}

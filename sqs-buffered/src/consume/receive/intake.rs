@@ -1,0 +1,144 @@
+//! The two tasks of a receiver, and the channel by which messages come.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use sqs_client::client::Execute;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::bank::Bank;
+use super::delivery::Delivery;
+use super::error::{ReceiveError, ReceiveErrorKind};
+use super::monitor::Monitor;
+use super::pause::PollPace;
+use super::poll::Terms;
+use super::pump::{Pump, give_back};
+use super::settings::Settings;
+use super::source::Source;
+use super::stats::ReceiveStats;
+use super::stop::Stop;
+use super::visibility::visibility_seconds;
+use crate::consume::lease::{Keeper, Schedule, keep};
+
+/// The two tasks of a receiver, and the channel by which messages come. Dropped, it receives nothing more; the tasks end
+/// when what is under way has come and was given back.
+#[derive(Debug)]
+pub(crate) struct Intake<H: Execute> {
+    pub(crate) source: Source<H>,
+    pub(crate) monitor: Arc<Monitor>,
+    bank: Arc<Bank>,
+    messages: mpsc::UnboundedReceiver<Vec<Delivery>>,
+    stop: Stop,
+    pump: Option<JoinHandle<Result<(), ReceiveError>>>,
+    keeper: Option<JoinHandle<()>>,
+    /// How receiving has ended.
+    result: Result<(), ReceiveError>,
+    /// How the keeping of leases has.
+    kept: Result<(), ReceiveError>,
+}
+
+impl<H: Execute> Intake<H> {
+    /// Starts to receive, unless `stop` says first that it should not.
+    pub(crate) async fn start(
+        source: Source<H>,
+        settings: &Settings,
+        bank: Arc<Bank>,
+        monitor: Arc<Monitor>,
+        stop: Stop,
+    ) -> Result<Option<Self>, ReceiveError> {
+        settings.check(&source.url)?;
+        if Handle::try_current().is_err() {
+            let text = "there is no tokio runtime here in which messages could be received";
+            return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));
+        }
+        let asked = visibility_seconds(&source, settings, &monitor, &stop).await?;
+        let Some(visibility_seconds) = asked else { return Ok(None) };
+        let schedule = Schedule::new(visibility_seconds, settings.max_lease);
+        let keeper = Arc::new(Keeper::new(schedule, Arc::clone(&monitor)));
+        let (out, messages) = mpsc::unbounded_channel();
+        let pump = Pump {
+            source: source.clone(),
+            terms: Terms { visibility_seconds, wait: settings.wait_time },
+            keeper: Arc::clone(&keeper),
+            bank: Arc::clone(&bank),
+            monitor: Arc::clone(&monitor),
+            stop: stop.clone(),
+            is_proven: Arc::default(),
+            pace: PollPace::default(),
+            out,
+        };
+        let keeper = Some(tokio::spawn(keep(keeper, source.clone(), stop.clone())));
+        let pump = Some(tokio::spawn(pump.run()));
+        Ok(Some(Self { source, monitor, bank, messages, stop, pump, keeper, result: Ok(()), kept: Ok(()) }))
+    }
+
+    /// The messages of the next receive that brings any; `None` when there will be none.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    pub(crate) async fn next(&mut self) -> Option<Vec<Delivery>> {
+        self.messages.recv().await
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Vec<Delivery>>> {
+        self.messages.poll_recv(cx)
+    }
+
+    /// No new receives. Those under way finish, and what they bring still comes.
+    pub(crate) fn stop(&self) {
+        self.stop.finish();
+    }
+
+    /// Gives up receives that are under way.
+    pub(crate) fn abandon_receives(&self) {
+        self.stop.cut();
+    }
+
+    /// Waits until receiving has ended, and says why when it was by itself.
+    ///
+    /// # Cancel safety
+    /// It can be dropped, and called again.
+    pub(crate) async fn pumped(&mut self) -> Result<(), ReceiveError> {
+        if let Some(pump) = &mut self.pump {
+            let ended = pump.await;
+            self.pump = None;
+            self.result = ended.unwrap_or_else(|error| Err(ReceiveError::broken("receiving", &error)));
+        }
+        self.result.clone()
+    }
+
+    /// Waits until receiving has ended and every message is settled, and says which of the two ended by itself, and why.
+    pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
+        // However it has ended, what it brought is still given back.
+        let pumped = self.pumped().await;
+        if let Some(keeper) = &mut self.keeper {
+            let ended = keeper.await;
+            self.keeper = None;
+            self.kept = ended.map_err(|error| ReceiveError::broken("the keeping of leases", &error));
+        }
+        pumped.and_then(|()| self.kept.clone())
+    }
+
+    /// Why receiving has ended by itself, as far as is known.
+    pub(crate) fn result(&self) -> Result<(), ReceiveError> {
+        self.result.clone()
+    }
+
+    pub(crate) fn stats(&self) -> ReceiveStats {
+        self.monitor.tally.snapshot(self.bank.levels())
+    }
+}
+
+impl<H: Execute> Drop for Intake<H> {
+    fn drop(&mut self) {
+        self.stop();
+        self.messages.close();
+        let mut unwanted = Vec::new();
+        while let Ok(batch) = self.messages.try_recv() {
+            unwanted.extend(batch);
+        }
+        give_back(unwanted);
+    }
+}

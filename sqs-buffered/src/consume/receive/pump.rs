@@ -1,0 +1,205 @@
+//! The task that receives while places are free.
+//!
+//! ```text
+//! free places -> receive, a task of its own -> leases -> channel      stop: no new receives, those under way finish,
+//!   ^                                                                 and what they bring is given back
+//!   +---- settled messages free their places
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+use tracing::Instrument as _;
+use tracing::field::Empty;
+
+use super::bank::{Asked, Bank};
+use super::delivery::Delivery;
+use super::error::{ReceiveError, ReceiveErrorKind};
+use super::event::Event;
+use super::monitor::Monitor;
+use super::pause::PollPace;
+use super::poll::{Answer, Terms, poll};
+use super::source::Source;
+use super::stop::Stop;
+use crate::consume::consumer::BackOff;
+use crate::consume::lease::Keeper;
+use crate::random;
+use crate::span::messaging_span;
+
+/// Everything that the task needs.
+pub(super) struct Pump<H: Execute> {
+    pub(super) source: Source<H>,
+    pub(super) terms: Terms,
+    pub(super) keeper: Arc<Keeper>,
+    pub(super) bank: Arc<Bank>,
+    pub(super) monitor: Arc<Monitor>,
+    /// Whoever says it, receiving stops for all.
+    pub(super) stop: Stop,
+    /// Whether anything was ever received, be it nothing.
+    pub(super) is_proven: Arc<AtomicBool>,
+    pub(super) pace: PollPace,
+    /// What came of one receive. It is bounded by the places.
+    pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
+}
+
+/// How a receive ended: what it had asked for, and what came.
+type Ended = (Asked, Result<Option<Answer>, ReceiveError>);
+
+/// However it ends, no more messages come.
+impl<H: Execute> Drop for Pump<H> {
+    fn drop(&mut self) {
+        self.keeper.close();
+    }
+}
+
+impl<H: Execute> Pump<H> {
+    /// Receives until it is to stop, until nobody takes messages any more, or until that can lead to nothing: the first
+    /// answer is that there is no such queue, a receive broke, or the client is closed, so that no message can be settled.
+    pub(super) async fn run(mut self) -> Result<(), ReceiveError> {
+        let mut receives: JoinSet<Ended> = JoinSet::new();
+        let mut result = Ok(());
+        loop {
+            if self.source.client.is_closed() && !self.stop.is_finishing() {
+                result = result.and(Err(closed()));
+            }
+            if result.is_err() {
+                // The others are not to go on for ever.
+                self.stop.finish();
+            }
+            let is_stopping = self.stop.is_finishing() || self.out.is_closed();
+            if is_stopping && receives.is_empty() {
+                return result;
+            }
+            let next = if is_stopping { None } else { self.begin_what_is_due(&mut receives) };
+            tokio::select! {
+                biased;
+                Some(ended) = receives.join_next() => {
+                    match ended {
+                        Ok((asked, Ok(Some(answer)))) => self.deliver(asked, answer),
+                        Ok((_, Ok(None))) => {}
+                        Ok((_, Err(error))) => result = result.and(Err(error)),
+                        Err(error) => result = result.and(Err(ReceiveError::broken("a receive", &error))),
+                    }
+                }
+                () = self.bank.freed(), if !is_stopping => {}
+                () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+                () = self.stop.finishing(), if !is_stopping => {}
+                () = self.out.closed(), if !is_stopping => {}
+            }
+        }
+    }
+
+    /// Begins receives. Returns when to look again, if that does not depend on messages.
+    fn begin_what_is_due(&self, receives: &mut JoinSet<Ended>) -> Option<Instant> {
+        loop {
+            let now = Instant::now();
+            if self.pace.is_slow() && !receives.is_empty() {
+                return None;
+            }
+            if let Some(until) = self.pace.pause(now) {
+                return Some(until);
+            }
+            match self.bank.ask(now) {
+                Ok(asked) => self.begin(receives, asked),
+                Err(next) => return next,
+            }
+        }
+    }
+
+    fn begin(&self, receives: &mut JoinSet<Ended>, asked: Asked) {
+        let (source, terms, stop) = (self.source.clone(), self.terms, self.stop.clone());
+        let (monitor, is_proven) = (Arc::clone(&self.monitor), Arc::clone(&self.is_proven));
+        let span = span(&source.url);
+        let receive = async move {
+            let result =
+                poll(&source, terms, asked.messages(), &monitor, &stop, || !is_proven.load(Relaxed)).await;
+            if let Ok(Some(answer)) = &result {
+                is_proven.store(true, Relaxed);
+                tracing::Span::current().record("messaging.batch.message_count", answer.messages.len());
+            }
+            (asked, result.map_err(|error| ReceiveError::refused(&source.url, error)))
+        };
+        receives.spawn(receive.instrument(span));
+    }
+
+    /// Opens leases from the moment of the answer on, and hands the messages out. What is damaged is given back, and on
+    /// FIFO queues what it would be overtaken by, first.
+    fn deliver(&mut self, asked: Asked, answer: Answer) {
+        let messages = answer.messages.len() + answer.damaged.len();
+        self.pace.answered(messages, answer.elapsed, answer.at, random::unit());
+        self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
+        let good = answer.messages.len();
+        let mut deliveries = self.leased(asked, answer);
+        let damaged = deliveries.split_off(good.min(deliveries.len()));
+        let overtakes = |delivery: &mut Delivery| damaged.iter().any(|damaged| is_behind(delivery, damaged));
+        if self.source.is_fifo() {
+            give_back(deliveries.extract_if(.., overtakes).collect());
+        }
+        for damaged in damaged.into_iter().rev() {
+            self.monitor.tell(&Event::Damaged { message_id: damaged.id() });
+            // It may well come damaged again: not at once.
+            let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
+            damaged.give_back_after(delay);
+        }
+        if !deliveries.is_empty()
+            && let Err(mpsc::error::SendError(unwanted)) = self.out.send(deliveries)
+        {
+            give_back(unwanted);
+        }
+    }
+
+    /// The messages of an answer, the damaged ones last, each with its lease and credit.
+    fn leased(&self, asked: Asked, answer: Answer) -> Vec<Delivery> {
+        let messages: Vec<Message> = answer.messages.into_iter().chain(answer.damaged).collect();
+        let names: Vec<(Arc<str>, Arc<str>)> = messages
+            .iter()
+            .map(|message| {
+                let handle = message.receipt_handle().unwrap_or_default();
+                // Clones of the service may give no id. The handle tells messages apart as well.
+                let id = message.message_id().filter(|id| !id.is_empty()).unwrap_or(handle);
+                (id.into(), handle.into())
+            })
+            .collect();
+        let leases = self.keeper.open(answer.at, &names);
+        let group = |message: &Message| {
+            message.attributes()?.get(&Name::MessageGroupId).map(|group| Arc::from(group.as_str()))
+        };
+        let credits = asked.answered(messages.iter().map(group));
+        let together = messages.into_iter().zip(leases).zip(credits);
+        let delivery = |((message, lease), credit)| {
+            let (keeper, monitor) = (Arc::clone(&self.keeper), Arc::clone(&self.monitor));
+            Delivery::new(message, answer.span.clone(), lease, credit, keeper, monitor)
+        };
+        together.map(delivery).collect()
+    }
+}
+
+/// Whether a message belongs behind another of its group.
+fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
+    delivery.attribute(&Name::MessageGroupId) == other.attribute(&Name::MessageGroupId)
+        && delivery.number::<u128>(&Name::SequenceNumber) >= other.number(&Name::SequenceNumber)
+}
+
+fn closed() -> ReceiveError {
+    let text = "the client is closed: what is received could not be deleted";
+    ReceiveError::new(ReceiveErrorKind::Closed, text)
+}
+
+/// Gives messages back in the reverse of their order, so that the first of a group is the last to be visible.
+pub(crate) fn give_back(mut deliveries: Vec<Delivery>) {
+    while let Some(delivery) = deliveries.pop() {
+        delivery.give_back_after(Duration::ZERO);
+    }
+}
+
+fn span(queue_url: &str) -> tracing::Span {
+    messaging_span!(DEBUG "sqs.receive", "client", "receive", "receive", queue_url,
+        messaging.batch.message_count = Empty)
+}

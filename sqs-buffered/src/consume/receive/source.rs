@@ -1,0 +1,41 @@
+//! The queue that is received from, and the client that reaches it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use tokio::time::Instant;
+
+use crate::produce::BufferedClient;
+use crate::produce::SendError;
+use crate::time::whole_seconds;
+
+/// The queue that is received from, and the client that reaches it. Clones share both.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<H: Execute> {
+    pub(crate) client: BufferedClient<H>,
+    pub(crate) url: Arc<str>,
+}
+
+impl<H: Execute> Source<H> {
+    pub(crate) fn is_fifo(&self) -> bool {
+        crate::produce::is_fifo(&self.url)
+    }
+
+    /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come: the message
+    /// may be another's then.
+    pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
+        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+        self.client.enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
+    }
+
+    /// As [`hide`](Self::hide), for this long, parts of a second rounded up.
+    pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
+        let seconds = u32::try_from(whole_seconds(delay)).unwrap_or(u32::MAX);
+        self.hide(handle, seconds, until).await
+    }
+
+    pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {
+        self.client.delete(&self.url, handle).await
+    }
+}

@@ -1,0 +1,70 @@
+//! Settings that no client can have.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
+
+use crate::produce::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
+
+/// A setting has a value that it cannot have. It says which, what it is, and what is allowed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct BuildError {
+    setting: &'static str,
+    value: String,
+    allowed: String,
+}
+
+impl BuildError {
+    /// The setting: the name of the method of [`Builder`](super::Builder), and where that has several values, of the value.
+    pub fn setting(&self) -> &str {
+        self.setting
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}, allowed is {}", self.setting, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+fn within(setting: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), BuildError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    let allowed = if most == usize::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
+    Err(BuildError { setting, value: value.to_string(), allowed })
+}
+
+fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(), BuildError> {
+    if value >= least {
+        return Ok(());
+    }
+    let (value, allowed) = (format!("{value:?}"), format!("{least:?} or more"));
+    Err(BuildError { setting, value, allowed })
+}
+
+impl Settings {
+    /// Whether a client can have them.
+    pub(super) fn check(&self) -> Result<(), BuildError> {
+        const SOME: RangeInclusive<usize> = 1..=usize::MAX;
+        within("batch_limits (entries)", self.limits.max_entries(), 1..=MAX_BATCH_ENTRIES)?;
+        within("batch_limits (bytes)", self.limits.max_bytes(), 1..=MAX_BATCH_BYTES)?;
+        within("max_in_flight", self.in_flight, SOME)?;
+        within("max_attempts", usize::try_from(self.retry.attempts).unwrap_or(usize::MAX), SOME)?;
+        within("capacity (entries)", self.max_entries, SOME)?;
+        within("capacity (bytes)", self.max_bytes, SOME)?;
+        within("max_message_bytes", self.max_message_bytes, 1..=MAX_OFFLOADED_BYTES)?;
+        if self.delivery_timeout == Duration::ZERO {
+            let (value, allowed) = ("zero".to_owned(), "more than zero".to_owned());
+            return Err(BuildError { setting: "delivery_timeout", value, allowed });
+        }
+        let (first, max) = (self.retry.first_pause, self.retry.max_pause);
+        at_least("back_off (first)", first, LEAST_PAUSE)?;
+        at_least("back_off (max)", max, first)
+    }
+}

@@ -1,0 +1,63 @@
+//! Waiting for what was admitted, and the end.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::BufferedClient;
+use crate::produce::summary::Summary;
+
+impl<H: Execute> BufferedClient<H> {
+    /// Sends everything that was admitted so far without waiting for fuller batches. Returns when all of it has ended, and what
+    /// became of it.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the entries are sent all the same.
+    pub async fn flush(&self) -> Summary {
+        total(self.shared.lanes.flush()).await
+    }
+
+    /// Admits no more entries, sends those that were admitted, and returns when all of them have ended, and what became of
+    /// them. Entries that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether the
+    /// service may have them. You can call it again.
+    ///
+    /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
+    /// wait.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the client is closed, and the entries are sent in the background.
+    pub async fn close(&self) -> Summary {
+        self.close_within(self.shared.settings.close_grace).await
+    }
+
+    /// Like [`close`](Self::close), with another grace.
+    ///
+    /// # Cancel safety
+    /// The same as `close`.
+    pub async fn close_within(&self, grace: Duration) -> Summary {
+        self.shared.close();
+        let mut flushed = pin!(self.flush());
+        if Handle::try_current().is_err() {
+            return flushed.await;
+        }
+        if let Ok(summary) = timeout(grace, &mut flushed).await {
+            return summary;
+        }
+        self.shared.lanes.abort();
+        flushed.await
+    }
+}
+
+/// The sum over all lanes.
+async fn total(waits: Vec<oneshot::Receiver<Summary>>) -> Summary {
+    let mut total = Summary::default();
+    for wait in waits {
+        // An error says that the lane has ended, and all entries with it.
+        total.add(&wait.await.unwrap_or_default());
+    }
+    total
+}

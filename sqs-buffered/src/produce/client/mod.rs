@@ -1,0 +1,144 @@
+//! The client: entries in, tickets out.
+
+mod acknowledge;
+mod build_error;
+mod builder;
+mod close;
+mod lanes;
+mod refused;
+mod room;
+mod send;
+
+use std::fmt;
+use std::sync::Arc;
+
+use sqs_client::client::Execute;
+
+use crate::claims::Claims;
+use crate::produce::admission::Admission;
+use crate::produce::channel::Channel;
+use crate::produce::event::Watch;
+use crate::produce::kind::Kind;
+use crate::produce::lane::Rules;
+use crate::produce::settings::Settings;
+use crate::produce::stats::{Counters, Stats};
+
+pub use build_error::BuildError;
+pub use builder::Builder;
+pub use refused::EnqueueError;
+
+use lanes::Lanes;
+
+/// A client that sends, deletes and changes visibility in batches.
+///
+/// It stands on any client that executes operations, and needs a tokio runtime. Clones share everything. When the last one
+/// is dropped, what was admitted is still sent, in the background, as long as the runtime lives; [`close`](Self::close)
+/// waits for it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_buffered::BufferedClient;
+///
+/// let buffered = BufferedClient::new(client.clone());
+/// let receipt = buffered.send(&url, "one coffee").await?; // returns when its batch is accepted
+/// println!("{}", receipt.message_id);
+///
+/// let received = client.receive_message().queue_url(&url).send().await?;
+/// for message in received.messages() {
+///     buffered.delete(&url, message.receipt_handle().unwrap_or_default()).await?;
+/// }
+/// buffered.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct BufferedClient<H: Execute = sqs_client::Client> {
+    shared: Arc<Shared<H>>,
+}
+
+struct Shared<H: Execute> {
+    handle: H,
+    settings: Settings,
+    /// Room for sends.
+    admission: Arc<Admission>,
+    /// Room for deletes and changes of visibility.
+    acknowledgements: Arc<Admission>,
+    counters: Arc<Counters>,
+    watch: Watch,
+    lanes: Lanes,
+    /// The messages that its consumers and receivers are handling.
+    claims: Arc<Claims>,
+}
+
+impl<H: Execute> BufferedClient<H> {
+    /// A client with default settings.
+    pub fn new(handle: H) -> Self {
+        Self::assemble(handle, Settings::default(), Watch::default())
+    }
+
+    /// For a client with other settings.
+    pub fn builder(handle: H) -> Builder<H> {
+        Builder::new(handle)
+    }
+
+    fn assemble(handle: H, settings: Settings, watch: Watch) -> Self {
+        let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
+        let acknowledgements = Arc::new(Admission::new(settings.max_entries, 1));
+        let (counters, lanes, claims) = (Arc::default(), Lanes::default(), Arc::default());
+        let shared = Shared { handle, settings, admission, acknowledgements, counters, watch, lanes, claims };
+        Self { shared: Arc::new(shared) }
+    }
+
+    fn channel<K: Kind>(&self, queue_url: &str, rules: Rules, admission: &Arc<Admission>) -> Channel<K> {
+        let Shared { counters, watch, .. } = &*self.shared;
+        let rules = Rules { tells_retries: watch.is_on(), ..rules };
+        Channel::new(queue_url, rules, Arc::clone(admission), Arc::clone(counters), watch.clone())
+    }
+
+    /// The client below.
+    pub fn handle(&self) -> &H {
+        &self.shared.handle
+    }
+
+    /// Whether it takes no more entries.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.admission.is_closed()
+    }
+
+    pub(crate) fn claims(&self) -> &Arc<Claims> {
+        &self.shared.claims
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> Stats {
+        let (sends, bytes) = self.shared.admission.taken();
+        let (acknowledgements, _) = self.shared.acknowledgements.taken();
+        self.shared.counters.snapshot((sends + acknowledgements, bytes))
+    }
+}
+
+impl<H: Execute> fmt::Debug for BufferedClient<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferedClient").field("settings", &self.shared.settings).finish_non_exhaustive()
+    }
+}
+
+impl<H: Execute> Shared<H> {
+    /// Takes no more entries.
+    fn close(&self) {
+        self.admission.close();
+        self.acknowledgements.close();
+        self.lanes.close();
+    }
+}
+
+impl<H: Execute> Drop for Shared<H> {
+    /// Workers hold their lanes, not this: they finish what was admitted, and end.
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,57 @@
+//! Changes of visibility.
+
+use std::time::Duration;
+
+use sqs_client::operation::change_message_visibility_batch::{
+    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
+};
+use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
+
+use super::{Kind, Results, id};
+use crate::produce::lane::Key;
+
+#[derive(Debug)]
+pub(crate) struct Visibility;
+
+/// How long a message stays hidden from now on.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) handle: Key,
+    /// 0 to 43,200.
+    pub(crate) seconds: i32,
+}
+
+impl Kind for Visibility {
+    type Entry = Change;
+    /// The same: the lane knows it by its handle meanwhile.
+    type Beside = Change;
+    type Receipt = ();
+    type Operation = ChangeMessageVisibilityBatch;
+
+    /// The same change may be made twice: a request that hangs is given up while there is time for another, so that it does
+    /// not take the leases of all its entries with it.
+    const GRACE: Duration = Duration::ZERO;
+
+    fn pack(queue_url: &str, changes: Vec<Change>) -> (ChangeMessageVisibilityBatchInput, Vec<Change>) {
+        let mut input = ChangeMessageVisibilityBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = changes.iter().enumerate().map(|(place, change)| {
+            let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
+            entry.id = id(place);
+            change.handle.as_ref().clone_into(&mut entry.receipt_handle);
+            entry.visibility_timeout = Some(change.seconds);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        (input, changes)
+    }
+
+    fn unpack(_: ChangeMessageVisibilityBatchInput, changes: Vec<Change>) -> Vec<Change> {
+        changes
+    }
+
+    fn results(output: ChangeMessageVisibilityBatchOutput) -> Results<()> {
+        let successful = output.successful.into_iter().map(|entry| (entry.id, ()));
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}

@@ -1,0 +1,92 @@
+//! The batch that is being filled.
+
+use tokio::time::Instant;
+
+use super::pending::{Key, Pending};
+use crate::produce::batch::BatchLimits;
+
+/// Entries that go together, in order. An entry that is larger than a batch may be goes alone.
+#[derive(Debug)]
+pub(super) struct Open<T> {
+    entries: Vec<Pending<T>>,
+    bytes: usize,
+}
+
+impl<T> Open<T> {
+    pub(super) fn new() -> Self {
+        Self { entries: Vec::new(), bytes: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// When its first entry was admitted.
+    pub(super) fn since(&self) -> Option<Instant> {
+        self.entries.first().map(|entry| entry.admitted)
+    }
+
+    /// How large a further entry may be; `None` when there cannot be another, however small.
+    pub(super) fn room(&self, limits: BatchLimits) -> Option<usize> {
+        if self.is_empty() {
+            return Some(usize::MAX);
+        }
+        let is_full = self.len() >= limits.max_entries() || self.bytes > limits.max_bytes();
+        (!is_full).then(|| limits.max_bytes() - self.bytes)
+    }
+
+    /// Adds an entry for which there is [room](Self::room).
+    pub(super) fn push(&mut self, entry: Pending<T>) {
+        self.bytes += entry.bytes;
+        self.entries.push(entry);
+    }
+
+    /// The entry of a key.
+    pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Pending<T>> {
+        self.entries.iter_mut().find(|entry| entry.key.as_ref() == Some(key))
+    }
+
+    /// The keys of its entries, each once.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.entries.iter().filter_map(|entry| entry.key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Takes the entries of which `is_meant` is true.
+    pub(super) fn take_all(&mut self, is_meant: impl FnMut(&Pending<T>) -> bool) -> Vec<Pending<T>> {
+        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(is_meant);
+        self.bytes = kept.iter().map(|entry| entry.bytes).sum();
+        self.entries = kept;
+        taken
+    }
+
+    /// Whether `is_meant` is true of one of its entries.
+    pub(super) fn any(&self, is_meant: impl FnMut(&Pending<T>) -> bool) -> bool {
+        self.entries.iter().any(is_meant)
+    }
+
+    /// When the first of its entries has used half of its time.
+    pub(super) fn half_time(&self) -> Option<Instant> {
+        let half = |entry: &Pending<T>| {
+            entry.admitted + entry.deadline.saturating_duration_since(entry.admitted) / 2
+        };
+        self.entries.iter().map(half).min()
+    }
+
+    /// The earliest deadline.
+    pub(super) fn first_deadline(&self) -> Option<Instant> {
+        self.entries.iter().map(|entry| entry.deadline).min()
+    }
+
+    /// Takes everything.
+    pub(super) fn close(&mut self) -> Vec<Pending<T>> {
+        self.bytes = 0;
+        std::mem::take(&mut self.entries)
+    }
+}

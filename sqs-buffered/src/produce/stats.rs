@@ -1,0 +1,164 @@
+//! What a client has done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::produce::error::SendErrorKind;
+use crate::produce::lane::Outbound;
+
+/// What a client has done since it was made, over all lanes.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let buffered = sqs_buffered::BufferedClient::new(client);
+/// buffered.send(&url, "one coffee").await?;
+/// let stats = buffered.stats();
+/// assert_eq!((stats.admitted, stats.succeeded, stats.entries), (1, 1, 0));
+/// println!("{:.1} messages a request", stats.mean_fill());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Entries that were taken.
+    pub admitted: u64,
+    /// Entries that the service has done.
+    pub succeeded: u64,
+    /// Entries that failed for good.
+    pub failed: u64,
+    /// Of these, those that were aborted.
+    pub aborted: u64,
+    /// Batches that were answered, or whose requests failed.
+    pub batches: u64,
+    /// Entries in these batches, those that were tried again counted again.
+    pub batched_entries: u64,
+    /// Bytes in these batches.
+    pub batched_bytes: u64,
+    /// Entries in these batches that had been in one before.
+    pub retried_entries: u64,
+    /// How long entries waited from their admission to their first request, added up.
+    pub waited: Duration,
+    /// Batches that are in flight now.
+    pub batches_in_flight: usize,
+    /// Entries that are buffered or in flight now.
+    pub entries: usize,
+    /// Bytes that are buffered or in flight now.
+    pub bytes: usize,
+}
+
+impl Stats {
+    /// How many entries a batch has on average; 0 before the first.
+    #[expect(clippy::cast_precision_loss, reason = "an average needs no more digits")]
+    pub fn mean_fill(&self) -> f64 {
+        if self.batches == 0 { 0.0 } else { self.batched_entries as f64 / self.batches as f64 }
+    }
+}
+
+/// A batch in numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+    pub(crate) retried: usize,
+    pub(crate) waited: Duration,
+}
+
+/// Counts a batch in flight, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<Counters>);
+
+impl InFlight {
+    pub(crate) fn new(counters: &Arc<Counters>) -> Self {
+        counters.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(counters))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Batch {
+    pub(crate) fn of<L>(entries: &[Outbound<L>], now: Instant) -> Self {
+        entries.iter().fold(Self::default(), |batch, entry| {
+            let is_first = entry.attempts == 0;
+            let waited = if is_first { now - entry.admitted } else { Duration::ZERO };
+            Self {
+                entries: batch.entries + 1,
+                bytes: batch.bytes + entry.bytes,
+                retried: batch.retried + usize::from(!is_first),
+                waited: batch.waited + waited,
+            }
+        })
+    }
+}
+
+/// The same, while it happens.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    admitted: AtomicU64,
+    succeeded: AtomicU64,
+    failed: AtomicU64,
+    aborted: AtomicU64,
+    batches: AtomicU64,
+    entries: AtomicU64,
+    bytes: AtomicU64,
+    retried: AtomicU64,
+    waited_nanos: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+fn add(counter: &AtomicU64, count: usize) {
+    counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+impl Counters {
+    pub(crate) fn admitted(&self) {
+        add(&self.admitted, 1);
+    }
+
+    pub(crate) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
+        add(if failure.is_none() { &self.succeeded } else { &self.failed }, entries);
+        if failure == Some(SendErrorKind::Aborted) {
+            add(&self.aborted, entries);
+        }
+    }
+
+    pub(crate) fn sent(&self, batch: &Batch) {
+        add(&self.batches, 1);
+        add(&self.entries, batch.entries);
+        add(&self.bytes, batch.bytes);
+        add(&self.retried, batch.retried);
+        let nanos = u64::try_from(batch.waited.as_nanos()).unwrap_or(u64::MAX);
+        self.waited_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// `taken`: entries and bytes that are inside now.
+    pub(crate) fn snapshot(&self, taken: (usize, usize)) -> Stats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats {
+            admitted: read(&self.admitted),
+            succeeded: read(&self.succeeded),
+            failed: read(&self.failed),
+            aborted: read(&self.aborted),
+            batches: read(&self.batches),
+            batched_entries: read(&self.entries),
+            batched_bytes: read(&self.bytes),
+            retried_entries: read(&self.retried),
+            waited: Duration::from_nanos(read(&self.waited_nanos)),
+            batches_in_flight: self.in_flight.load(Ordering::Relaxed),
+            entries: taken.0,
+            bytes: taken.1,
+        }
+    }
+}
