@@ -12,6 +12,7 @@
 //! [`Event`]: crate::Event
 //! [`FifoOrdering`]: crate::FifoOrdering
 //! [`GroupPace`]: crate::GroupPace
+//! [`InFlight`]: crate::InFlight
 //! [`Lease`]: crate::Lease
 //! [`Linger`]: crate::Linger
 //! [`Outcome`]: crate::Outcome
@@ -45,5 +46,5 @@ pub use consume::{
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,
-    FifoOrdering, Linger, SendError, SendErrorKind, SendEvent, SendReceipt, Stats, Summary, Ticket,
+    FifoOrdering, InFlight, Linger, SendError, SendErrorKind, SendEvent, SendReceipt, Stats, Summary, Ticket,
 };

@@ -1,146 +1,416 @@
-//! Room for entries: so many, and so many bytes, over all lanes of a client.
+//! Capacity for entries and bytes, shared by the lanes of a client.
 //!
 //! ```text
-//! enqueue -> Admission (first come, first served) -> Permit, inside the entry -> dropped when the entry has ended
+//! enqueue -> Share of a lane, first come, first served -> Permit, inside the entry -> returned when the entry has ended
 //! ```
-//! Whoever waits holds no lock. While somebody waits, lanes do not hold entries back for fuller batches.
+//! A lane may take more as long as it holds less than eight times what is free (dynamic thresholds, Choudhury and Hahne,
+//! IEEE/ACM Transactions on Networking 6(2), 1998). So one queue that hangs holds at most 8/9 of the capacity, two hold 16/17
+//! together, and there is always something left for others. Who waits holds no lock. An older waiter that only lacks free
+//! capacity goes before younger ones of other lanes, so that a large entry does not starve.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use parking_lot::{Mutex, MutexGuard};
+use slab::Slab;
+use tokio::sync::oneshot;
+
+/// How many times as much as is free a lane may hold.
+const FACTOR: usize = 8;
+
+/// An amount of entries and bytes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Amount {
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+}
 
 /// How much may be buffered or in flight at a time.
 #[derive(Debug)]
-pub(crate) struct Admission {
-    entries: Arc<Semaphore>,
-    bytes: Arc<Semaphore>,
-    max_entries: usize,
-    max_bytes: usize,
-    waiting: AtomicUsize,
-    /// Held by the first of those who wait: one who waits for bytes keeps others from the entries.
-    turn: Mutex<()>,
+pub(crate) struct Capacity {
+    total: Amount,
+    is_closed: AtomicBool,
+    /// Locked for a few instructions.
+    state: Mutex<State>,
 }
 
-/// The room of one entry. Dropping it gives the room back.
+#[derive(Debug)]
+struct State {
+    free: Amount,
+    lanes: Slab<Held>,
+    arrivals: u64,
+    /// Waiters of all lanes.
+    waiting: usize,
+    /// Whether a waiter of a lane that may take more needs what is free.
+    is_reserved: bool,
+}
+
+/// What one lane holds, and who waits for more.
+#[derive(Debug, Default)]
+struct Held {
+    held: Amount,
+    waiters: VecDeque<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    arrival: u64,
+    bytes: usize,
+    share: Arc<Share>,
+    granted: oneshot::Sender<Permit>,
+}
+
+/// The share of one lane.
+#[derive(Debug)]
+pub(crate) struct Share {
+    capacity: Arc<Capacity>,
+    lane: usize,
+    waiting: AtomicUsize,
+}
+
+/// The capacity of one entry. Dropping it returns the capacity.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    _entry: OwnedSemaphorePermit,
-    _bytes: OwnedSemaphorePermit,
+    /// `None` once the capacity is returned.
+    share: Option<Arc<Share>>,
+    bytes: usize,
 }
 
-impl Admission {
-    pub(crate) fn new(max_entries: usize, max_bytes: usize) -> Self {
-        let max_entries = max_entries.clamp(1, Semaphore::MAX_PERMITS);
-        // Permits are counted in 32 bits where many are taken at once.
-        let max_bytes = max_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        Self {
-            entries: Arc::new(Semaphore::new(max_entries)),
-            bytes: Arc::new(Semaphore::new(max_bytes)),
-            max_entries,
-            max_bytes,
-            waiting: AtomicUsize::new(0),
-            turn: Mutex::new(()),
+impl Capacity {
+    pub(crate) fn new(entries: usize, bytes: usize) -> Self {
+        let total = Amount { entries: entries.max(1), bytes: bytes.max(1) };
+        let state = State { free: total, lanes: Slab::new(), arrivals: 0, waiting: 0, is_reserved: false };
+        Self { total, is_closed: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// The share of a new lane.
+    pub(crate) fn share(self: &Arc<Self>) -> Share {
+        let lane = self.state.lock().lanes.insert(Held::default());
+        Share { capacity: Arc::clone(self), lane, waiting: AtomicUsize::new(0) }
+    }
+
+    /// Admits no more entries. Waiters are told.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        self.is_closed.store(true, Ordering::Release);
+        state.waiting = 0;
+        let lanes = state.lanes.iter_mut();
+        let waiters: Vec<_> = lanes.flat_map(|(_, lane)| std::mem::take(&mut lane.waiters)).collect();
+        for waiter in &waiters {
+            waiter.share.count_out();
+        }
+        drop(state);
+        drop(waiters);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// What is taken.
+    pub(crate) fn taken(&self) -> Amount {
+        let free = self.state.lock().free;
+        Amount { entries: self.total.entries - free.entries, bytes: self.total.bytes - free.bytes }
+    }
+
+    /// Returns capacity, and gives it to those who wait.
+    fn release(&self, lane: usize, amount: Amount) {
+        let mut state = self.state.lock();
+        state.free.entries += amount.entries;
+        state.free.bytes += amount.bytes;
+        if let Some(lane) = state.lanes.get_mut(lane) {
+            lane.held.entries -= amount.entries;
+            lane.held.bytes -= amount.bytes;
+        }
+        grant(state);
+    }
+}
+
+impl State {
+    /// Whether a lane may take more.
+    fn is_below_share(&self, lane: usize) -> bool {
+        self.lanes.get(lane).is_some_and(|Held { held, .. }| {
+            held.entries < self.free.entries.saturating_mul(FACTOR)
+                && held.bytes < self.free.bytes.saturating_mul(FACTOR)
+        })
+    }
+
+    fn fits(&self, bytes: usize) -> bool {
+        self.free.entries > 0 && bytes <= self.free.bytes
+    }
+
+    fn take(&mut self, lane: usize, bytes: usize) {
+        self.free.entries -= 1;
+        self.free.bytes -= bytes;
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.held.entries += 1;
+            lane.held.bytes += bytes;
         }
     }
 
-    /// Room for an entry, if there is some now and nobody waits for it. An entry that is larger than all the room gets all of it.
-    pub(crate) fn try_enter(&self, bytes: usize) -> Option<Permit> {
-        if self.is_starving() {
-            return None;
+    /// Takes capacity for waiters: in the order of their arrival, past lanes that hold their share.
+    fn grant(&mut self) -> Vec<Waiter> {
+        let mut granted = Vec::new();
+        let mut passed = Vec::new();
+        self.is_reserved = false;
+        loop {
+            let heads = self.lanes.iter().filter(|(lane, _)| !passed.contains(lane));
+            let heads = heads.filter_map(|(lane, held)| Some((lane, held.waiters.front()?)));
+            let Some((lane, first)) = heads.min_by_key(|(_, waiter)| waiter.arrival) else { return granted };
+            let bytes = first.bytes;
+            if !self.is_below_share(lane) {
+                passed.push(lane);
+            } else if self.fits(bytes) {
+                self.take(lane, bytes);
+                self.waiting -= 1;
+                let waiter = self.lanes.get_mut(lane).and_then(|held| held.waiters.pop_front());
+                granted.extend(waiter.inspect(|waiter| waiter.share.count_out()));
+            } else {
+                self.is_reserved = true;
+                return granted;
+            }
         }
-        let entry = Arc::clone(&self.entries).try_acquire_owned().ok()?;
-        let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(self.share(bytes)).ok()?;
-        Some(Permit { _entry: entry, _bytes: bytes })
+    }
+}
+
+/// Gives free capacity to the waiters who may have it. If one has gone, others get it.
+fn grant(mut state: MutexGuard<'_, State>) {
+    if state.waiting == 0 {
+        state.is_reserved = false;
+        return;
+    }
+    let granted = state.grant();
+    drop(state);
+    for waiter in granted {
+        let permit = Permit { share: Some(waiter.share), bytes: waiter.bytes };
+        // An error returns the permit, which is dropped here, without a lock.
+        drop(waiter.granted.send(permit));
+    }
+}
+
+impl Share {
+    /// Capacity for an entry, if there is some now and nobody waits for it. An entry that is larger than the whole capacity
+    /// takes all of it.
+    pub(crate) fn try_enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
+        let bytes = bytes.min(self.capacity.total.bytes);
+        let mut state = self.capacity.state.lock();
+        let may_enter = !self.capacity.is_closed()
+            && !self.is_starving()
+            && !state.is_reserved
+            && state.is_below_share(self.lane)
+            && state.fits(bytes);
+        may_enter.then(|| {
+            state.take(self.lane, bytes);
+            Permit { share: Some(Arc::clone(self)), bytes }
+        })
     }
 
-    /// Waits for room for an entry; calls `starving` when it is the first that waits.
+    /// One waiter less. The state is locked meanwhile.
+    fn count_out(&self) {
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Waits for capacity; `None` if the client is closed. Calls `starving` before it waits.
     ///
     /// # Cancel safety
-    /// Dropped before its end, it has taken no room.
-    pub(crate) async fn enter(&self, bytes: usize, starving: impl FnOnce()) -> Option<Permit> {
-        let (_waiting, is_first) = Waiting::new(&self.waiting);
-        if is_first {
+    /// If the future is dropped, it has taken no capacity.
+    pub(crate) async fn enter(self: &Arc<Self>, bytes: usize, starving: impl FnOnce()) -> Option<Permit> {
+        if let Some(permit) = self.try_enter(bytes) {
+            return Some(permit);
+        }
+        let (granted, permit) = oneshot::channel();
+        let waiting = {
+            let mut state = self.capacity.state.lock();
+            if self.capacity.is_closed() {
+                return None;
+            }
+            state.arrivals += 1;
+            let arrival = state.arrivals;
+            let bytes = bytes.min(self.capacity.total.bytes);
+            let waiter = Waiter { arrival, bytes, share: Arc::clone(self), granted };
+            state.lanes.get_mut(self.lane)?.waiters.push_back(waiter);
+            state.waiting += 1;
+            self.waiting.fetch_add(1, Ordering::AcqRel);
+            // Capacity may have been returned since the attempt above.
+            grant(state);
+            Waiting { share: self, arrival }
+        };
+        if self.is_starving() {
             starving();
         }
-        let _turn = self.turn.lock().await;
-        let entry = Arc::clone(&self.entries).acquire_owned().await.ok()?;
-        let bytes = Arc::clone(&self.bytes).acquire_many_owned(self.share(bytes)).await.ok()?;
-        Some(Permit { _entry: entry, _bytes: bytes })
+        let permit = permit.await.ok();
+        drop(waiting);
+        permit
     }
 
-    /// Whether somebody waits for room.
+    /// Whether somebody waits for capacity of this lane.
     pub(crate) fn is_starving(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }
+}
 
-    /// Nobody gets in any more; those who wait are told.
-    pub(crate) fn close(&self) {
-        self.entries.close();
-        self.bytes.close();
-    }
-
-    /// Whether nobody gets in any more.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.entries.is_closed()
-    }
-
-    /// Entries and bytes inside.
-    pub(crate) fn taken(&self) -> (usize, usize) {
-        let entries = self.max_entries.saturating_sub(self.entries.available_permits());
-        (entries, self.max_bytes.saturating_sub(self.bytes.available_permits()))
-    }
-
-    fn share(&self, bytes: usize) -> u32 {
-        u32::try_from(bytes.min(self.max_bytes)).unwrap_or(u32::MAX)
+impl Drop for Share {
+    /// Permits and waiters hold it: nothing is held any more.
+    fn drop(&mut self) {
+        self.capacity.state.lock().lanes.try_remove(self.lane);
     }
 }
 
-/// Counts one who waits, for as long as it lives.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    /// With it comes whether nobody waited before.
-    fn new(count: &'a AtomicUsize) -> (Self, bool) {
-        let before = count.fetch_add(1, Ordering::AcqRel);
-        (Self(count), before == 0)
-    }
+/// Removes a waiter that gave up.
+struct Waiting<'a> {
+    share: &'a Arc<Share>,
+    arrival: u64,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        let capacity = &self.share.capacity;
+        let mut state = capacity.state.lock();
+        let waiters = state.lanes.get_mut(self.share.lane).map(|lane| &mut lane.waiters);
+        let Some(waiters) = waiters else { return };
+        let Ok(index) = waiters.binary_search_by_key(&self.arrival, |waiter| waiter.arrival) else { return };
+        let gone = waiters.remove(index);
+        state.waiting -= 1;
+        self.share.count_out();
+        grant(state);
+        drop(gone);
+    }
+}
+
+impl Permit {
+    /// Returns the capacity of several entries at once.
+    pub(crate) fn release_all(permits: impl IntoIterator<Item = Self>) {
+        let mut of_lane: Option<(Arc<Share>, Amount)> = None;
+        for mut permit in permits {
+            let Some(share) = permit.share.take() else { continue };
+            let (other, sum) = of_lane.get_or_insert_with(|| (Arc::clone(&share), Amount::default()));
+            if Arc::ptr_eq(other, &share) {
+                sum.entries += 1;
+                sum.bytes += permit.bytes;
+            } else {
+                permit.share = Some(share);
+            }
+        }
+        if let Some((share, sum)) = of_lane {
+            share.capacity.release(share.lane, sum);
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(share) = self.share.take() {
+            share.capacity.release(share.lane, Amount { entries: 1, bytes: self.bytes });
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
+    fn lanes<const N: usize>(entries: usize, bytes: usize) -> (Arc<Capacity>, [Arc<Share>; N]) {
+        let capacity = Arc::new(Capacity::new(entries, bytes));
+        let lanes = std::array::from_fn(|_| Arc::new(capacity.share()));
+        (capacity, lanes)
+    }
+
+    fn taken(capacity: &Capacity) -> (usize, usize) {
+        let Amount { entries, bytes } = capacity.taken();
+        (entries, bytes)
+    }
+
+    fn fill(lane: &Arc<Share>, bytes: usize) -> Vec<Permit> {
+        std::iter::from_fn(|| lane.try_enter(bytes)).collect()
+    }
+
     #[tokio::test]
-    async fn room_comes_back_with_the_permit_and_with_a_wait_that_is_given_up() {
-        let admission = Admission::new(2, 10);
-        let first = admission.try_enter(6).unwrap();
-        assert!(admission.try_enter(5).is_none(), "too many bytes");
-        assert_eq!(admission.taken(), (1, 6));
-        let mut wait = Box::pin(admission.enter(5, || {}));
-        let waker = std::task::Waker::noop();
-        assert!(wait.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
-        assert!(admission.is_starving());
+    async fn capacity_is_returned_by_permits_and_by_waits_that_are_dropped() {
+        let (capacity, [lane]) = lanes(2, 10);
+        let first = lane.try_enter(6).unwrap();
+        assert!(lane.try_enter(5).is_none(), "too many bytes");
+        assert_eq!(taken(&capacity), (1, 6));
+        let mut wait = Box::pin(lane.enter(5, || {}));
+        assert!(wait.as_mut().now_or_never().is_none());
+        assert!(lane.is_starving());
         drop(wait);
-        assert_eq!((admission.is_starving(), admission.taken()), (false, (1, 6)));
+        assert_eq!((lane.is_starving(), taken(&capacity)), (false, (1, 6)));
         drop(first);
-        let whole = admission.enter(1000, || {}).await.unwrap();
-        assert_eq!(admission.taken(), (1, 10), "it gets all there is");
-        drop(whole);
-        assert_eq!(admission.taken(), (0, 0));
+        let whole = lane.enter(1000, || {}).await.unwrap();
+        assert_eq!(taken(&capacity), (1, 10), "it gets all there is");
+        Permit::release_all([whole]);
+        assert_eq!(taken(&capacity), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn permit_that_nobody_waits_for_any_more_goes_to_the_next() {
+        let (capacity, [lane]) = lanes(1, 10);
+        let held = lane.try_enter(1).unwrap();
+        let (mut first, mut second) = (Box::pin(lane.enter(1, || {})), Box::pin(lane.enter(1, || {})));
+        assert!(first.as_mut().now_or_never().is_none() && second.as_mut().now_or_never().is_none());
+        drop(held);
+        drop(first);
+        assert!(second.now_or_never().flatten().is_some());
+        assert_eq!(taken(&capacity), (0, 0));
+    }
+
+    #[test]
+    fn lane_that_hangs_leaves_capacity_for_others_in_any_capacity() {
+        for entries in [2, 3, 10, 25, 1_000, 10_000] {
+            let (_, [dead, alive]) = lanes(entries, usize::MAX);
+            let held = fill(&dead, 1);
+            let share = entries * 8 / 9;
+            assert!((share..=share + 1).contains(&held.len()), "{} of {entries}", held.len());
+            assert_eq!(alive.try_enter(1).is_some(), held.len() < entries);
+        }
+        let (_, [dead, alive]) = lanes(usize::MAX, 9_000);
+        let held = fill(&dead, 100);
+        assert_eq!(held.len(), 80);
+        assert_eq!(fill(&alive, 100).len(), 9);
+    }
+
+    #[test]
+    fn waiters_of_a_lane_with_its_share_are_passed_by_and_served_in_order() {
+        let (_, [dead, alive]) = lanes(9, 9);
+        let mut held = fill(&dead, 1);
+        assert_eq!(held.len(), 8);
+        let mut waits: Vec<_> = (0..3).map(|_| Box::pin(dead.enter(1, || {}))).collect();
+        for wait in &mut waits {
+            assert!(wait.as_mut().now_or_never().is_none());
+        }
+        let passing = alive.try_enter(1).expect("waiters of another lane do not stop it");
+        held.truncate(4);
+        assert!(waits.remove(0).now_or_never().flatten().is_some(), "first come, first served");
+        drop(passing);
+    }
+
+    #[test]
+    fn large_entry_does_not_starve_behind_small_ones_of_other_lanes() {
+        let (_, [large, small]) = lanes(100, 1_000);
+        let mut held = fill(&small, 100);
+        let mut wait = Box::pin(large.enter(900, || {}));
+        assert!(wait.as_mut().now_or_never().is_none());
+        let mut rounds = 0;
+        let permit = loop {
+            held.pop();
+            rounds += 1;
+            assert!(small.try_enter(1).is_none(), "an older waiter has the right to what is free");
+            if let Some(permit) = wait.as_mut().now_or_never() {
+                break permit;
+            }
+        };
+        assert!(permit.is_some() && rounds < 10);
     }
 
     #[tokio::test]
     async fn closing_ends_waits() {
-        let admission = Admission::new(1, 10);
-        let inside = admission.try_enter(1);
-        let (waited, ()) = tokio::join!(admission.enter(1, || {}), async { admission.close() });
+        let (capacity, [lane]) = lanes(1, 10);
+        let inside = lane.try_enter(1);
+        let (waited, ()) = tokio::join!(lane.enter(1, || {}), async { capacity.close() });
         assert!(inside.is_some() && waited.is_none());
+        assert!(!lane.is_starving() && lane.enter(1, || {}).await.is_none());
     }
 }

@@ -7,9 +7,10 @@ use sqs_client::types::{
 };
 use sqs_client::wire::checksum::message_size;
 
-/// Whether a queue is a FIFO queue, which is in its name.
+/// Whether a queue is a FIFO queue, which is in its name: the last part of the path of its URL.
 pub(crate) fn is_fifo(queue_url: &str) -> bool {
-    queue_url.ends_with(".fifo")
+    let path = queue_url.split(['?', '#']).next().unwrap_or_default();
+    path.trim_end_matches('/').ends_with(".fifo")
 }
 
 /// A message and the queue that it goes to.
@@ -97,5 +98,26 @@ impl Entry {
 impl From<SendMessageInput> for Entry {
     fn from(mut input: SendMessageInput) -> Self {
         Self { queue_url: input.queue_url.take().unwrap_or_default(), message: input.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_fifo;
+
+    #[test]
+    fn fifo_queue_is_known_by_its_name_whatever_follows_it() {
+        for url in [
+            "http://q/1/a.fifo",
+            "http://q/1/a.fifo/",
+            "http://q/1/a.fifo?x=1",
+            "http://q/a.fifo/#x",
+            "a.fifo",
+        ] {
+            assert!(is_fifo(url), "{url}");
+        }
+        for url in ["http://q/1/a", "http://q.fifo/1/a", "http://q/1/a?x=.fifo", "http://q/1/a.fifo.x", ""] {
+            assert!(!is_fifo(url), "{url}");
+        }
     }
 }

@@ -146,6 +146,11 @@ impl SendError {
         }))
     }
 
+    /// No answer mentions the entry.
+    pub(crate) fn unaccounted() -> Self {
+        Self::new(SendErrorKind::Unaccounted).maybe_sent(true)
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self

@@ -1,13 +1,10 @@
 //! What happens on the way of sends, deletes and changes of visibility, for those who measure it.
 
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::operation::Action;
 
-use crate::produce::error::SendError;
+use super::error::SendError;
 
 /// Something that happened to a batch or to an entry. [`Stats`](crate::Stats) has the sums; this says what it was. More may be
 /// added. [`Builder::on_event`](crate::Builder::on_event) gets them.
@@ -58,35 +55,4 @@ pub enum SendEvent<'a> {
         /// How it ended: what its tickets say.
         error: &'a SendError,
     },
-}
-
-/// The hook of the user, if there is one. Clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct Watch(Option<Hook>);
-
-type Hook = Arc<dyn Fn(&SendEvent<'_>) + Send + Sync>;
-
-impl Watch {
-    pub(crate) fn new(hook: impl Fn(&SendEvent<'_>) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(hook)))
-    }
-
-    /// Whether there is a hook.
-    pub(crate) fn is_on(&self) -> bool {
-        self.0.is_some()
-    }
-
-    /// Tells the hook. One that panics does no harm to lanes.
-    pub(crate) fn tell(&self, event: &SendEvent<'_>) {
-        let Some(hook) = &self.0 else { return };
-        if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
-            tracing::error!("the hook for events of sends panicked");
-        }
-    }
-}
-
-impl fmt::Debug for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Watch").field(&self.is_on()).finish()
-    }
 }

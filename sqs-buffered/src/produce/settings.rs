@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use sqs_client::wire::limits::MAX_BATCH_BYTES;
 
-use crate::produce::batch::BatchLimits;
-use crate::produce::lane::{AfterFailure, FifoOrdering, Linger, RetryRules, Rules};
+use super::lane::{AfterFailure, BatchLimits, FifoOrdering, InFlight, Linger, RetryRules, Rules};
 
 /// The longest delivery timeout on FIFO queues: a message that is sent again after five minutes is a new one.
 const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
@@ -24,17 +23,16 @@ const MAX_ACK_LANE_PAUSE: Duration = Duration::from_millis(250);
 /// The largest message that can be taken: what layers that keep bodies elsewhere take.
 pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 
-/// What FIFO messages without a deduplication id get at their admission.
+/// What FIFO messages without a deduplication id get before they are sent first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// Nothing where the queue makes one of the content, else a UUID. The queue is asked (`sqs:GetQueueAttributes`), for five
-    /// minutes at a time, when there is a message without an id; where it may not be asked, messages go without, and with a
-    /// UUID once it refuses them for that. What a message was first sent with it keeps, whatever becomes of the queue: one
-    /// that may have been stored without an id does not get one.
+    /// A UUID, unless the queue deduplicates by content. The client asks the queue for that (`sqs:GetQueueAttributes`) and
+    /// remembers the answer for five minutes. If it may not ask, it logs a warning, and messages go without an id until the
+    /// queue refuses one for that.
     #[default]
     Auto,
-    /// Nothing.
+    /// Nothing: the queue has to deduplicate by content.
     Passthrough,
     /// A UUID, which switches deduplication by content off.
     GenerateUuid,
@@ -45,7 +43,7 @@ pub enum DedupId {
 pub(crate) struct Settings {
     pub(crate) limits: BatchLimits,
     pub(crate) linger: Linger,
-    pub(crate) in_flight: usize,
+    pub(crate) in_flight: InFlight,
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) dedup_id: DedupId,
@@ -63,7 +61,7 @@ impl Default for Settings {
         Self {
             limits: BatchLimits::default(),
             linger: Linger::default(),
-            in_flight: 10,
+            in_flight: InFlight::default(),
             ordering: FifoOrdering::default(),
             after_failure: AfterFailure::default(),
             dedup_id: DedupId::default(),
@@ -78,7 +76,7 @@ impl Default for Settings {
             max_message_bytes: MAX_BATCH_BYTES,
             max_entries: 10_000,
             max_bytes: 32 << 20,
-            close_grace: Duration::from_secs(30),
+            close_grace: Duration::from_secs(25),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! What a client has done.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::time::Instant;
-
-use crate::produce::error::SendErrorKind;
-use crate::produce::lane::Outbound;
+use super::admission::Amount;
+use super::error::SendErrorKind;
+use super::lane::BatchSize;
 
 /// What a client has done since it was made, over all lanes.
 ///
@@ -62,50 +60,9 @@ impl Stats {
     }
 }
 
-/// A batch in numbers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Batch {
-    pub(crate) entries: usize,
-    pub(crate) bytes: usize,
-    pub(crate) retried: usize,
-    pub(crate) waited: Duration,
-}
-
-/// Counts a batch in flight, for as long as it lives.
-#[derive(Debug)]
-pub(crate) struct InFlight(Arc<Counters>);
-
-impl InFlight {
-    pub(crate) fn new(counters: &Arc<Counters>) -> Self {
-        counters.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(counters))
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Batch {
-    pub(crate) fn of<L>(entries: &[Outbound<L>], now: Instant) -> Self {
-        entries.iter().fold(Self::default(), |batch, entry| {
-            let is_first = entry.attempts == 0;
-            let waited = if is_first { now - entry.admitted } else { Duration::ZERO };
-            Self {
-                entries: batch.entries + 1,
-                bytes: batch.bytes + entry.bytes,
-                retried: batch.retried + usize::from(!is_first),
-                waited: batch.waited + waited,
-            }
-        })
-    }
-}
-
 /// The same, while it happens.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(super) struct Counters {
     admitted: AtomicU64,
     succeeded: AtomicU64,
     failed: AtomicU64,
@@ -118,23 +75,40 @@ pub(crate) struct Counters {
     in_flight: AtomicUsize,
 }
 
+/// Counts a batch in flight, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct BatchInFlight<'a>(&'a Counters);
+
+impl<'a> BatchInFlight<'a> {
+    pub(super) fn new(counters: &'a Counters) -> Self {
+        counters.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(counters)
+    }
+}
+
+impl Drop for BatchInFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 fn add(counter: &AtomicU64, count: usize) {
     counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 impl Counters {
-    pub(crate) fn admitted(&self) {
+    pub(super) fn admitted(&self) {
         add(&self.admitted, 1);
     }
 
-    pub(crate) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
+    pub(super) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
         add(if failure.is_none() { &self.succeeded } else { &self.failed }, entries);
         if failure == Some(SendErrorKind::Aborted) {
             add(&self.aborted, entries);
         }
     }
 
-    pub(crate) fn sent(&self, batch: &Batch) {
+    pub(super) fn sent(&self, batch: &BatchSize) {
         add(&self.batches, 1);
         add(&self.entries, batch.entries);
         add(&self.bytes, batch.bytes);
@@ -143,8 +117,8 @@ impl Counters {
         self.waited_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// `taken`: entries and bytes that are inside now.
-    pub(crate) fn snapshot(&self, taken: (usize, usize)) -> Stats {
+    /// `taken`: the capacity that entries take now.
+    pub(super) fn snapshot(&self, taken: Amount) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {
             admitted: read(&self.admitted),
@@ -157,8 +131,8 @@ impl Counters {
             retried_entries: read(&self.retried),
             waited: Duration::from_nanos(read(&self.waited_nanos)),
             batches_in_flight: self.in_flight.load(Ordering::Relaxed),
-            entries: taken.0,
-            bytes: taken.1,
+            entries: taken.entries,
+            bytes: taken.bytes,
         }
     }
 }

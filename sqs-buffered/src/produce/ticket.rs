@@ -3,11 +3,13 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use sqs_client::operation::Action;
+use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
+use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::produce::admission::Permit;
-use crate::produce::error::{SendError, SendErrorKind};
+use super::admission::Permit;
+use super::error::{SendError, SendErrorKind};
+use super::observer::warn_of_unheard;
 
 /// Resolves when the entry that it was given for has ended: accepted, or failed for good. It always resolves.
 ///
@@ -43,14 +45,33 @@ pub struct Ticket<R> {
     end: oneshot::Receiver<Result<R, SendError>>,
     /// Whether an event hook hears of failures.
     is_watched: bool,
+    /// The runtime that the entry was admitted on, unless several work for its lane.
+    runtime: Option<Id>,
+    /// When the entry has ended at the latest.
+    ends: Instant,
+    /// The time until then, if the entry may depend on a runtime that nobody drives.
+    patience: Option<Pin<Box<Sleep>>>,
 }
 
 impl<R> Future for Ticket<R> {
     type Output = Result<R, SendError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let end = Pin::new(&mut self.end).poll(cx);
-        end.map(|end| end.unwrap_or_else(|_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true))))
+        if let Poll::Ready(end) = Pin::new(&mut self.end).poll(cx) {
+            let aborted = |_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true));
+            return Poll::Ready(end.unwrap_or_else(aborted));
+        }
+        let is_elsewhere = |own: Id| self.runtime != Some(own);
+        if self.patience.is_none() && Handle::try_current().is_ok_and(|current| is_elsewhere(current.id())) {
+            self.patience = Some(Box::pin(sleep_until(self.ends)));
+        }
+        match &mut self.patience {
+            Some(patience) => patience
+                .as_mut()
+                .poll(cx)
+                .map(|()| Err(SendError::new(SendErrorKind::Timeout).maybe_sent(true))),
+            None => Poll::Pending,
+        }
     }
 }
 
@@ -60,21 +81,12 @@ impl<R> Drop for Ticket<R> {
         if !self.is_watched
             && let Ok(Err(error)) = self.end.try_recv()
         {
-            warn_of_unheard(&error, None);
+            warn_of_unheard(&error, None, None);
         }
     }
 }
 
-/// Logs the failure of an entry whose ticket nobody awaited.
-pub(crate) fn warn_of_unheard(error: &SendError, lane: Option<(&str, Action)>) {
-    // A visibility change of a message that was deleted meanwhile is no loss.
-    if error.kind() != SendErrorKind::Superseded {
-        let (queue_url, operation) = lane.map(|(url, action)| (url, action.as_str())).unzip();
-        tracing::warn!(%error, queue_url, operation, "an entry failed, and nobody awaited its ticket");
-    }
-}
-
-/// Those who wait for one entry: one, or several where entries became one. Each has its own room.
+/// Those who wait for one entry: one, or several where entries became one. Each has its own capacity.
 #[derive(Debug)]
 pub(crate) struct Waiters<R> {
     first: Waiter<R>,
@@ -84,14 +96,27 @@ pub(crate) struct Waiters<R> {
 #[derive(Debug)]
 struct Waiter<R> {
     told: oneshot::Sender<Result<R, SendError>>,
-    permit: Permit,
+    permit: Option<Permit>,
+}
+
+/// What a ticket has to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// Whether an event hook hears of failures.
+    pub(crate) is_watched: bool,
+    /// The runtime that the entry is admitted on, unless several work for its lane.
+    pub(crate) runtime: Option<Id>,
+    /// When the entry has ended at the latest.
+    pub(crate) ends: Instant,
 }
 
 impl<R: Clone> Waiters<R> {
     /// One who waits.
-    pub(crate) fn one(permit: Permit, is_watched: bool) -> (Self, Ticket<R>) {
+    pub(crate) fn one(permit: Permit, terms: Terms) -> (Self, Ticket<R>) {
         let (told, end) = oneshot::channel();
-        (Self { first: Waiter { told, permit }, more: Vec::new() }, Ticket { end, is_watched })
+        let Terms { is_watched, runtime, ends } = terms;
+        let waiters = Self { first: Waiter { told, permit: Some(permit) }, more: Vec::new() };
+        (waiters, Ticket { end, is_watched, runtime, ends, patience: None })
     }
 
     /// Those of another entry wait for this one too.
@@ -105,19 +130,18 @@ impl<R: Clone> Waiters<R> {
         1 + self.more.len()
     }
 
-    /// Gives the room of all back and tells them. Returns whether anybody still has a ticket.
+    /// Moves the capacity of all into `permits`.
+    pub(crate) fn take_permits(&mut self, permits: &mut Vec<Permit>) {
+        let all = std::iter::once(&mut self.first).chain(&mut self.more);
+        permits.extend(all.filter_map(|waiter| waiter.permit.take()));
+    }
+
+    /// Tells all. Returns whether anybody still has a ticket.
     pub(crate) fn tell(self, result: Result<R, SendError>) -> bool {
         let mut is_heard = false;
         for waiter in self.more {
-            is_heard |= waiter.tell(result.clone());
+            is_heard |= waiter.told.send(result.clone()).is_ok();
         }
-        is_heard | self.first.tell(result)
-    }
-}
-
-impl<R> Waiter<R> {
-    fn tell(self, result: Result<R, SendError>) -> bool {
-        drop(self.permit);
-        self.told.send(result).is_ok()
+        is_heard | self.first.told.send(result).is_ok()
     }
 }

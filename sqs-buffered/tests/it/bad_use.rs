@@ -59,7 +59,7 @@ async fn settings_that_cannot_work_are_refused() {
     let table = [
         (rig.builder().capacity(0, 1), "capacity (entries) is 0, allowed is 1 or more"),
         (rig.builder().capacity(1, 0), "capacity (bytes) is 0, allowed is 1 or more"),
-        (rig.builder().max_in_flight(0), "max_in_flight is 0, allowed is 1 or more"),
+        (rig.builder().in_flight(sqs_buffered::InFlight::Fixed(0)), "in_flight is 0, allowed is 1 or more"),
         (rig.builder().max_attempts(0), "max_attempts is 0, allowed is 1 or more"),
         (rig.builder().max_message_bytes(0), "max_message_bytes is 0, allowed is 1 to 2147483647"),
         (
@@ -86,7 +86,12 @@ async fn settings_that_cannot_work_are_refused() {
         assert_eq!(error.to_string(), text);
         assert!(text.starts_with(error.setting()));
     }
-    let least = rig.builder().capacity(1, 1).max_in_flight(1).max_attempts(1).back_off(millis(1), millis(1));
+    let least = rig
+        .builder()
+        .capacity(1, 1)
+        .in_flight(sqs_buffered::InFlight::Fixed(1))
+        .max_attempts(1)
+        .back_off(millis(1), millis(1));
     assert!(least.build().is_ok());
 }
 

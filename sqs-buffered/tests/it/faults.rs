@@ -232,7 +232,7 @@ fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::Buffe
     let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
     let endless = base_client(&rig.server, rig.server.transport(), retry, timeouts);
     let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(timeout);
-    builder.max_in_flight(requests).build().unwrap()
+    builder.in_flight(sqs_buffered::InFlight::Fixed(requests)).build().unwrap()
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,20 +1,15 @@
 //! Deletes and changes of visibility.
 
-use std::sync::Arc;
-
 use sqs_client::client::Execute;
 use sqs_client::wire::validate::error;
 use tokio::time::Instant;
 
-use super::lanes::ByQueue;
+use super::enter::Entrant;
 use super::{BufferedClient, EnqueueError};
-use crate::produce::admission::{Admission, Permit};
-use crate::produce::channel::Arrival;
 use crate::produce::error::{SendError, SendErrorKind};
 use crate::produce::kind::{Change, Kind};
 use crate::produce::lane::Key;
 use crate::produce::ticket::Ticket;
-use crate::time::after;
 
 impl<H: Execute> BufferedClient<H> {
     /// Deletes a received message in a batch with others, and waits until the service has done it. A waiting change of its
@@ -43,8 +38,11 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
-        let permit = self.enter(self.room(), 0, None).await.map_err(|kind| refused(&handle, kind))?;
-        self.admit_delete(queue_url, &handle, permit)
+        let entrant = self.acknowledgement(&handle, Key::clone(&handle), None);
+        let admitted = self.enter(&self.shared.lanes.deletes, queue_url, entrant).await;
+        let ticket = admitted.map_err(|(_, kind)| refused(&handle, kind))?;
+        self.supersede_changes(queue_url, &handle);
+        Ok(ticket)
     }
 
     /// As [`enqueue_delete`](Self::enqueue_delete), if there is room now.
@@ -57,8 +55,11 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
-        let permit = Self::try_enter(self.room(), 0).map_err(|kind| refused(&handle, kind))?;
-        self.admit_delete(queue_url, &handle, permit)
+        let entrant = self.acknowledgement(&handle, Key::clone(&handle), None);
+        let admitted = self.try_enter(&self.shared.lanes.deletes, queue_url, entrant);
+        let ticket = admitted.map_err(|(_, kind)| refused(&handle, kind))?;
+        self.supersede_changes(queue_url, &handle);
+        Ok(ticket)
     }
 
     /// Keeps a received message hidden for that many seconds from now, 0 to 43,200, in a batch with others, and waits until
@@ -105,8 +106,10 @@ impl<H: Execute> BufferedClient<H> {
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let permit = Self::try_enter(self.room(), 0).map_err(|kind| refused(&handle, kind))?;
-        self.admit_change(queue_url, &handle, seconds, permit, None)
+        let change = Change { handle: Key::clone(&handle), seconds };
+        let entrant = self.acknowledgement(&handle, change, None);
+        let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
     /// As [`enqueue_visibility`](Self::enqueue_visibility), given up at `deadline` unless it is under way then, and however
@@ -119,65 +122,27 @@ impl<H: Execute> BufferedClient<H> {
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let permit = self.enter(self.room(), 0, deadline).await.map_err(|kind| refused(&handle, kind))?;
-        self.admit_change(queue_url, &handle, seconds, permit, deadline)
+        let change = Change { handle: Key::clone(&handle), seconds };
+        let entrant = self.acknowledgement(&handle, change, deadline);
+        let admitted = self.enter(&self.shared.lanes.changes, queue_url, entrant).await;
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
-    fn room(&self) -> &Arc<Admission> {
-        &self.shared.acknowledgements
-    }
-
-    fn admit_delete(
-        &self,
-        queue_url: &str,
-        handle: &Key,
-        permit: Permit,
-    ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let lanes = &self.shared.lanes;
-        let arrival = self.arrival(handle, Key::clone(handle), permit, None);
-        let ticket = self.acknowledge(&lanes.deletes, queue_url, handle, arrival)?;
-        if let Some(changes) = lanes.changes.find(queue_url) {
+    /// A delete of a message makes changes of its visibility pointless that are not in flight.
+    fn supersede_changes(&self, queue_url: &str, handle: &Key) {
+        if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
             changes.supersede(handle);
         }
-        Ok(ticket)
     }
 
-    fn admit_change(
-        &self,
-        queue_url: &str,
-        handle: &Key,
-        seconds: i32,
-        permit: Permit,
-        deadline: Option<Instant>,
-    ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let change = Change { handle: Key::clone(handle), seconds };
-        let arrival = self.arrival(handle, change, permit, deadline);
-        self.acknowledge(&self.shared.lanes.changes, queue_url, handle, arrival)
-    }
-
-    fn arrival<K: Kind>(
+    fn acknowledgement<K: Kind>(
         &self,
         handle: &Key,
         entry: K::Entry,
-        permit: Permit,
         deadline: Option<Instant>,
-    ) -> Arrival<K> {
-        let admitted = Instant::now();
-        let patience = after(admitted, self.shared.settings.delivery_timeout(false));
-        let (key, deadline) = (Some(Key::clone(handle)), deadline.unwrap_or(patience));
-        Arrival { entry, key, bytes: 0, permit, admitted, deadline }
-    }
-
-    fn acknowledge<K: Kind>(
-        &self,
-        lanes: &ByQueue<K>,
-        queue_url: &str,
-        handle: &Key,
-        arrival: Arrival<K>,
-    ) -> Result<Ticket<K::Receipt>, EnqueueError<String>> {
-        let new = || self.channel(queue_url, self.shared.settings.of_acknowledgements(), self.room());
-        let admitted = lanes.admit(queue_url, &self.shared.handle, arrival, new);
-        admitted.map_err(|(_, kind)| refused(handle, kind))
+    ) -> Entrant<K> {
+        let timeout = self.shared.settings.delivery_timeout(false);
+        Entrant { entry, key: Some(Key::clone(handle)), bytes: 0, timeout, deadline }
     }
 }
 

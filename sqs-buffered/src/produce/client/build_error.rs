@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
+use crate::produce::lane::InFlight;
 use crate::produce::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
 
 /// A setting has a value that it cannot have. It says which, what it is, and what is allowed.
@@ -54,7 +55,10 @@ impl Settings {
         const SOME: RangeInclusive<usize> = 1..=usize::MAX;
         within("batch_limits (entries)", self.limits.max_entries(), 1..=MAX_BATCH_ENTRIES)?;
         within("batch_limits (bytes)", self.limits.max_bytes(), 1..=MAX_BATCH_BYTES)?;
-        within("max_in_flight", self.in_flight, SOME)?;
+        match self.in_flight {
+            InFlight::Adaptive { max } => within("in_flight (max)", max, SOME)?,
+            InFlight::Fixed(batches) => within("in_flight", batches, SOME)?,
+        }
         within("max_attempts", usize::try_from(self.retry.attempts).unwrap_or(usize::MAX), SOME)?;
         within("capacity (entries)", self.max_entries, SOME)?;
         within("capacity (bytes)", self.max_bytes, SOME)?;

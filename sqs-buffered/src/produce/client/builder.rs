@@ -1,13 +1,16 @@
 //! Settings of a client that is to be made.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
+use tokio::runtime::Handle;
 
 use super::{BufferedClient, BuildError};
-use crate::produce::batch::BatchLimits;
-use crate::produce::event::{SendEvent, Watch};
-use crate::produce::lane::{AfterFailure, FifoOrdering, Linger};
+use crate::produce::event::SendEvent;
+use crate::produce::lane::{AfterFailure, BatchLimits, FifoOrdering, InFlight, Linger};
+use crate::produce::observer::Hook;
 use crate::produce::settings::{DedupId, Settings};
 
 /// Settings of a [`BufferedClient`] that is to be made.
@@ -16,11 +19,11 @@ use crate::produce::settings::{DedupId, Settings};
 /// # fn example(client: sqs_client::Client) -> Result<(), sqs_buffered::BuildError> {
 /// use std::time::Duration;
 ///
-/// use sqs_buffered::{BufferedClient, Linger, SendEvent};
+/// use sqs_buffered::{BufferedClient, InFlight, Linger, SendEvent};
 ///
 /// let buffered = BufferedClient::builder(client)
 ///     .linger(Linger::Fixed(Duration::from_millis(50))) // fewer and fuller requests
-///     .max_in_flight(30) // more of them at a time, where answers take long
+///     .in_flight(InFlight::Fixed(30)) // not as many as make it faster
 ///     .capacity(50_000, 128 << 20) // entries and bytes, before producers wait
 ///     .on_event(|event| {
 ///         if let SendEvent::Failed { queue_url, error, .. } = event {
@@ -32,17 +35,18 @@ use crate::produce::settings::{DedupId, Settings};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct Builder<H> {
     handle: H,
     settings: Settings,
-    watch: Watch,
+    runtime: Option<Handle>,
+    hook: Option<Hook>,
 }
 
 impl<H: Execute> Builder<H> {
     pub(super) fn new(handle: H) -> Self {
-        Self { handle, settings: Settings::default(), watch: Watch::default() }
+        Self { handle, settings: Settings::default(), runtime: None, hook: None }
     }
 
     /// How much a batch may hold; ten entries and 1 MiB by default.
@@ -57,10 +61,9 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// Batches in flight at a time for each queue and operation, at least 1; 10 by default: with answers in 20 ms, 5,000
-    /// messages a second.
-    pub fn max_in_flight(mut self, batches: usize) -> Self {
-        self.settings.in_flight = batches;
+    /// Batches in flight at a time for each queue and operation; adaptive, at most 100, by default.
+    pub fn in_flight(mut self, bound: InFlight) -> Self {
+        self.settings.in_flight = bound;
         self
     }
 
@@ -114,8 +117,9 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1. 10,000
-    /// and 32 MiB by default. Deletes and changes of visibility have room for as many entries of their own.
+    /// How much may be buffered or in flight at a time, over all queues: entries, at least 1, and bytes, at least 1; 10,000
+    /// and 32 MiB by default. A queue may hold up to eight times of what is free, so that one queue that hangs takes 8/9 of
+    /// the capacity and others go on. Deletes and visibility changes have capacity for as many entries of their own.
     pub fn capacity(mut self, entries: usize, bytes: usize) -> Self {
         self.settings.max_entries = entries;
         self.settings.max_bytes = bytes;
@@ -130,16 +134,24 @@ impl<H: Execute> Builder<H> {
         self
     }
 
-    /// How long [`close`](BufferedClient::close) waits before it aborts what is left; 30 s by default.
+    /// How long [`close`](BufferedClient::close) waits before it aborts what is left; 25 s by default, since
+    /// Kubernetes and ECS kill a process 30 s after they asked it to end.
     pub fn close_grace(mut self, grace: Duration) -> Self {
         self.settings.close_grace = grace;
+        self
+    }
+
+    /// Runs the client's tasks on this runtime. By default they run on the runtime that enqueues; set it if that runtime may
+    /// be blocked, idle or gone while others wait for the results, or to keep the work of sending off it.
+    pub fn runtime(mut self, runtime: Handle) -> Self {
+        self.runtime = Some(runtime);
         self
     }
 
     /// Calls this with everything that happens, for metrics. It runs in the tasks that send: it should be quick, and not wait
     /// for anything. A panic in it is logged.
     pub fn on_event(mut self, hook: impl Fn(&SendEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.watch = Watch::new(hook);
+        self.hook = Some(Arc::new(hook));
         self
     }
 
@@ -149,6 +161,12 @@ impl<H: Execute> Builder<H> {
     /// A setting has a value that it cannot have, such as zero batches in flight.
     pub fn build(self) -> Result<BufferedClient<H>, BuildError> {
         self.settings.check()?;
-        Ok(BufferedClient::assemble(self.handle, self.settings, self.watch))
+        Ok(BufferedClient::assemble(self.handle, self.settings, self.runtime, self.hook))
+    }
+}
+
+impl<H> fmt::Debug for Builder<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }

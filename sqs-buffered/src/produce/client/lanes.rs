@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use sqs_client::client::Execute;
+use tokio::sync::oneshot;
 
-use crate::produce::channel::{Arrival, Channel, Turned};
-use crate::produce::error::SendErrorKind;
+use crate::produce::admission::Capacity;
 use crate::produce::kind::{Delete, Kind, Send, Visibility};
+use crate::produce::lane::Rules;
+use crate::produce::lane_handle::LaneHandle;
+use crate::produce::observer::Observer;
+use crate::produce::settings::Settings;
 use crate::produce::summary::Summary;
-use crate::produce::ticket::Ticket;
 
-/// All lanes. Locked for lookups only, and to let lanes go that are not in use; never while a lane is locked.
-#[derive(Debug, Default)]
+/// All lanes. Locked for lookups only, and to remove lanes that are not in use.
+#[derive(Debug)]
 pub(super) struct Lanes {
     pub(super) sends: ByQueue<Send>,
     pub(super) deletes: ByQueue<Delete>,
@@ -22,106 +24,103 @@ pub(super) struct Lanes {
 
 /// Lanes of one operation, by the URL of the queue.
 #[derive(Debug)]
-pub(super) struct ByQueue<K: Kind>(RwLock<Queues<K>>);
+pub(super) struct ByQueue<K: Kind> {
+    rules: Rules,
+    capacity: Arc<Capacity>,
+    observer: Arc<Observer>,
+    queues: RwLock<Queues<K>>,
+}
 
 #[derive(Debug)]
 struct Queues<K: Kind> {
-    by_url: HashMap<Arc<str>, Arc<Channel<K>>>,
+    by_url: HashMap<Arc<str>, Arc<LaneHandle<K>>>,
     is_closed: bool,
-    /// When there are so many, those that are not in use go.
+    /// When there are so many, those that are not in use are removed.
     crowd: usize,
 }
 
 /// So many lanes are no crowd.
 const FEW: usize = 64;
 
-impl<K: Kind> Default for ByQueue<K> {
-    fn default() -> Self {
-        Self(RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, crowd: FEW }))
-    }
-}
-
 impl<K: Kind> ByQueue<K> {
-    pub(super) fn find(&self, queue_url: &str) -> Option<Arc<Channel<K>>> {
-        self.0.read().by_url.get(queue_url).map(Arc::clone)
+    fn new(rules: Rules, capacity: &Arc<Capacity>, observer: &Arc<Observer>) -> Self {
+        let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, crowd: FEW });
+        Self { rules, capacity: Arc::clone(capacity), observer: Arc::clone(observer), queues }
     }
 
-    /// Takes an entry into the lane of its queue, which is made if there is none.
-    pub(super) fn admit<H: Execute>(
-        &self,
-        queue_url: &str,
-        handle: &H,
-        mut arrival: Arrival<K>,
-        new: impl Fn() -> Channel<K>,
-    ) -> Result<Ticket<K::Receipt>, (K::Entry, SendErrorKind)> {
-        loop {
-            let Some(channel) = self.get(queue_url, &new) else {
-                return Err((arrival.entry, SendErrorKind::Closed));
-            };
-            arrival = match channel.admit(handle, arrival) {
-                Ok(ticket) => return Ok(ticket),
-                Err(Turned::Refused(entry, kind)) => return Err((entry, kind)),
-                Err(Turned::Retired(arrival)) => arrival,
-            };
-        }
+    /// The lane of a queue, if there is one.
+    pub(super) fn find(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+        self.queues.read().by_url.get(queue_url).map(Arc::clone)
     }
 
-    /// The lane of a queue; `None` when the client is closed.
-    fn get(&self, queue_url: &str, new: impl FnOnce() -> Channel<K>) -> Option<Arc<Channel<K>>> {
-        if let Some(channel) = self.find(queue_url) {
-            return Some(channel);
+    /// The lane of a queue, which is made if there is none; `None` if the client is closed.
+    pub(super) fn get(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+        if let Some(lane) = self.find(queue_url) {
+            return Some(lane);
         }
-        let mut queues = self.0.write();
+        let mut queues = self.queues.write();
         if queues.is_closed {
             return None;
         }
         if queues.by_url.len() >= queues.crowd {
-            queues.by_url.retain(|_, channel| !channel.retire());
+            queues.by_url.retain(|_, lane| !lane.retire());
             queues.crowd = FEW.max(queues.by_url.len().saturating_mul(2));
         }
-        let channel = queues.by_url.entry(queue_url.into()).or_insert_with(|| Arc::new(new()));
-        Some(Arc::clone(channel))
+        let new = || {
+            let (share, observer) = (self.capacity.share(), Arc::clone(&self.observer));
+            Arc::new(LaneHandle::new(queue_url, self.rules, share, observer))
+        };
+        Some(Arc::clone(queues.by_url.entry(queue_url.into()).or_insert_with(new)))
     }
 
-    fn each(&self, act: impl FnMut(&Arc<Channel<K>>)) {
-        let all: Vec<_> = self.0.read().by_url.values().map(Arc::clone).collect();
+    fn each(&self, act: impl FnMut(&Arc<LaneHandle<K>>)) {
+        let all: Vec<_> = self.queues.read().by_url.values().map(Arc::clone).collect();
         all.iter().for_each(act);
     }
 
     fn close(&self) {
-        self.0.write().is_closed = true;
-        self.each(|channel| channel.close());
+        self.queues.write().is_closed = true;
+        self.each(|lane| lane.close());
     }
 }
 
 impl Lanes {
-    /// Takes no more entries.
+    pub(super) fn new(
+        settings: &Settings,
+        sends: &Arc<Capacity>,
+        acknowledgements: &Arc<Capacity>,
+        observer: &Arc<Observer>,
+    ) -> Self {
+        let is_heard = observer.is_heard();
+        let of_sends = Rules { tells_retries: is_heard, ..settings.of_sends() };
+        let of_others = Rules { tells_retries: is_heard, ..settings.of_acknowledgements() };
+        Self {
+            sends: ByQueue::new(of_sends, sends, observer),
+            deletes: ByQueue::new(of_others, acknowledgements, observer),
+            changes: ByQueue::new(of_others, acknowledgements, observer),
+        }
+    }
+
+    /// Admits no more entries.
     pub(super) fn close(&self) {
         self.sends.close();
         self.deletes.close();
         self.changes.close();
     }
 
-    /// Lets every worker look again.
-    pub(super) fn wake(&self) {
-        self.sends.each(|channel| channel.changed.notify_one());
-        self.deletes.each(|channel| channel.changed.notify_one());
-        self.changes.each(|channel| channel.changed.notify_one());
-    }
-
     /// Ends everything.
     pub(super) fn abort(&self) {
-        self.sends.each(|channel| channel.abort());
-        self.deletes.each(|channel| channel.abort());
-        self.changes.each(|channel| channel.abort());
+        self.sends.each(|lane| lane.abort());
+        self.deletes.each(|lane| lane.abort());
+        self.changes.each(|lane| lane.abort());
     }
 
     /// Flushes every lane, and says who tells when each is done.
-    pub(super) fn flush(&self) -> Vec<tokio::sync::oneshot::Receiver<Summary>> {
+    pub(super) fn flush(&self) -> Vec<oneshot::Receiver<Summary>> {
         let mut waits = Vec::new();
-        self.sends.each(|channel| waits.extend(channel.flush()));
-        self.deletes.each(|channel| waits.extend(channel.flush()));
-        self.changes.each(|channel| waits.extend(channel.flush()));
+        self.sends.each(|lane| waits.extend(lane.flush()));
+        self.deletes.each(|lane| waits.extend(lane.flush()));
+        self.changes.each(|lane| waits.extend(lane.flush()));
         waits
     }
 }
@@ -141,7 +140,7 @@ mod tests {
         let client = server.client();
         let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
         let buffered = BufferedClient::new(client);
-        let lanes = || buffered.shared.lanes.sends.0.read().by_url.len();
+        let lanes = || buffered.shared.lanes.sends.queues.read().by_url.len();
         buffered.send(&url, "1").await.unwrap();
         let old = buffered.shared.lanes.sends.find(&url).unwrap();
         for round in 0..3 {

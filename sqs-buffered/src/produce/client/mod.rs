@@ -4,9 +4,9 @@ mod acknowledge;
 mod build_error;
 mod builder;
 mod close;
+mod enqueue_error;
+mod enter;
 mod lanes;
-mod refused;
-mod room;
 mod send;
 
 use std::fmt;
@@ -14,18 +14,17 @@ use std::sync::Arc;
 
 use sqs_client::client::Execute;
 
+use tokio::runtime::Handle;
+
+use super::admission::{Amount, Capacity};
+use super::observer::{Hook, Observer};
+use super::settings::Settings;
+use super::stats::Stats;
 use crate::claims::Claims;
-use crate::produce::admission::Admission;
-use crate::produce::channel::Channel;
-use crate::produce::event::Watch;
-use crate::produce::kind::Kind;
-use crate::produce::lane::Rules;
-use crate::produce::settings::Settings;
-use crate::produce::stats::{Counters, Stats};
 
 pub use build_error::BuildError;
 pub use builder::Builder;
-pub use refused::EnqueueError;
+pub use enqueue_error::EnqueueError;
 
 use lanes::Lanes;
 
@@ -63,12 +62,13 @@ pub struct BufferedClient<H: Execute = sqs_client::Client> {
 struct Shared<H: Execute> {
     handle: H,
     settings: Settings,
-    /// Room for sends.
-    admission: Arc<Admission>,
-    /// Room for deletes and changes of visibility.
-    acknowledgements: Arc<Admission>,
-    counters: Arc<Counters>,
-    watch: Watch,
+    /// Where requests run; where entries are enqueued, if not set.
+    runtime: Option<Handle>,
+    /// For sends.
+    sends: Arc<Capacity>,
+    /// For deletes and visibility changes, so that a full buffer of sends holds up no delete and no renewal of a lease.
+    acknowledgements: Arc<Capacity>,
+    observer: Arc<Observer>,
     lanes: Lanes,
     /// The messages that its consumers and receivers are handling.
     claims: Arc<Claims>,
@@ -77,7 +77,7 @@ struct Shared<H: Execute> {
 impl<H: Execute> BufferedClient<H> {
     /// A client with default settings.
     pub fn new(handle: H) -> Self {
-        Self::assemble(handle, Settings::default(), Watch::default())
+        Self::assemble(handle, Settings::default(), None, None)
     }
 
     /// For a client with other settings.
@@ -85,18 +85,14 @@ impl<H: Execute> BufferedClient<H> {
         Builder::new(handle)
     }
 
-    fn assemble(handle: H, settings: Settings, watch: Watch) -> Self {
-        let admission = Arc::new(Admission::new(settings.max_entries, settings.max_bytes));
-        let acknowledgements = Arc::new(Admission::new(settings.max_entries, 1));
-        let (counters, lanes, claims) = (Arc::default(), Lanes::default(), Arc::default());
-        let shared = Shared { handle, settings, admission, acknowledgements, counters, watch, lanes, claims };
+    fn assemble(handle: H, settings: Settings, runtime: Option<Handle>, hook: Option<Hook>) -> Self {
+        let sends = Arc::new(Capacity::new(settings.max_entries, settings.max_bytes));
+        let acknowledgements = Arc::new(Capacity::new(settings.max_entries, 1));
+        let observer = Arc::new(Observer::new(hook));
+        let lanes = Lanes::new(&settings, &sends, &acknowledgements, &observer);
+        let claims = Arc::default();
+        let shared = Shared { handle, settings, runtime, sends, acknowledgements, observer, lanes, claims };
         Self { shared: Arc::new(shared) }
-    }
-
-    fn channel<K: Kind>(&self, queue_url: &str, rules: Rules, admission: &Arc<Admission>) -> Channel<K> {
-        let Shared { counters, watch, .. } = &*self.shared;
-        let rules = Rules { tells_retries: watch.is_on(), ..rules };
-        Channel::new(queue_url, rules, Arc::clone(admission), Arc::clone(counters), watch.clone())
     }
 
     /// The client below.
@@ -106,7 +102,7 @@ impl<H: Execute> BufferedClient<H> {
 
     /// Whether it takes no more entries.
     pub(crate) fn is_closed(&self) -> bool {
-        self.shared.admission.is_closed()
+        self.shared.sends.is_closed()
     }
 
     pub(crate) fn claims(&self) -> &Arc<Claims> {
@@ -115,9 +111,8 @@ impl<H: Execute> BufferedClient<H> {
 
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        let (sends, bytes) = self.shared.admission.taken();
-        let (acknowledgements, _) = self.shared.acknowledgements.taken();
-        self.shared.counters.snapshot((sends + acknowledgements, bytes))
+        let (sends, others) = (self.shared.sends.taken(), self.shared.acknowledgements.taken());
+        self.shared.observer.stats(Amount { entries: sends.entries + others.entries, ..sends })
     }
 }
 
@@ -130,14 +125,14 @@ impl<H: Execute> fmt::Debug for BufferedClient<H> {
 impl<H: Execute> Shared<H> {
     /// Takes no more entries.
     fn close(&self) {
-        self.admission.close();
+        self.sends.close();
         self.acknowledgements.close();
         self.lanes.close();
     }
 }
 
 impl<H: Execute> Drop for Shared<H> {
-    /// Workers hold their lanes, not this: they finish what was admitted, and end.
+    /// Tasks hold their lanes, not this: they finish what was admitted, and end.
     fn drop(&mut self) {
         self.close();
     }

@@ -4,18 +4,13 @@ use std::sync::Arc;
 
 use sqs_client::client::Execute;
 use sqs_client::wire::validate::{Draft, QueueRules};
-use tokio::time::Instant;
 
+use super::enter::Entrant;
 use super::{BufferedClient, EnqueueError};
-use crate::produce::admission::Permit;
-use crate::produce::channel::Arrival;
 use crate::produce::entry::{Entry, is_fifo};
 use crate::produce::error::{SendError, SendErrorKind};
-use crate::produce::kind::{Outgoing, SendReceipt, SpareId};
-use crate::produce::settings::DedupId;
+use crate::produce::kind::{DeduplicationId, Outgoing, Send, SendReceipt};
 use crate::produce::ticket::Ticket;
-use crate::random;
-use crate::time::after;
 
 impl<H: Execute> BufferedClient<H> {
     /// Sends a message in a batch with others, and waits until the service has accepted it.
@@ -53,11 +48,9 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// Dropped before its end, the message is never sent, and takes no room.
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let (entry, bytes) = self.checked(entry.into())?;
-        match self.enter(&self.shared.admission, bytes, None).await {
-            Ok(permit) => self.admit(entry, bytes, permit),
-            Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
-        }
+        let (queue_url, entrant) = self.entrant(entry.into())?;
+        let admitted = self.enter(&self.shared.lanes.sends, &queue_url, entrant).await;
+        admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
     /// Admits a message whose result nobody awaits. If it fails, the [event hook](super::Builder::on_event) is told; without a
@@ -77,16 +70,15 @@ impl<H: Execute> BufferedClient<H> {
     /// # Errors
     /// As of [`enqueue`](Self::enqueue).
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let (entry, bytes) = self.checked(entry.into())?;
-        match Self::try_enter(&self.shared.admission, bytes) {
-            Ok(permit) => self.admit(entry, bytes, permit),
-            Err(kind) => Err(EnqueueError::of_kind(entry, kind)),
-        }
+        let (queue_url, entrant) = self.entrant(entry.into())?;
+        let admitted = self.try_enter(&self.shared.lanes.sends, &queue_url, entrant);
+        admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
     /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
-    fn checked(&self, entry: Entry) -> Result<(Entry, usize), EnqueueError> {
-        let (bytes, most) = (entry.size(), self.shared.settings.max_message_bytes);
+    fn entrant(&self, entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
+        let settings = &self.shared.settings;
+        let (bytes, most) = (entry.size(), settings.max_message_bytes);
         if bytes > most {
             let error = SendError::new(SendErrorKind::TooLarge);
             return Err(EnqueueError::new(entry, error.explained(format!("{bytes} bytes, at most {most}"))));
@@ -95,38 +87,19 @@ impl<H: Execute> BufferedClient<H> {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
             return Err(EnqueueError::new(entry, error));
         }
-        Ok((entry, bytes))
-    }
-
-    fn admit(&self, entry: Entry, bytes: usize, permit: Permit) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let Entry { queue_url, mut message } = entry;
-        let settings = &self.shared.settings;
+        let Entry { queue_url, message } = entry;
         let is_fifo = is_fifo(&queue_url);
-        let gets_id = is_fifo && message.message_deduplication_id.is_none();
-        let mut spare_id = None;
-        match settings.dedup_id {
-            DedupId::Auto if gets_id => spare_id = Some(SpareId::Open(random::uuid())),
-            DedupId::GenerateUuid if gets_id => message.message_deduplication_id = Some(random::uuid()),
-            _ => {}
-        }
+        let needs_id = is_fifo && message.message_deduplication_id.is_none();
         let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
-        let admitted = Instant::now();
-        let arrival = Arrival {
-            key,
-            bytes,
-            permit,
-            admitted,
-            deadline: after(admitted, settings.delivery_timeout(is_fifo)),
-            entry: Outgoing { message, spare_id },
-        };
-        let shared = &self.shared;
-        let new = || self.channel(&queue_url, settings.of_sends(), &shared.admission);
-        shared.lanes.sends.admit(&queue_url, &shared.handle, arrival, new).map_err(|(outgoing, kind)| {
-            let mut message = outgoing.message;
-            message.message_deduplication_id.take_if(|_| gets_id);
-            EnqueueError::of_kind(Entry { queue_url, message }, kind)
-        })
+        let timeout = settings.delivery_timeout(is_fifo);
+        let id = if needs_id { DeduplicationId::Open(settings.dedup_id) } else { DeduplicationId::Settled };
+        let entry = Outgoing { message, id };
+        Ok((queue_url, Entrant { entry, key, bytes, timeout, deadline: None }))
     }
+}
+
+fn give_back(queue_url: String, (outgoing, kind): (Outgoing, SendErrorKind)) -> EnqueueError {
+    EnqueueError::of_kind(Entry { queue_url, message: outgoing.message }, kind)
 }
 
 fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::service_error::ServiceError> {

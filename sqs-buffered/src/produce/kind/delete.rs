@@ -14,26 +14,20 @@ pub(crate) struct Delete;
 impl Kind for Delete {
     /// The receipt handle.
     type Entry = Key;
-    /// The same: the lane knows it by its handle meanwhile.
-    type Beside = Key;
     type Receipt = ();
     type Operation = DeleteMessageBatch;
 
-    fn pack(queue_url: &str, handles: Vec<Key>) -> (DeleteMessageBatchInput, Vec<Key>) {
+    fn pack(queue_url: &str, handles: &mut [Key]) -> DeleteMessageBatchInput {
         let mut input = DeleteMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let numbered = handles.iter().enumerate().map(|(place, handle)| {
+        let numbered = handles.iter().enumerate().map(|(position, handle)| {
             let mut entry = DeleteMessageBatchRequestEntry::default();
-            entry.id = id(place);
+            entry.id = id(position);
             handle.as_ref().clone_into(&mut entry.receipt_handle);
             entry
         });
         input.entries = Some(numbered.collect());
-        (input, handles)
-    }
-
-    fn unpack(_: DeleteMessageBatchInput, handles: Vec<Key>) -> Vec<Key> {
-        handles
+        input
     }
 
     fn results(output: DeleteMessageBatchOutput) -> Results<()> {

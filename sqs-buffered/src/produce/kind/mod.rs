@@ -1,8 +1,7 @@
-//! What lanes carry: sends, deletes, changes of visibility. One file for each.
+//! What lanes carry: sends, deletes, visibility changes. One file for each.
 
 mod delete;
 mod send;
-mod spare_id;
 mod visibility;
 
 use std::fmt;
@@ -11,24 +10,21 @@ use std::time::Duration;
 use sqs_client::client::OperationError;
 use sqs_client::operation::Operation;
 use sqs_client::types::BatchResultErrorEntry;
-use sqs_client::wire::service_error::ErrorCode;
+use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
+use super::error::{SendError, SendErrorKind};
+use super::lane::{Answer, Receipt};
 use crate::passing::is_passing_code;
-use crate::produce::error::{SendError, SendErrorKind};
-use crate::produce::lane::{Answer, EntryAnswer, Failure, Receipt, Refusal};
 
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
-pub(crate) use send::{Outgoing, Send};
-pub(crate) use spare_id::SpareId;
+pub(crate) use send::{DeduplicationId, Outgoing, Send};
 pub(crate) use visibility::{Change, Visibility};
 
 /// One of the three.
 pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// What is batched.
     type Entry: fmt::Debug + std::marker::Send;
-    /// What of an entry stays beside the request that has the entry.
-    type Beside: fmt::Debug + std::marker::Send;
     /// What an accepted entry gives.
     type Receipt: Receipt + Clone + fmt::Debug + std::marker::Send;
     /// What carries ten of them.
@@ -38,47 +34,59 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     const OPERATION_TYPE: &'static str = "settle";
     /// Whether entries of the same key become one while they wait.
     const MERGES: bool = true;
-
     /// Whether FIFO queues drop what comes again, as long as they remember it.
     const IS_DEDUPLICATED: bool = false;
-
     /// How long after the first deadline a request under way is waited for.
     const GRACE: Duration = Duration::from_mins(1);
 
-    /// Puts entries into a request, where their ids are their places, see [`id`].
-    fn pack(queue_url: &str, entries: Vec<Self::Entry>) -> (Input<Self>, Vec<Self::Beside>);
+    /// Makes the request of a batch. The ids of its entries are their positions, see [`id`]. It may take from the entries
+    /// what [`unpack`](Self::unpack) gives back.
+    fn pack(queue_url: &str, entries: &mut [Self::Entry]) -> Input<Self>;
 
-    /// Takes them out again, all and in their order.
-    fn unpack(input: Input<Self>, beside: Vec<Self::Beside>) -> Vec<Self::Entry>;
+    /// Gives the entries back what the request has of them.
+    fn unpack(input: Input<Self>, entries: &mut [Self::Entry]) {
+        let _ = (input, entries);
+    }
 
-    /// The service has nothing of the entry: what was settled about its id does not bind.
-    fn starts_afresh(entry: &mut Self::Entry) {
+    /// Whether the queue has to be asked whether it deduplicates by content before the entry is [settled](Self::settle).
+    fn asks_queue(entry: &Self::Entry) -> bool {
+        let _ = entry;
+        false
+    }
+
+    /// Settles what the entry lacks, before its first request. `by_content`: whether the queue deduplicates by content.
+    fn settle(entry: &mut Self::Entry, by_content: bool) {
+        let _ = (entry, by_content);
+    }
+
+    /// Notes that the service may have stored the entry.
+    fn note_maybe_stored(entry: &mut Self::Entry) {
         let _ = entry;
     }
 
-    /// The deduplication id of an entry that is only for queues that make none of the content.
-    fn spare_id(beside: &Self::Beside) -> Option<&SpareId> {
-        let _ = beside;
-        None
-    }
-
-    /// Settles which of these ids go along, as far as that is open.
-    fn settle_ids(input: &mut Input<Self>, beside: &mut [Self::Beside], leave_out: bool) {
-        let _ = (input, beside, leave_out);
+    /// Gives the entry the deduplication id for lack of which the service refused its batch.
+    fn cure(entry: &mut Self::Entry) -> Cure {
+        let _ = entry;
+        Cure::NotNeeded
     }
 
     /// The entries of an answer.
     fn results(output: Output<Self>) -> Results<Self::Receipt>;
-
-    /// What is told of an entry whose checksum is wrong.
-    fn damaged(receipt: Self::Receipt) -> SendError {
-        let error = SendError::new(SendErrorKind::ChecksumMismatch).maybe_sent(true);
-        error.stored_as(receipt.message_id())
-    }
 }
 
 pub(crate) type Input<K> = <<K as Kind>::Operation as Operation>::Input;
 pub(crate) type Output<K> = <<K as Kind>::Operation as Operation>::Output;
+
+/// What can be done about the lack of a deduplication id.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cure {
+    /// The entry does not lack one.
+    NotNeeded,
+    /// It has one now.
+    Done,
+    /// It may be stored without one.
+    Impossible,
+}
 
 /// The entries of an answer, by id.
 pub(crate) struct Results<R> {
@@ -86,9 +94,9 @@ pub(crate) struct Results<R> {
     pub(crate) failed: Vec<BatchResultErrorEntry>,
 }
 
-/// The id of the entry at that place of a batch.
-pub(crate) fn id(place: usize) -> String {
-    place.to_string()
+/// The id of the entry at that position of a batch.
+pub(crate) fn id(position: usize) -> String {
+    position.to_string()
 }
 
 /// What a result means for `count` entries.
@@ -97,18 +105,18 @@ pub(crate) fn answer<K: Kind, E: OperationError>(
     count: usize,
 ) -> Answer<K::Receipt> {
     let error = match result {
-        Ok(output) => return Answer::Entries(by_place(K::results(output), count)),
+        Ok(output) => return Answer::Entries(by_position(K::results(output), count)),
         Err(error) => error,
     };
     let Some(client_error) = error.client_error() else { return Answer::Failed(failure(&error)) };
     if let Some(output) = client_error.output::<Output<K>>() {
-        let mut answers = by_place(K::results(output.clone()), count);
+        let mut results = by_position(K::results(output.clone()), count);
         let damaged =
             client_error.checksum_mismatches().iter().filter_map(|mismatch| mismatch.id()?.parse().ok());
-        for place in damaged {
-            damage::<K>(&mut answers, place);
+        for position in damaged {
+            damage(&mut results, position);
         }
-        return Answer::Entries(answers);
+        return Answer::Entries(results);
     }
     if client_error.is_batch_request_too_long() {
         return Answer::TooLong(refused(&error, SendErrorKind::TooLarge));
@@ -116,50 +124,42 @@ pub(crate) fn answer<K: Kind, E: OperationError>(
     Answer::Failed(failure(&error))
 }
 
-fn damage<K: Kind>(answers: &mut [EntryAnswer<K::Receipt>], place: usize) {
-    let Some(answer) = answers.get_mut(place) else { return };
-    *answer = match std::mem::replace(answer, EntryAnswer::Unaccounted) {
-        EntryAnswer::Accepted(receipt) => EntryAnswer::Damaged(K::damaged(receipt)),
-        other => other,
-    };
+/// The checksum of an accepted entry is wrong.
+fn damage<R: Receipt>(results: &mut [Result<R, SendError>], position: usize) {
+    if let Some(result) = results.get_mut(position)
+        && let Ok(receipt) = result
+    {
+        let error = SendError::new(SendErrorKind::ChecksumMismatch).maybe_sent(true);
+        *result = Err(error.stored_as(receipt.message_id()));
+    }
 }
 
-/// What is said of each entry. Of one that is named twice, the first word counts, unless the second contradicts it.
-fn by_place<R>(results: Results<R>, count: usize) -> Vec<EntryAnswer<R>> {
-    let mut answers: Vec<_> = std::iter::repeat_with(|| EntryAnswer::Unaccounted).take(count).collect();
-    for (id, receipt) in results.successful {
-        if let Some(answer @ EntryAnswer::Unaccounted) = at(&mut answers, &id) {
-            *answer = EntryAnswer::Accepted(receipt);
-        }
+/// What is said of each entry. Of one that is named twice, the first result counts, unless the second contradicts it.
+fn by_position<R>(results: Results<R>, count: usize) -> Vec<Result<R, SendError>> {
+    let mut found: Vec<Option<Result<R, SendError>>> = std::iter::repeat_with(|| None).take(count).collect();
+    let accepted = results.successful.into_iter().map(|(id, receipt)| (id, Ok(receipt)));
+    let refused = results.failed.into_iter().map(|entry| (entry.id.clone(), Err(refusal(entry))));
+    for (id, result) in accepted.chain(refused) {
+        let Some(place) = id.parse::<usize>().ok().and_then(|position| found.get_mut(position)) else {
+            continue;
+        };
+        *place = match place.take() {
+            None => Some(result),
+            Some(first) if first.is_ok() == result.is_ok() => Some(first),
+            Some(_) => Some(Err(SendError::unaccounted())),
+        };
     }
-    for failed in results.failed {
-        match at(&mut answers, failed.id()) {
-            Some(answer @ EntryAnswer::Accepted(_)) => *answer = EntryAnswer::Unaccounted,
-            Some(answer @ EntryAnswer::Unaccounted) => *answer = EntryAnswer::Refused(refusal(failed)),
-            _ => {}
-        }
-    }
-    answers
+    found.into_iter().map(|result| result.unwrap_or_else(|| Err(SendError::unaccounted()))).collect()
 }
 
-fn at<'a, R>(answers: &'a mut [EntryAnswer<R>], id: &str) -> Option<&'a mut EntryAnswer<R>> {
-    let answer = id.parse().ok().and_then(|place: usize| answers.get_mut(place));
-    if answer.is_none() {
-        tracing::warn!(id, "the service answers about an entry that it was not given");
-    }
-    answer
-}
-
-fn refusal(failed: BatchResultErrorEntry) -> Refusal {
+/// Why the service refused one entry.
+fn refusal(failed: BatchResultErrorEntry) -> SendError {
     let code = ErrorCode::from_name(&failed.code);
-    let is_passing = is_passing_code(&code);
-    let kind = if is_lease_lost(&code, failed.message.as_deref()) {
-        SendErrorKind::LeaseLost
-    } else {
-        SendErrorKind::Rejected
-    };
-    let is_retryable = kind == SendErrorKind::Rejected && (!failed.sender_fault || is_passing);
-    Refusal { kind, is_retryable, code, message: failed.message }
+    let is_lost = is_lease_lost(&code, failed.message.as_deref());
+    let kind = if is_lost { SendErrorKind::LeaseLost } else { SendErrorKind::Rejected };
+    let is_retryable = !is_lost && (!failed.sender_fault || is_passing_code(&code));
+    let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
+    SendError::new(kind).refused(code, failed.message).of_entry(is_retryable, is_throttle)
 }
 
 /// What the service says when a message is another's by now, or nobody's.
@@ -176,11 +176,8 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
 }
 
 /// What a failed request means for its entries. Lanes retry what [can pass](crate::passing), as consumers do.
-pub(crate) fn failure<E: OperationError>(error: &E) -> Failure {
-    let is_outcome_unknown = error.is_outcome_unknown();
-    let told = refused(error, SendErrorKind::Request).maybe_sent(is_outcome_unknown);
-    let (is_retryable, is_throttle) = (told.is_retryable(), told.is_throttle());
-    Failure { error: told, is_retryable, is_throttle, is_outcome_unknown }
+pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
+    refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
 }
 
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {

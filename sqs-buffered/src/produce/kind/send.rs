@@ -3,8 +3,10 @@
 use sqs_client::operation::send_message_batch::{self, SendMessageBatchInput, SendMessageBatchOutput};
 use sqs_client::types::SendMessageBatchRequestEntry;
 
-use super::{Kind, Results, SpareId, id};
+use super::{Cure, Kind, Results, id};
 use crate::produce::lane::Receipt;
+use crate::produce::settings::DedupId;
+use crate::random;
 
 #[derive(Debug)]
 pub(crate) struct Send;
@@ -13,8 +15,19 @@ pub(crate) struct Send;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: SendMessageBatchRequestEntry,
-    /// A deduplication id that is only for queues that make none of the content.
-    pub(crate) spare_id: Option<SpareId>,
+    pub(crate) id: DeduplicationId,
+}
+
+/// Where the deduplication id of a message comes from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DeduplicationId {
+    /// The message has its id, or needs none.
+    Settled,
+    /// It has none, and gets one or not before its first request.
+    Open(DedupId),
+    /// It has none since the queue deduplicates by content, or may not be asked. Once the service may have stored it like
+    /// that, it gets none: with an id it would be another message.
+    LeftOut { maybe_stored: bool },
 }
 
 /// What the service said of an accepted message.
@@ -34,6 +47,13 @@ pub struct SendReceipt {
     pub maybe_duplicate: bool,
 }
 
+impl Outgoing {
+    fn give_id(&mut self) {
+        self.message.message_deduplication_id = Some(random::uuid());
+        self.id = DeduplicationId::Settled;
+    }
+}
+
 impl Receipt for SendReceipt {
     fn sequence_number(&self) -> Option<u128> {
         self.sequence_number.as_ref()?.parse().ok()
@@ -50,7 +70,6 @@ impl Receipt for SendReceipt {
 
 impl Kind for Send {
     type Entry = Outgoing;
-    type Beside = Option<SpareId>;
     type Receipt = SendReceipt;
     type Operation = send_message_batch::SendMessageBatch;
 
@@ -58,38 +77,52 @@ impl Kind for Send {
     const MERGES: bool = false;
     const IS_DEDUPLICATED: bool = true;
 
-    fn pack(queue_url: &str, entries: Vec<Outgoing>) -> (SendMessageBatchInput, Vec<Option<SpareId>>) {
+    fn pack(queue_url: &str, entries: &mut [Outgoing]) -> SendMessageBatchInput {
         let mut input = SendMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let numbered = entries.into_iter().enumerate().map(|(place, Outgoing { mut message, spare_id })| {
-            message.id = id(place);
-            (message, spare_id)
+        let numbered = entries.iter_mut().enumerate().map(|(position, entry)| {
+            entry.message.id = id(position);
+            std::mem::take(&mut entry.message)
         });
-        let (messages, spare_ids) = numbered.unzip();
-        input.entries = Some(messages);
-        (input, spare_ids)
+        input.entries = Some(numbered.collect());
+        input
     }
 
-    fn unpack(input: SendMessageBatchInput, spare_ids: Vec<Option<SpareId>>) -> Vec<Outgoing> {
-        let messages = input.entries.unwrap_or_default().into_iter();
-        messages.zip(spare_ids).map(|(message, spare_id)| Outgoing { message, spare_id }).collect()
-    }
-
-    fn starts_afresh(outgoing: &mut Outgoing) {
-        if let Some(id) = &mut outgoing.spare_id {
-            id.reopen(&mut outgoing.message.message_deduplication_id);
+    fn unpack(input: SendMessageBatchInput, entries: &mut [Outgoing]) {
+        for (entry, message) in entries.iter_mut().zip(input.entries.unwrap_or_default()) {
+            entry.message = message;
         }
     }
 
-    fn spare_id(beside: &Option<SpareId>) -> Option<&SpareId> {
-        beside.as_ref()
+    fn asks_queue(entry: &Outgoing) -> bool {
+        entry.id == DeduplicationId::Open(DedupId::Auto)
     }
 
-    fn settle_ids(input: &mut SendMessageBatchInput, spare_ids: &mut [Option<SpareId>], leave_out: bool) {
-        for (message, id) in input.entries.iter_mut().flatten().zip(spare_ids) {
-            if let Some(id) = id {
-                id.settle(leave_out, &mut message.message_deduplication_id);
+    fn settle(entry: &mut Outgoing, by_content: bool) {
+        match entry.id {
+            DeduplicationId::Open(DedupId::Auto) if by_content => {
+                entry.id = DeduplicationId::LeftOut { maybe_stored: false };
             }
+            DeduplicationId::Open(DedupId::Passthrough) => entry.id = DeduplicationId::Settled,
+            DeduplicationId::Open(DedupId::Auto | DedupId::GenerateUuid) => entry.give_id(),
+            DeduplicationId::Settled | DeduplicationId::LeftOut { .. } => {}
+        }
+    }
+
+    fn note_maybe_stored(entry: &mut Outgoing) {
+        if let DeduplicationId::LeftOut { maybe_stored } = &mut entry.id {
+            *maybe_stored = true;
+        }
+    }
+
+    fn cure(entry: &mut Outgoing) -> Cure {
+        match entry.id {
+            DeduplicationId::LeftOut { maybe_stored: true } => Cure::Impossible,
+            DeduplicationId::LeftOut { maybe_stored: false } => {
+                entry.give_id();
+                Cure::Done
+            }
+            DeduplicationId::Settled | DeduplicationId::Open(_) => Cure::NotNeeded,
         }
     }
 

@@ -23,8 +23,6 @@ pub(crate) struct Change {
 
 impl Kind for Visibility {
     type Entry = Change;
-    /// The same: the lane knows it by its handle meanwhile.
-    type Beside = Change;
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
 
@@ -32,22 +30,18 @@ impl Kind for Visibility {
     /// not take the leases of all its entries with it.
     const GRACE: Duration = Duration::ZERO;
 
-    fn pack(queue_url: &str, changes: Vec<Change>) -> (ChangeMessageVisibilityBatchInput, Vec<Change>) {
+    fn pack(queue_url: &str, changes: &mut [Change]) -> ChangeMessageVisibilityBatchInput {
         let mut input = ChangeMessageVisibilityBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
-        let numbered = changes.iter().enumerate().map(|(place, change)| {
+        let numbered = changes.iter().enumerate().map(|(position, change)| {
             let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
-            entry.id = id(place);
+            entry.id = id(position);
             change.handle.as_ref().clone_into(&mut entry.receipt_handle);
             entry.visibility_timeout = Some(change.seconds);
             entry
         });
         input.entries = Some(numbered.collect());
-        (input, changes)
-    }
-
-    fn unpack(_: ChangeMessageVisibilityBatchInput, changes: Vec<Change>) -> Vec<Change> {
-        changes
+        input
     }
 
     fn results(output: ChangeMessageVisibilityBatchOutput) -> Results<()> {

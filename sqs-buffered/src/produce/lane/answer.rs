@@ -1,56 +1,17 @@
 //! What came of a batch.
 
-use sqs_client::wire::service_error::{ErrorCode, RetryClass};
+use crate::produce::error::SendError;
 
-use crate::produce::error::{SendError, SendErrorKind};
-
-/// What came of the request of a batch.
+/// What came of the request of a batch. An error says itself whether the entry is retried
+/// ([`is_transient`](SendError::is_transient)), whether the service throttles, and whether it may have the entry all the same.
 #[derive(Debug)]
 pub(crate) enum Answer<R> {
-    /// One result for each entry, by its place.
-    Entries(Vec<EntryAnswer<R>>),
+    /// One result for each entry, by its position.
+    Entries(Vec<Result<R, SendError>>),
     /// The request failed as a whole.
-    Failed(Failure),
-    /// It failed as a whole for the sake of the entries at these places; the others can be tried again.
-    Blamed(Failure, Vec<usize>),
+    Failed(SendError),
     /// The entries are together too long for the service.
     TooLong(SendError),
-}
-
-/// What came of one entry.
-#[derive(Debug)]
-pub(crate) enum EntryAnswer<R> {
-    /// The service has done it.
-    Accepted(R),
-    /// The service has done it, but what it says about it is wrong.
-    Damaged(SendError),
-    /// The service has not done it.
-    Refused(Refusal),
-    /// The answer says nothing of it, or contradicts itself.
-    Unaccounted,
-}
-
-/// Why the service has not done something with an entry.
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    /// What it is called when it is the end.
-    pub(crate) kind: SendErrorKind,
-    pub(crate) code: ErrorCode,
-    pub(crate) message: Option<String>,
-    /// Whether trying again can help.
-    pub(crate) is_retryable: bool,
-}
-
-/// Why a request failed as a whole.
-#[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) error: SendError,
-    /// Whether trying again can help.
-    pub(crate) is_retryable: bool,
-    /// Whether the service asked for fewer requests.
-    pub(crate) is_throttle: bool,
-    /// Whether the service may have done it all the same.
-    pub(crate) is_outcome_unknown: bool,
 }
 
 impl<R> Answer<R> {
@@ -58,66 +19,33 @@ impl<R> Answer<R> {
     pub(crate) fn error(&self) -> Option<&SendError> {
         match self {
             Self::Entries(_) => None,
-            Self::Failed(failure) | Self::Blamed(failure, _) => Some(&failure.error),
-            Self::TooLong(error) => Some(error),
+            Self::Failed(error) | Self::TooLong(error) => Some(error),
         }
     }
 
-    /// Whether the service refuses something for lack of a deduplication id.
-    pub(crate) fn misses_deduplication_id(&self) -> bool {
+    /// The result of the entry at that position; `None` if the answer does not mention it.
+    pub(crate) fn result(&self, position: usize) -> Option<Result<&R, &SendError>> {
         match self {
-            Self::Entries(answers) => answers.iter().any(EntryAnswer::misses_deduplication_id),
-            Self::Failed(failure) => names_deduplication_id(failure.error.message()),
-            Self::Blamed(..) | Self::TooLong(_) => false,
+            Self::Entries(results) => results.get(position).map(Result::as_ref),
+            Self::Failed(error) | Self::TooLong(error) => Some(Err(error)),
         }
     }
 
-    /// The same, when that is because the entries at the places `left_out` were sent without one: those at the places
-    /// `curable` can be tried again with one, and where all were refused for their sake, so can the others.
-    pub(crate) fn for_lack_of_ids(self, left_out: &[usize], curable: &[usize]) -> Self {
-        match self {
-            Self::Failed(failure) => {
-                let to_blame = left_out.iter().filter(|place| !curable.contains(place));
-                Self::Blamed(failure, to_blame.copied().collect())
-            }
-            Self::Entries(mut answers) => {
-                for place in curable {
-                    if let Some(EntryAnswer::Refused(refusal)) = answers.get_mut(*place) {
-                        refusal.is_retryable |= names_deduplication_id(refusal.message.as_deref());
-                    }
-                }
-                Self::Entries(answers)
-            }
-            other => other,
-        }
-    }
-}
-
-impl Refusal {
-    /// Whether the service asks for fewer requests.
+    /// Whether the service refused the batch, or every entry of it, to lower the rate.
     pub(crate) fn is_throttle(&self) -> bool {
-        self.code.retry_class() == Some(RetryClass::Throttle)
+        match self {
+            Self::Entries(results) => {
+                let is_throttled =
+                    |result: &Result<R, SendError>| matches!(result, Err(error) if error.is_throttle());
+                !results.is_empty() && results.iter().all(is_throttled)
+            }
+            Self::Failed(error) => error.is_throttle(),
+            Self::TooLong(_) => false,
+        }
     }
 }
 
-impl<R> EntryAnswer<R> {
-    fn misses_deduplication_id(&self) -> bool {
-        matches!(self, Self::Refused(refusal) if names_deduplication_id(refusal.message.as_deref()))
-    }
-}
-
-fn names_deduplication_id(text: Option<&str>) -> bool {
-    text.is_some_and(|text| text.contains("MessageDeduplicationId"))
-}
-
-impl Failure {
-    /// The same failure before the request was sent.
-    pub(crate) fn unsent(self) -> Self {
-        Self { error: self.error.maybe_sent(false), is_outcome_unknown: false, ..self }
-    }
-}
-
-/// What an entry gives that was accepted.
+/// What an accepted entry gives.
 pub(crate) trait Receipt {
     /// Its place in the queue, where the queue has an order.
     fn sequence_number(&self) -> Option<u128> {

@@ -5,50 +5,80 @@
 //! ```
 //! Entries of one key form a run. A run has one place, in the line or held, or is out in a batch; so its entries go in
 //! order, and only those of one batch at a time. A run without entries keeps its place until its turn comes.
+//!
+//! Entries are found by their deadlines as well. One that is taken out of turn leaves an empty slot behind, which is
+//! removed when its turn comes.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
+use slab::Slab;
 use tokio::time::Instant;
 
 use super::pending::{Key, Pending};
 
 /// The entries of a lane that wait.
 #[derive(Debug)]
-pub(super) struct Backlog<T> {
-    line: VecDeque<Place<T>>,
-    runs: HashMap<Key, Run<T>>,
+pub(super) struct Backlog<L, T> {
+    slots: Slab<Slot<L, T>>,
+    line: VecDeque<Place>,
+    runs: HashMap<Key, Run>,
     /// By the end of the pause; numbered, since two can end at once.
-    held: BTreeMap<(Instant, u64), Place<T>>,
-    next_hold: u64,
+    held: BTreeMap<(Instant, u64), Place>,
+    /// The earliest first. Those of entries that are gone stay until they come up or are too many.
+    deadlines: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Slot<L, T> {
+    /// Tells the entry from others that had the same slot.
+    number: u64,
+    /// `None` if it was taken out of turn.
+    entry: Option<Pending<L, T>>,
 }
 
 /// A place in the line.
 #[derive(Debug)]
-enum Place<T> {
-    /// An entry without a key.
-    Entry(Pending<T>),
+enum Place {
+    /// The slot of an entry without a key.
+    Entry(usize),
     /// The run of a key.
     Run(Key),
 }
 
 /// The entries of one key.
 #[derive(Debug)]
-struct Run<T> {
-    entries: VecDeque<Pending<T>>,
+struct Run {
+    slots: VecDeque<usize>,
     /// The highest sequence number of those that were accepted.
     highest: Option<u128>,
     /// Whether a batch has entries of it, so that it has no place.
     is_out: bool,
 }
 
-impl<T> Run<T> {
+impl Run {
     fn new(is_out: bool) -> Self {
-        Self { entries: VecDeque::new(), highest: None, is_out }
+        Self { slots: VecDeque::new(), highest: None, is_out }
+    }
+
+    /// The slot of the first entry.
+    fn front<L, T>(&mut self, slots: &mut Slab<Slot<L, T>>) -> Option<usize> {
+        loop {
+            let slot = *self.slots.front()?;
+            if slots.get(slot).is_some_and(|slot| slot.entry.is_some()) {
+                return Some(slot);
+            }
+            slots.try_remove(slot);
+            self.slots.pop_front();
+        }
     }
 
     /// Takes the first entry. When it goes for the first time, none that was admitted later has been accepted.
-    fn next(&mut self) -> Option<Pending<T>> {
-        let mut entry = self.entries.pop_front()?;
+    fn next<L, T>(&mut self, slots: &mut Slab<Slot<L, T>>) -> Option<Pending<L, T>> {
+        let slot = self.front(slots)?;
+        self.slots.pop_front();
+        let mut entry = slots.try_remove(slot)?.entry?;
         if entry.attempts == 0 {
             entry.preceded_by = self.highest;
         }
@@ -56,93 +86,140 @@ impl<T> Run<T> {
     }
 }
 
-impl<T> Backlog<T> {
+impl<L, T> Backlog<L, T> {
     pub(super) fn new() -> Self {
-        let (line, runs, held) = (VecDeque::new(), HashMap::new(), BTreeMap::new());
-        Self { line, runs, held, next_hold: 0 }
+        Self {
+            slots: Slab::new(),
+            line: VecDeque::new(),
+            runs: HashMap::new(),
+            held: BTreeMap::new(),
+            deadlines: BinaryHeap::new(),
+            next_number: 0,
+        }
     }
 
     /// Adds an entry at the end.
-    pub(super) fn push(&mut self, entry: Pending<T>) {
-        let Some(key) = entry.key.clone() else {
-            self.line.push_back(Place::Entry(entry));
+    pub(super) fn push(&mut self, entry: Pending<L, T>) {
+        let key = entry.key.clone();
+        let slot = self.insert(entry);
+        let Some(key) = key else {
+            self.line.push_back(Place::Entry(slot));
             return;
         };
         let run = self.runs.entry(key).or_insert_with_key(|key| {
             self.line.push_back(Place::Run(key.clone()));
             Run::new(false)
         });
-        run.entries.push_back(entry);
+        run.slots.push_back(slot);
     }
 
-    /// The last entry of a key that waits.
-    pub(super) fn last_of(&mut self, key: &Key) -> Option<&mut Pending<T>> {
-        self.runs.get_mut(key)?.entries.back_mut()
+    fn insert(&mut self, entry: Pending<L, T>) -> usize {
+        let (number, deadline) = (self.number(), entry.deadline);
+        let slot = self.slots.insert(Slot { number, entry: Some(entry) });
+        self.deadlines.push(Reverse((deadline, number, slot)));
+        if self.deadlines.len() > 2 * self.slots.len() + 64 {
+            let slots = &self.slots;
+            self.deadlines.retain(|Reverse(deadline)| is_current(slots, *deadline));
+        }
+        slot
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Changes the last entry of a key, which ends by `deadline` from now on, if it did not before.
+    pub(super) fn change_last(&mut self, key: &Key, deadline: Instant) -> Option<&mut Pending<L, T>> {
+        let run = self.runs.get_mut(key)?;
+        let slot = *run
+            .slots
+            .iter()
+            .rev()
+            .find(|slot| self.slots.get(**slot).is_some_and(|slot| slot.entry.is_some()))?;
+        let Slot { number, entry } = self.slots.get_mut(slot)?;
+        let entry = entry.as_mut()?;
+        if deadline < entry.deadline {
+            entry.deadline = deadline;
+            self.deadlines.push(Reverse((deadline, *number, slot)));
+        }
+        Some(entry)
     }
 
     /// The size of the entry that is next.
     pub(super) fn next_bytes(&mut self) -> Option<usize> {
         loop {
-            let key = match self.line.front()? {
-                Place::Entry(entry) => return Some(entry.bytes),
-                Place::Run(key) => key,
+            let slot = match self.line.front()? {
+                Place::Entry(slot) => Some(*slot),
+                Place::Run(key) => self.runs.get_mut(key).and_then(|run| run.front(&mut self.slots)),
             };
-            if let Some(entry) = self.runs.get(key).and_then(|run| run.entries.front()) {
+            let entry = slot.and_then(|slot| self.slots.get(slot)).and_then(|slot| slot.entry.as_ref());
+            if let Some(entry) = entry {
                 return Some(entry.bytes);
             }
-            self.runs.remove(key);
-            self.line.pop_front();
+            match self.line.pop_front()? {
+                Place::Entry(slot) => drop(self.slots.try_remove(slot)),
+                Place::Run(key) => drop(self.runs.remove(&key)),
+            }
         }
     }
 
     /// Takes the entry that is next. Its run, if it has one, is out until it is [released](Self::release).
-    pub(super) fn next(&mut self) -> Option<Pending<T>> {
+    pub(super) fn next(&mut self) -> Option<Pending<L, T>> {
         self.next_bytes()?;
-        let entry = match self.line.pop_front()? {
-            Place::Entry(entry) => entry,
+        match self.line.pop_front()? {
+            Place::Entry(slot) => self.slots.try_remove(slot)?.entry,
             Place::Run(key) => {
                 let run = self.runs.get_mut(&key)?;
                 run.is_out = true;
-                run.next()?
+                run.next(&mut self.slots)
             }
-        };
-        Some(entry)
+        }
     }
 
-    /// Takes one more entry of a run that is out, when it has at most that many bytes.
-    pub(super) fn follower(&mut self, key: &Key, most: usize) -> Option<Pending<T>> {
+    /// Takes one more entry of a run that is out, if it has at most that many bytes.
+    pub(super) fn follower(&mut self, key: &Key, most: usize) -> Option<Pending<L, T>> {
         let run = self.runs.get_mut(key)?;
-        run.entries.front().filter(|entry| entry.bytes <= most)?;
-        run.next()
+        let slot = run.front(&mut self.slots)?;
+        self.slots.get(slot)?.entry.as_ref().filter(|entry| entry.bytes <= most)?;
+        run.next(&mut self.slots)
     }
 
     /// Notes the sequence number of an accepted entry of a run that is out. All that wait were admitted after it.
     pub(super) fn note(&mut self, key: &Key, sequence: u128) {
         let Some(run) = self.runs.get_mut(key) else { return };
         run.highest = run.highest.max(Some(sequence));
-        // Those that were sent before stand in front; the others hear of it when they go.
-        for entry in run.entries.iter_mut().take_while(|entry| entry.attempts > 0) {
+        for slot in &run.slots {
+            let Some(entry) = self.slots.get_mut(*slot).and_then(|slot| slot.entry.as_mut()) else {
+                continue;
+            };
+            // Those that were sent before stand in front; the others hear of it when they go.
+            if entry.attempts == 0 {
+                return;
+            }
             entry.preceded_by = entry.preceded_by.max(Some(sequence));
         }
     }
 
     /// Gives an entry without a key back, to the front, after a pause.
-    pub(super) fn put_back(&mut self, entry: Pending<T>, until: Option<Instant>) {
-        self.place(Place::Entry(entry), until);
+    pub(super) fn put_back(&mut self, entry: Pending<L, T>, until: Option<Instant>) {
+        let slot = self.insert(entry);
+        self.place(Place::Entry(slot), until);
     }
 
     /// Lets a run that is out have a place again: in front or held where it gives entries back, else at the end. One that
     /// has a place keeps it.
-    pub(super) fn release(&mut self, key: &Key, back: Vec<Pending<T>>, until: Option<Instant>) {
-        let run = self.runs.entry(key.clone()).or_insert_with(|| Run::new(true));
+    pub(super) fn release(&mut self, key: &Key, back: Vec<Pending<L, T>>, until: Option<Instant>) {
         let gives_back = !back.is_empty();
-        for entry in back.into_iter().rev() {
-            run.entries.push_front(entry);
+        let back: Vec<usize> = back.into_iter().map(|entry| self.insert(entry)).collect();
+        let run = self.runs.entry(key.clone()).or_insert_with(|| Run::new(true));
+        for slot in back.into_iter().rev() {
+            run.slots.push_front(slot);
         }
         if !std::mem::take(&mut run.is_out) {
             return;
         }
-        if run.entries.is_empty() {
+        if run.front(&mut self.slots).is_none() {
             self.runs.remove(key);
         } else if gives_back {
             self.place(Place::Run(key.clone()), until);
@@ -151,13 +228,14 @@ impl<T> Backlog<T> {
         }
     }
 
-    fn place(&mut self, place: Place<T>, until: Option<Instant>) {
-        let Some(until) = until else {
-            self.line.push_front(place);
-            return;
-        };
-        self.next_hold += 1;
-        self.held.insert((until, self.next_hold), place);
+    fn place(&mut self, place: Place, until: Option<Instant>) {
+        match until {
+            None => self.line.push_front(place),
+            Some(until) => {
+                let number = self.number();
+                self.held.insert((until, number), place);
+            }
+        }
     }
 
     /// Lets those into the line whose pause is over: in front, the longest held first.
@@ -176,45 +254,44 @@ impl<T> Backlog<T> {
         self.held.first_key_value().map(|((until, _), _)| *until)
     }
 
-    /// All that waits; those of one key in order.
-    pub(super) fn into_entries(mut self) -> Vec<Pending<T>> {
-        self.take_all(|_| true)
+    /// The earliest deadline.
+    pub(super) fn first_deadline(&mut self) -> Option<Instant> {
+        loop {
+            let Reverse(first) = *self.deadlines.peek()?;
+            if is_current(&self.slots, first) {
+                return Some(first.0);
+            }
+            self.deadlines.pop();
+        }
+    }
+
+    /// Takes an entry whose deadline has passed.
+    pub(super) fn take_expired(&mut self, now: Instant) -> Option<Pending<L, T>> {
+        self.first_deadline().filter(|deadline| *deadline <= now)?;
+        let Reverse((_, _, slot)) = self.deadlines.pop()?;
+        self.slots.get_mut(slot)?.entry.take()
     }
 
     /// Takes all waiting entries of a key, in order.
-    pub(super) fn take_run(&mut self, key: &Key) -> VecDeque<Pending<T>> {
-        self.runs.get_mut(key).map(|run| std::mem::take(&mut run.entries)).unwrap_or_default()
+    pub(super) fn take_run(&mut self, key: &Key) -> Vec<Pending<L, T>> {
+        let slots = self.runs.get_mut(key).map(|run| std::mem::take(&mut run.slots)).unwrap_or_default();
+        slots.into_iter().filter_map(|slot| self.slots.try_remove(slot)?.entry).collect()
     }
 
-    /// Takes the entries of which `is_meant` is true; those of one key in order.
-    pub(super) fn take_all(&mut self, mut is_meant: impl FnMut(&Pending<T>) -> bool) -> Vec<Pending<T>> {
-        let mut taken = Vec::new();
-        let mut sieve = |place: Place<T>| match place {
-            Place::Entry(entry) if is_meant(&entry) => {
-                taken.push(entry);
-                None
-            }
-            place => Some(place),
-        };
-        self.line = std::mem::take(&mut self.line).into_iter().filter_map(&mut sieve).collect();
-        let held = std::mem::take(&mut self.held).into_iter();
-        self.held = held.filter_map(|(until, place)| Some((until, sieve(place)?))).collect();
-        for run in self.runs.values_mut() {
-            let (out, kept) =
-                std::mem::take(&mut run.entries).into_iter().partition::<Vec<_>, _>(&mut is_meant);
-            run.entries = kept.into();
-            taken.extend(out);
-        }
-        taken
-    }
-
-    /// The earliest deadline of all that waits. It looks at every entry.
-    pub(super) fn first_deadline(&self) -> Option<Instant> {
-        let single = |place: &Place<T>| match place {
-            Place::Entry(entry) => Some(entry.deadline),
+    /// All that waits; those of one key in order.
+    pub(super) fn into_entries(self) -> Vec<Pending<L, T>> {
+        let Self { mut slots, line, held, mut runs, .. } = self;
+        let keyed = runs.values_mut().flat_map(|run| std::mem::take(&mut run.slots));
+        let single = line.into_iter().chain(held.into_values()).filter_map(|place| match place {
+            Place::Entry(slot) => Some(slot),
             Place::Run(_) => None,
-        };
-        let singles = self.line.iter().chain(self.held.values()).filter_map(single);
-        singles.chain(self.runs.values().flat_map(|run| &run.entries).map(|entry| entry.deadline)).min()
+        });
+        single.chain(keyed).filter_map(|slot| slots.try_remove(slot)?.entry).collect()
     }
+}
+
+/// Whether an entry waits in that slot which has that number and deadline.
+fn is_current<L, T>(slots: &Slab<Slot<L, T>>, (deadline, number, slot): (Instant, u64, usize)) -> bool {
+    let slot = slots.get(slot).filter(|slot| slot.number == number);
+    slot.and_then(|slot| slot.entry.as_ref()).is_some_and(|entry| entry.deadline == deadline)
 }

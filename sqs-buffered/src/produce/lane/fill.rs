@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::pending::Key;
 use super::rules::{FifoOrdering, Linger};
-use super::{Lane, Receipt};
+use super::{Cause, Lane, Receipt};
 use crate::time::after;
 
 impl<L, T, R: Receipt> Lane<L, T, R> {
@@ -12,7 +12,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// failures.
     pub(super) fn linger_ends(&self, now: Instant, since: Instant) -> Instant {
         let linger_ends = match self.rules.linger {
-            Linger::Adaptive { .. } if self.in_flight.is_empty() => return now,
+            Linger::Adaptive { .. } if self.slots == 0 => return now,
             Linger::Adaptive { max } => after(since, max),
             Linger::Fixed(linger) => after(since, linger),
         };
@@ -21,13 +21,19 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Whether there may not be another batch in flight.
     pub(super) fn has_all_in_flight(&self) -> bool {
-        let most = if self.health.is_poor() { 1 } else { self.rules.in_flight.max(1) };
-        self.in_flight.len() >= most
+        let most = if self.health.is_poor() { 1 } else { self.limit.bound() };
+        self.slots >= most
     }
 
     /// Whether entries go without waiting for a fuller batch.
-    pub(super) fn is_pressing(&self, starving: bool) -> bool {
-        starving || self.is_closing || self.is_flushing() || (self.nudged && self.may_go_partly_filled())
+    pub(super) fn is_due(&self, cause: Cause) -> bool {
+        self.is_closing
+            || self.is_flushing()
+            || match cause {
+                Cause::Starving => true,
+                Cause::Answer => self.may_go_partly_filled(),
+                Cause::Other => false,
+            }
     }
 
     /// Whether the open batch has something that a flush waits for, or waited for when it was given up.
@@ -35,11 +41,11 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.is_flushing() && self.open.any(|entry| self.ledger.is_flushed(entry.epoch))
     }
 
-    /// Whether something that came back lets a batch go that is not full. Only half of the slots are for such batches:
-    /// were it all, each would go with the few entries of those who were told just now.
+    /// Whether an answer lets a batch go that is not full. Only half of the bound is for such batches: otherwise each would
+    /// go with the few entries of those who were told just now.
     fn may_go_partly_filled(&self) -> bool {
         let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
-        is_adaptive && self.in_flight.len() < self.rules.in_flight.div_ceil(2).max(1)
+        is_adaptive && self.slots < self.limit.bound().div_ceil(2)
     }
 
     /// Moves entries into the open batch as long as they fit, in order.
@@ -49,7 +55,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
                 self.fill_with_run(&key);
             }
         }
-        while let Some(room) = self.open.room(self.rules.limits) {
+        while let Some(room) = self.open.room(self.limits) {
             if self.backlog.next_bytes().is_none_or(|bytes| bytes > room) {
                 return;
             }
@@ -64,7 +70,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Lets the entries of a run of which the open batch has some already follow.
     fn fill_with_run(&mut self, key: &Key) {
-        while let Some(room) = self.open.room(self.rules.limits) {
+        while let Some(room) = self.open.room(self.limits) {
             let Some(follower) = self.backlog.follower(key, room) else { return };
             self.open.push(follower);
         }
@@ -73,7 +79,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Whether the batch is full, or the entry that is next has to go into another one. No entry can join a batch that has
     /// all its bytes: where bytes are counted, none is without any.
     pub(super) fn is_full(&mut self) -> bool {
-        let Some(room) = self.open.room(self.rules.limits) else { return true };
+        let Some(room) = self.open.room(self.limits) else { return true };
         room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)
     }
 }

@@ -1,11 +1,11 @@
 //! The back-off of a lane as a whole.
 //!
-//! While a queue is throttled or down, every batch would fail: the lane sends one at a time, with growing pauses, until one
-//! succeeds. Retries of single entries pause by themselves.
+//! While a queue is down or throttled without exception, every batch would fail: the lane sends one at a time, with growing
+//! pauses, until one succeeds. Retries of single entries pause by themselves.
 
 use tokio::time::Instant;
 
-use super::answer::{Answer, EntryAnswer};
+use super::answer::Answer;
 use super::rules::RetryRules;
 use crate::time::after;
 
@@ -17,6 +17,8 @@ const IN_A_ROW: usize = 4;
 pub(super) struct Health {
     /// Batches that have failed as a whole since the last one that did not.
     failures: usize,
+    /// Pauses since then.
+    pauses: u32,
     /// When the next batch may go.
     until: Option<Instant>,
 }
@@ -31,17 +33,17 @@ impl Health {
         retry: &RetryRules,
         chance: f64,
     ) {
-        let is_throttle = match answer {
-            Answer::Failed(failure) if failure.is_retryable => failure.is_throttle,
-            Answer::Entries(answers) if !answers.is_empty() && answers.iter().all(is_throttled) => true,
+        match answer {
+            Answer::Failed(error) if error.is_transient() => {}
+            Answer::Entries(_) if answer.is_throttle() => {}
             Answer::Entries(_) => return *self = Self::default(),
             // They say something about the entries, not about the queue.
-            Answer::Failed(_) | Answer::Blamed(..) | Answer::TooLong(_) => return,
-        };
+            Answer::Failed(_) | Answer::TooLong(_) => return,
+        }
         self.failures = self.failures.saturating_add(1);
-        if self.until.is_some() || self.failures >= IN_A_ROW.max(others + 1) {
-            let attempts = u32::try_from(self.failures).unwrap_or(u32::MAX);
-            let pause = retry.pause(attempts, is_throttle, chance).min(retry.max_lane_pause);
+        if self.is_poor() || self.failures >= IN_A_ROW.max(others + 1) {
+            self.pauses = self.pauses.saturating_add(1);
+            let pause = retry.pause(self.pauses, false, chance).min(retry.max_lane_pause);
             self.until = Some(after(now, pause));
         }
     }
@@ -57,17 +59,12 @@ impl Health {
     }
 }
 
-fn is_throttled<R>(answer: &EntryAnswer<R>) -> bool {
-    matches!(answer, EntryAnswer::Refused(refusal) if refusal.is_throttle())
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
     use crate::produce::error::{SendError, SendErrorKind};
-    use crate::produce::lane::Failure;
 
     const RULES: RetryRules = RetryRules {
         attempts: u32::MAX,
@@ -76,9 +73,8 @@ mod tests {
         max_lane_pause: Duration::from_secs(1),
     };
 
-    fn failed(is_throttle: bool) -> Answer<()> {
-        let error = SendError::new(SendErrorKind::Request);
-        Answer::Failed(Failure { error, is_retryable: true, is_throttle, is_outcome_unknown: false })
+    fn failed() -> Answer<()> {
+        Answer::Failed(SendError::new(SendErrorKind::Request).of_entry(true, true))
     }
 
     #[tokio::test(start_paused = true)]
@@ -88,20 +84,18 @@ mod tests {
             health.note(now, &answer, 2, &RULES, 1.0);
             health.pause(now).map(|until| until.duration_since(now).as_millis())
         };
-        let pauses: Vec<_> = (0..8).map(|_| pause(failed(false))).collect();
-        let expected = [None, None, None, Some(400), Some(800), Some(1000), Some(1000), Some(1000)];
-        assert_eq!(pauses, expected);
-        assert_eq!(pause(Answer::Entries(vec![EntryAnswer::Unaccounted])), None);
-        let throttled: Vec<_> = (0..5).map(|_| pause(failed(true))).collect();
-        assert_eq!(throttled, [None, None, None, Some(1000), Some(1000)]);
-        assert!(health.is_poor());
+        let pauses: Vec<_> = (0..10).map(|_| pause(failed())).collect();
+        let growing = [50, 100, 200, 400, 800, 1000, 1000].map(Some);
+        assert_eq!(pauses, [[None; 3].as_slice(), &growing].concat());
+        assert_eq!(pause(Answer::Entries(vec![Ok(())])), None);
+        assert_eq!(pause(failed()), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn more_batches_have_to_fail_than_are_in_flight() {
         let (now, mut health) = (Instant::now(), Health::default());
         for others in (0..10).rev() {
-            health.note(now, &failed(true), others, &RULES, 1.0);
+            health.note(now, &failed(), others, &RULES, 1.0);
             assert_eq!(health.is_poor(), 10 - others > others, "{others} others are in flight");
         }
     }

@@ -3,19 +3,18 @@
 //! ```text
 //! push -> backlog (order, runs, pauses) -> open batch (fits, linger) -> poll: Dispatch -> in flight -> complete
 //!            ^                                                                                          |
-//!            +---- retries, in front --------------------------------- settle: accepted | again | lost -+--> settled
+//!            +---- retries, in front ------------------------------ settle: accepted | retried | failed +--> settled
 //! ```
-//! What is to be sent, the load, goes out with the batch and comes back with the answer: it is moved, and what is in flight
-//! here has none.
+//! What is to be sent, the load, goes out with the batch and comes back with the answer: it is moved, not copied.
 //!
 //! What is settled comes back as [`Settled`], each admitted entry exactly once.
 
 mod answer;
 mod backlog;
-mod fate;
 mod fill;
 mod health;
 mod ledger;
+mod limit;
 mod open;
 mod pending;
 mod rules;
@@ -32,16 +31,19 @@ use tokio::time::Instant;
 use crate::produce::error::{SendError, SendErrorKind};
 use crate::produce::summary::Summary;
 
-pub(crate) use answer::{Answer, EntryAnswer, Failure, Receipt, Refusal};
-pub(crate) use pending::{Key, Laden, Outbound, Pending};
-pub use rules::{AfterFailure, FifoOrdering, Linger};
+pub(crate) use answer::{Answer, Receipt};
+pub(crate) use pending::{Key, Pending};
+pub use rules::{AfterFailure, BatchLimits, FifoOrdering, InFlight, Linger};
 pub(crate) use rules::{RetryRules, Rules};
 
 use backlog::Backlog;
 use health::Health;
 use ledger::Ledger;
+use limit::Limit;
 use open::Open;
-use pending::Waiting;
+
+/// How long a lower limit of bytes or entries holds that a service has shown by refusing a batch.
+const LEARNED_FOR: Duration = Duration::from_mins(5);
 
 /// An entry that has ended, and how.
 #[derive(Debug)]
@@ -54,39 +56,84 @@ pub(crate) struct Settled<L, T, R> {
     pub(crate) epoch: u64,
 }
 
-/// An entry that is tried again.
+/// An entry that is retried.
 #[derive(Debug)]
 pub(crate) struct Retried {
-    /// Why it was not done.
+    /// Why the attempt failed.
     pub(crate) error: SendError,
     pub(crate) attempts: u32,
     pub(crate) pause: Duration,
 }
 
+/// Why a lane is polled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cause {
+    /// A batch was answered.
+    Answer,
+    /// Somebody waits for the capacity that waiting entries of this lane take.
+    Starving,
+    /// An entry came, or time has passed.
+    Other,
+}
+
 /// What to do next.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Step<L> {
-    /// Send the batch of this number; then ask again. The loads come back to [`Lane::complete`], in their order.
-    Dispatch(u64, Vec<Outbound<L>>),
-    /// Nothing, until then or until something happens.
+    /// Send this batch; then ask again.
+    Dispatch(Dispatch<L>),
+    /// Nothing, until then or until something happens; `None` if no entry waits.
     Wait(Option<Instant>),
+}
+
+/// Whether a batch is to be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Look {
+    Due,
+    /// Nothing, until then or until something happens; `None` if no entry waits.
+    Wait(Option<Instant>),
+}
+
+/// A batch that is to be sent. It takes a slot until [`Lane::release_slot`].
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Dispatch<L> {
+    pub(crate) number: u64,
+    /// They come back to [`Lane::complete`], in this order.
+    pub(crate) loads: Vec<L>,
+    pub(crate) size: BatchSize,
+    /// The earliest admission of its entries.
+    pub(crate) admitted: Instant,
+    /// The earliest deadline of its entries.
+    pub(crate) deadline: Instant,
+}
+
+/// A batch in numbers.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct BatchSize {
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+    /// Entries that were in a batch before.
+    pub(crate) retried: usize,
+    /// From the admission of the entries to this, their first, batch; added up.
+    pub(crate) waited: Duration,
 }
 
 /// The state of a lane.
 #[derive(Debug)]
 pub(crate) struct Lane<L, T, R> {
     rules: Rules,
-    backlog: Backlog<Laden<L, T>>,
-    open: Open<Laden<L, T>>,
-    in_flight: Vec<Flight<T>>,
+    /// Those of the rules, or lower ones that the service has shown, until then.
+    limits: BatchLimits,
+    limits_hold: Option<Instant>,
+    backlog: Backlog<L, T>,
+    open: Open<L, T>,
+    in_flight: Vec<Flight<L, T>>,
+    /// Slots that are taken: batches in flight, and those that were answered just now.
+    slots: usize,
+    limit: Limit,
     health: Health,
     ledger: Ledger,
     next_batch: u64,
-    /// Something came back, so that what is there goes.
-    nudged: bool,
     is_closing: bool,
-    /// Before this, no waiting entry has passed its deadline.
-    no_deadline_before: Option<Instant>,
     settled: Vec<Settled<L, T, R>>,
     /// Empty unless somebody wants to hear.
     retried: Vec<Retried>,
@@ -97,63 +144,49 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
-/// An entry with this deadline waits from now on. Says whether no other has one that is as near.
-fn heed(no_deadline_before: &mut Option<Instant>, deadline: Instant) -> bool {
-    let is_nearest = no_deadline_before.is_none_or(|at| deadline < at);
-    if is_nearest {
-        *no_deadline_before = Some(deadline);
-    }
-    is_nearest
-}
-
-/// A batch in flight.
+/// A batch in flight. Its request has the loads.
 #[derive(Debug)]
-struct Flight<T> {
+struct Flight<L, T> {
     number: u64,
-    entries: Vec<Pending<T>>,
+    entries: Vec<Pending<L, T>>,
 }
 
 impl<L, T, R: Receipt> Lane<L, T, R> {
     pub(crate) fn new(rules: Rules) -> Self {
         Self {
             rules,
+            limits: rules.limits,
+            limits_hold: None,
             backlog: Backlog::new(),
             open: Open::new(),
             in_flight: Vec::new(),
+            slots: 0,
+            limit: Limit::new(rules.in_flight),
             health: Health::default(),
             ledger: Ledger::default(),
             next_batch: 0,
-            nudged: false,
             is_closing: false,
-            no_deadline_before: None,
             settled: Vec::new(),
             retried: Vec::new(),
         }
     }
 
-    /// Takes an admitted entry, and says whether the lane is to be polled for it. It need not be where an answer or a time
-    /// that the lane waits for already comes first.
-    pub(crate) fn push(&mut self, mut entry: Waiting<L, T>, starving: bool) -> bool {
+    /// Takes an admitted entry. The lane has to be polled for it.
+    pub(crate) fn push(&mut self, mut entry: Pending<L, T>) {
         entry.epoch = self.ledger.admit();
-        let is_urgent = heed(&mut self.no_deadline_before, entry.deadline);
-        let is_first = self.open.is_empty();
         self.backlog.push(entry);
-        self.fill();
-        if self.open.is_empty() || self.has_all_in_flight() {
-            return is_urgent;
-        }
-        is_urgent || is_first || self.is_pressing(starving) || self.is_full()
     }
 
-    /// The last entry of a key that is not in flight, for a newer one that says the same or better: it takes its place, with
-    /// its own deadline and all attempts before it. With it comes whether the lane is to be polled for that.
-    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut Laden<L, T>, bool)> {
-        let last = self.backlog.last_of(key).or_else(|| self.open.of_key(key))?;
-        (last.deadline, last.attempts, last.last_error) = (deadline, 0, None);
-        Some((&mut last.item, heed(&mut self.no_deadline_before, deadline)))
+    /// The last entry of a key that is not in flight, for a newer one that says the same or better: it gets the load of the
+    /// newer one and starts afresh. The earlier deadline of the two counts. The lane has to be polled for it.
+    pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut Option<L>, &mut T)> {
+        let last = self.backlog.change_last(key, deadline).or_else(|| self.open.of_key(key))?;
+        (last.attempts, last.last_error) = (0, None);
+        last.deadline = last.deadline.min(deadline);
+        Some((&mut last.load, &mut last.item))
     }
 
-    /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not tried again.
+    /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not retried.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let is_meant = |own: Option<&Key>| own == Some(key);
         let in_flight = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
@@ -164,40 +197,51 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         let was_open = !opened.is_empty();
         let waiting = self.backlog.take_run(key);
         for entry in opened.into_iter().chain(waiting) {
-            self.lose(entry, SendErrorKind::Superseded);
+            self.fail_unsent(entry, SendError::new(SendErrorKind::Superseded));
         }
         if was_open {
             self.backlog.release(key, Vec::new(), None);
         }
     }
 
-    /// What to do now. `starving`: somebody waits for the capacity that waiting entries take.
-    pub(crate) fn poll(&mut self, now: Instant, starving: bool) -> Step<L> {
+    /// What to do now.
+    pub(crate) fn poll(&mut self, now: Instant, cause: Cause) -> Step<L> {
+        match self.look(now, cause) {
+            Look::Due => Step::Dispatch(self.dispatch(now)),
+            Look::Wait(until) => Step::Wait(until),
+        }
+    }
+
+    /// Whether a batch is to be sent. It is not taken yet: what comes until the next poll may join it.
+    pub(crate) fn look(&mut self, now: Instant, cause: Cause) -> Look {
+        if self.limits_hold.take_if(|until| *until <= now).is_some() {
+            self.limits = self.rules.limits;
+        }
         self.expire(now);
         self.backlog.wake(now);
         self.fill();
-        let mut wake = earliest(self.no_deadline_before, self.backlog.next_wake());
         let Some(since) = self.open.since() else {
-            self.nudged = false;
-            return Step::Wait(wake);
+            return Look::Wait(earliest(self.backlog.first_deadline(), self.backlog.next_wake()));
         };
         let pause = self.health.pause(now);
-        if pause.is_some() {
-            return Step::Wait(earliest(wake, pause));
-        }
-        if !self.has_all_in_flight() {
-            let linger_ends = self.linger_ends(now, since);
-            if linger_ends <= now || self.is_pressing(starving) || self.is_full() {
-                return self.dispatch();
+        let linger_ends = self.linger_ends(now, since);
+        let is_held = pause.is_some() || self.has_all_in_flight();
+        if linger_ends <= now || self.is_due(cause) || self.is_full() {
+            if !is_held {
+                return Look::Due;
             }
-            wake = earliest(wake, Some(linger_ends));
+            if pause.is_none() && self.is_full() {
+                self.limit.note_waiting();
+            }
         }
-        Step::Wait(wake)
+        let wake = if is_held { pause } else { Some(linger_ends) };
+        let deadline = earliest(self.open.first_deadline(), self.backlog.first_deadline());
+        Look::Wait(earliest(wake, earliest(deadline, self.backlog.next_wake())))
     }
 
-    #[cfg(test)]
-    fn batch(&self, number: u64) -> impl Iterator<Item = &Pending<T>> {
-        self.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
+    /// The request of a batch has ended, and what follows from it is done: another batch can be in flight.
+    pub(crate) fn release_slot(&mut self) {
+        self.slots = self.slots.saturating_sub(1);
     }
 
     /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
@@ -205,7 +249,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is tried again, since the last time.
+    /// What is retried, since the last time.
     pub(crate) fn take_retried(&mut self) -> Vec<Retried> {
         std::mem::take(&mut self.retried)
     }
@@ -213,9 +257,6 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Those who wait for these entries of an epoch know how they have ended.
     pub(crate) fn told(&mut self, epoch: u64, entries: &Summary) {
         self.ledger.settle(epoch, entries);
-        if self.is_idle() {
-            self.no_deadline_before = None;
-        }
     }
 
     /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
@@ -231,13 +272,15 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Ends everything that has not ended. What comes later starts afresh.
     pub(crate) fn abort(&mut self) {
-        let flights = std::mem::take(&mut self.in_flight).into_iter();
-        flights
-            .flat_map(|flight| flight.entries)
-            .for_each(|entry| self.forsake(entry, SendError::new(SendErrorKind::Aborted)));
+        let aborted = SendError::new(SendErrorKind::Aborted);
+        for flight in std::mem::take(&mut self.in_flight) {
+            for entry in flight.entries {
+                self.end(entry, Err(aborted.clone().maybe_sent(true)));
+            }
+        }
         let waiting = std::mem::replace(&mut self.backlog, Backlog::new()).into_entries();
         for entry in self.open.close().into_iter().chain(waiting) {
-            self.lose(entry, SendErrorKind::Aborted);
+            self.fail_unsent(entry, aborted.clone());
         }
     }
 
@@ -246,17 +289,35 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.is_settled()
     }
 
+    /// Whether nothing is in flight.
+    pub(crate) fn is_grounded(&self) -> bool {
+        self.slots == 0
+    }
+
     /// Whether nothing more will come.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    fn dispatch(&mut self) -> Step<L> {
-        self.nudged = false;
+    fn dispatch(&mut self, now: Instant) -> Dispatch<L> {
         let number = self.next_batch;
         self.next_batch += 1;
-        let (loads, entries) = self.open.close().into_iter().map(Pending::unladen).unzip();
+        self.slots += 1;
+        let mut entries = self.open.close();
+        let loads: Vec<L> = entries.iter_mut().filter_map(|entry| entry.load.take()).collect();
+        debug_assert_eq!(loads.len(), entries.len(), "each entry has its load");
+        let mut size = BatchSize { entries: entries.len(), ..BatchSize::default() };
+        let (mut admitted, mut deadline) = (now, None);
+        for entry in &entries {
+            let is_first = entry.attempts == 0;
+            size.bytes += entry.bytes;
+            size.retried += usize::from(!is_first);
+            size.waited +=
+                if is_first { now.saturating_duration_since(entry.admitted) } else { Duration::ZERO };
+            admitted = admitted.min(entry.admitted);
+            deadline = earliest(deadline, Some(entry.deadline));
+        }
         self.in_flight.push(Flight { number, entries });
-        Step::Dispatch(number, loads)
+        Dispatch { number, loads, size, admitted, deadline: deadline.unwrap_or(now) }
     }
 }

@@ -3,50 +3,42 @@
 use tokio::time::Instant;
 
 use super::pending::{Key, Pending};
-use crate::produce::batch::BatchLimits;
+use super::rules::BatchLimits;
 
 /// Entries that go together, in order. An entry that is larger than a batch may be goes alone.
 #[derive(Debug)]
-pub(super) struct Open<T> {
-    entries: Vec<Pending<T>>,
+pub(super) struct Open<L, T> {
+    entries: Vec<Pending<L, T>>,
     bytes: usize,
 }
 
-impl<T> Open<T> {
+impl<L, T> Open<L, T> {
     pub(super) fn new() -> Self {
         Self { entries: Vec::new(), bytes: 0 }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// When its first entry was admitted.
+    /// When its first entry was admitted; `None` if it has none.
     pub(super) fn since(&self) -> Option<Instant> {
         self.entries.first().map(|entry| entry.admitted)
     }
 
-    /// How large a further entry may be; `None` when there cannot be another, however small.
+    /// How large a further entry may be; `None` if there cannot be another, however small.
     pub(super) fn room(&self, limits: BatchLimits) -> Option<usize> {
-        if self.is_empty() {
+        if self.entries.is_empty() {
             return Some(usize::MAX);
         }
-        let is_full = self.len() >= limits.max_entries() || self.bytes > limits.max_bytes();
+        let is_full = self.entries.len() >= limits.max_entries() || self.bytes > limits.max_bytes();
         (!is_full).then(|| limits.max_bytes() - self.bytes)
     }
 
     /// Adds an entry for which there is [room](Self::room).
-    pub(super) fn push(&mut self, entry: Pending<T>) {
+    pub(super) fn push(&mut self, entry: Pending<L, T>) {
         self.bytes += entry.bytes;
         self.entries.push(entry);
     }
 
     /// The entry of a key.
-    pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Pending<T>> {
+    pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Pending<L, T>> {
         self.entries.iter_mut().find(|entry| entry.key.as_ref() == Some(key))
     }
 
@@ -59,7 +51,7 @@ impl<T> Open<T> {
     }
 
     /// Takes the entries of which `is_meant` is true.
-    pub(super) fn take_all(&mut self, is_meant: impl FnMut(&Pending<T>) -> bool) -> Vec<Pending<T>> {
+    pub(super) fn take_all(&mut self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> Vec<Pending<L, T>> {
         let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(is_meant);
         self.bytes = kept.iter().map(|entry| entry.bytes).sum();
         self.entries = kept;
@@ -67,13 +59,13 @@ impl<T> Open<T> {
     }
 
     /// Whether `is_meant` is true of one of its entries.
-    pub(super) fn any(&self, is_meant: impl FnMut(&Pending<T>) -> bool) -> bool {
+    pub(super) fn any(&self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> bool {
         self.entries.iter().any(is_meant)
     }
 
     /// When the first of its entries has used half of its time.
     pub(super) fn half_time(&self) -> Option<Instant> {
-        let half = |entry: &Pending<T>| {
+        let half = |entry: &Pending<L, T>| {
             entry.admitted + entry.deadline.saturating_duration_since(entry.admitted) / 2
         };
         self.entries.iter().map(half).min()
@@ -85,7 +77,7 @@ impl<T> Open<T> {
     }
 
     /// Takes everything.
-    pub(super) fn close(&mut self) -> Vec<Pending<T>> {
+    pub(super) fn close(&mut self) -> Vec<Pending<L, T>> {
         self.bytes = 0;
         std::mem::take(&mut self.entries)
     }

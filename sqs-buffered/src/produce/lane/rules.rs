@@ -2,7 +2,66 @@
 
 use std::time::Duration;
 
-use crate::produce::batch::BatchLimits;
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
+
+/// How much one batch may hold. The service's limits are the default and the most; values outside are refused when the client
+/// is [built](crate::Builder::build).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BatchLimits {
+    entries: usize,
+    bytes: usize,
+}
+
+impl Default for BatchLimits {
+    fn default() -> Self {
+        Self { entries: MAX_BATCH_ENTRIES, bytes: MAX_BATCH_BYTES }
+    }
+}
+
+impl BatchLimits {
+    /// At most this many entries: 1 to 10.
+    pub fn entries(mut self, entries: usize) -> Self {
+        self.entries = entries;
+        self
+    }
+
+    /// At most this many bytes in all: 1 to 1,048,576. A message that is larger than that goes alone.
+    pub fn bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// How many entries a batch may have.
+    pub fn max_entries(&self) -> usize {
+        self.entries
+    }
+
+    /// How many bytes a batch may have.
+    pub fn max_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// How many batches of a lane (one queue, one operation) are in flight at a time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum InFlight {
+    /// As many as make the lane faster: the bound rises from 10 while full batches wait and more of them complete per second,
+    /// and falls while the service throttles.
+    Adaptive {
+        /// The highest bound, at least 1.
+        max: usize,
+    },
+    /// So many, at least 1.
+    Fixed(usize),
+}
+
+impl Default for InFlight {
+    /// Adaptive, at most 100.
+    fn default() -> Self {
+        Self::Adaptive { max: 100 }
+    }
+}
 
 /// How long a batch that is not full waits for more entries. The time runs from the admission of its first entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -85,8 +144,7 @@ impl RetryRules {
 pub(crate) struct Rules {
     pub(crate) limits: BatchLimits,
     pub(crate) linger: Linger,
-    /// Batches in flight at a time, at least 1.
-    pub(crate) in_flight: usize,
+    pub(crate) in_flight: InFlight,
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) retry: RetryRules,

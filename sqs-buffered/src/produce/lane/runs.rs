@@ -1,10 +1,13 @@
 //! Entries of one batch, by their keys.
 
 use super::Receipt;
-use super::fate::Fate;
 use super::pending::{Key, Pending};
+use crate::produce::error::{SendError, SendErrorKind};
 
-/// The entry of the same run that was admitted later and accepted.
+/// The result of an entry in the answer to its batch.
+pub(super) type EntryResult<R> = Result<R, SendError>;
+
+/// The entry of the same run that was admitted later and stored.
 #[derive(Clone, Default)]
 pub(super) struct Overtaker {
     pub(super) is_there: bool,
@@ -13,39 +16,40 @@ pub(super) struct Overtaker {
     pub(super) id: Option<String>,
 }
 
-/// For each entry of a run, who has overtaken it.
-pub(super) fn overtakers<T, R: Receipt>(run: &[(Pending<T>, Fate<R>)]) -> Vec<Overtaker> {
+/// Whether the service has stored the entry although the result is an error.
+pub(super) fn is_stored(error: &SendError) -> bool {
+    error.kind() == SendErrorKind::ChecksumMismatch
+}
+
+/// For each entry of a run, which later one was stored.
+pub(super) fn overtakers<E, R: Receipt>(run: &[(E, EntryResult<R>)]) -> Vec<Overtaker> {
     let mut later = Overtaker::default();
-    let mut found: Vec<_> = run
-        .iter()
-        .rev()
-        .map(|(_, fate)| {
-            let of_this = later.clone();
-            match fate {
-                Fate::Accepted(receipt) => {
-                    later.is_there = true;
-                    later.sequence = [later.sequence, receipt.sequence_number()].into_iter().flatten().min();
-                    later.id = receipt.message_id().map(str::to_owned);
-                }
-                Fate::Done(error) => {
-                    later.is_there = true;
-                    later.id = error.message_id().map(str::to_owned);
-                }
-                Fate::Failed(_) => {}
+    let mut found = Vec::with_capacity(run.len());
+    for (_, result) in run.iter().rev() {
+        found.push(later.clone());
+        match result {
+            Ok(receipt) => {
+                later.is_there = true;
+                later.sequence = [later.sequence, receipt.sequence_number()].into_iter().flatten().min();
+                later.id = receipt.message_id().map(str::to_owned);
             }
-            of_this
-        })
-        .collect();
+            Err(error) if is_stored(error) => {
+                later.is_there = true;
+                later.id = error.message_id().map(str::to_owned);
+            }
+            Err(_) => {}
+        }
+    }
     found.reverse();
     found
 }
 
 /// Entries of one batch that have the same key, in order, each with something; one entry where there is no key.
-pub(super) type Run<T, F> = (Option<Key>, Vec<(Pending<T>, F)>);
+pub(super) type Run<L, T, F> = (Option<Key>, Vec<(Pending<L, T>, F)>);
 
-/// Sorts the entries of a batch by key; both the keys and the entries of each stay in order.
-pub(super) fn in_runs<T, F>(entries: impl Iterator<Item = (Pending<T>, F)>) -> Vec<Run<T, F>> {
-    let mut runs: Vec<Run<T, F>> = Vec::new();
+/// Sorts the entries of a batch by key. Both the keys and the entries of each stay in order.
+pub(super) fn in_runs<L, T, F>(entries: impl Iterator<Item = (Pending<L, T>, F)>) -> Vec<Run<L, T, F>> {
+    let mut runs: Vec<Run<L, T, F>> = Vec::new();
     for entry in entries {
         let key = entry.0.key.clone();
         match runs.iter_mut().find(|(other, _)| key.is_some() && *other == key) {

@@ -5,22 +5,16 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn lone_entry_goes_at_once_and_the_next_waits_for_company_or_an_answer() {
     let (now, mut lane) = (Instant::now(), Lane::new(rules()));
-    lane.push(entry(0, None, 1, now), false);
+    lane.push(entry(0, None, 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.push(entry(1, None, 1, now), false);
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + LINGER)));
-    lane.push(entry(2, None, 1, now + LINGER / 2), false);
+    lane.push(entry(1, None, 1, now));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + LINGER)));
+    lane.push(entry(2, None, 1, now + LINGER / 2));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the wait is not begun anew");
-    lane.push(entry(3, None, 1, now + LINGER), false);
+    lane.push(entry(3, None, 1, now + LINGER));
     assert_eq!(dispatched(&mut lane, now + LINGER), None);
-    complete(
-        &mut lane,
-        now + LINGER,
-        0,
-        Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]),
-        1.0,
-    );
-    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![3]), "an answer came");
+    complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![Ok(Queue::default().store(0))]), 1.0);
+    assert_eq!(polled(&mut lane, now + LINGER, Cause::Answer), Some(vec![3]), "an answer came");
 }
 
 #[tokio::test(start_paused = true)]
@@ -28,11 +22,11 @@ async fn fixed_linger_fills_batches_and_starvation_cuts_it_short() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     for number in 0..13 {
-        lane.push(entry(number, None, 1, now), false);
+        lane.push(entry(number, None, 1, now));
     }
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert!(matches!(lane.poll(now, true), Step::Dispatch(1, _)));
+    assert!(matches!(lane.poll(now, Cause::Starving), Step::Dispatch(Dispatch { number: 1, .. })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -40,13 +34,13 @@ async fn answer_does_not_cut_a_fixed_linger_short() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     for number in 0..12 {
-        lane.push(entry(number, None, 1, now), false);
+        lane.push(entry(number, None, 1, now));
     }
     let mut queue = Queue::default();
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
-    let answers = (0..10).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
+    let answers = (0..10).map(|number| Ok(queue.store(number))).collect();
     complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + LINGER)));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + LINGER)));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![10, 11]));
 }
 
@@ -55,16 +49,16 @@ async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     assert!(lane.flush().is_none(), "there is nothing to wait for");
-    lane.push(entry(0, None, 1, now), false);
+    lane.push(entry(0, None, 1, now));
     let mut first = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.push(entry(1, None, 1, now), false);
+    lane.push(entry(1, None, 1, now));
     let mut second = lane.flush().unwrap();
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
-    complete(&mut lane, now, 1, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(1))]), 1.0);
+    complete(&mut lane, now, 1, Answer::Entries(vec![Ok(Queue::default().store(1))]), 1.0);
     assert_eq!(settled(&mut lane).len(), 1);
     assert!(first.try_recv().is_err() && second.try_recv().is_err());
-    complete(&mut lane, now, 0, Answer::Entries(vec![EntryAnswer::Accepted(Queue::default().store(0))]), 1.0);
+    complete(&mut lane, now, 0, Answer::Entries(vec![Ok(Queue::default().store(0))]), 1.0);
     let last = lane.take_settled().remove(0);
     assert!(first.try_recv().is_err() && second.try_recv().is_err(), "its ticket does not know");
     lane.told(last.epoch, &Summary::of(1));
@@ -77,29 +71,37 @@ async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
     let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
     for number in 0..8 {
-        lane.push(entry(number, None, 100, now), false);
+        lane.push(entry(number, None, 100, now));
     }
-    assert!(matches!(lane.poll(now, true), Step::Dispatch(0, _)));
+    assert!(matches!(lane.poll(now, Cause::Starving), Step::Dispatch(Dispatch { number: 0, .. })));
     complete(&mut lane, now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
     assert_eq!(dispatched(&mut lane, now), Some(vec![4, 5, 6, 7]));
-    lane.push(entry(8, None, 100, now), false);
-    complete(
-        &mut lane,
-        now,
-        1,
-        Answer::Failed(Failure {
-            error: SendError::new(SendErrorKind::Request),
-            is_retryable: false,
-            is_throttle: false,
-            is_outcome_unknown: false,
-        }),
-        1.0,
-    );
-    assert_eq!(dispatched(&mut lane, now), Some(vec![8]));
+    lane.push(entry(8, None, 100, now));
+    complete(&mut lane, now, 1, Answer::Failed(failure(false, false, false)), 1.0);
+    assert_eq!(polled(&mut lane, now, Cause::Answer), Some(vec![8]));
     complete(&mut lane, now, 3, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     let last = settled(&mut lane).pop().unwrap();
     assert_eq!((last.item, last.result.unwrap_err().kind()), (8, SendErrorKind::TooLarge));
+}
+
+#[tokio::test(start_paused = true)]
+async fn smaller_batches_after_one_that_was_too_long_end_after_five_minutes() {
+    let now = Instant::now();
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+    let next = |lane: &mut Lane<usize, usize, Stored>, now| {
+        for number in 0..10 {
+            lane.push(entry(number, None, 100, now));
+        }
+        polled(lane, now, Cause::Starving).map(|batch| batch.len())
+    };
+    assert_eq!(next(&mut lane, now), Some(10));
+    complete(&mut lane, now, 0, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
+    assert_eq!(dispatched(&mut lane, now).map(|batch| batch.len()), Some(5));
+    lane.abort();
+    assert_eq!(next(&mut lane, now + LEARNED_FOR - LINGER), Some(5));
+    lane.abort();
+    assert_eq!(next(&mut lane, now + LEARNED_FOR), Some(10));
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,11 +109,11 @@ async fn batch_that_failed_comes_back_as_one_in_its_order() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..10 {
-        lane.push(entry(number, None, 1, now), false);
+        lane.push(entry(number, None, 1, now));
     }
     assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
     complete(&mut lane, now, 0, Answer::Entries((0..10).map(|_| refusal(true)).collect()), 0.5);
-    let Step::Wait(Some(until)) = lane.poll(now, true) else { panic!("there is a pause") };
+    let Step::Wait(Some(until)) = lane.poll(now, Cause::Starving) else { panic!("there is a pause") };
     assert_eq!(dispatched(&mut lane, until), Some((0..10).collect()));
 }
 
@@ -120,11 +122,10 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..4 {
-        lane.push(entry(number, Some(&number.to_string()), 0, now), false);
+        lane.push(entry(number, Some(&number.to_string()), 0, now));
     }
     for (batch, expected) in [vec![0, 1, 2, 3], vec![0, 1], vec![0]].into_iter().enumerate() {
-        let Step::Dispatch(number, loads) = lane.poll(now, true) else { panic!("it is to be sent") };
-        assert_eq!((number, sent(&lane, number, &loads)), (batch as u64, expected));
+        assert_eq!(polled(&mut lane, now, Cause::Starving), Some(expected));
         complete(&mut lane, now, batch as u64, Answer::TooLong(SendError::new(SendErrorKind::TooLarge)), 1.0);
     }
     assert_eq!(settled(&mut lane).len(), 1);
@@ -134,10 +135,10 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
 async fn flush_presses_nothing_that_came_after_it() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
-    lane.push(entry(0, None, 1, now), false);
+    lane.push(entry(0, None, 1, now));
     let _heard = lane.flush();
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    lane.push(entry(1, None, 1, now), false);
+    lane.push(entry(1, None, 1, now));
     assert_eq!(dispatched(&mut lane, now), None, "the flush waits for another");
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
 }

@@ -7,18 +7,15 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn waiting_entries_end_when_their_time_is_over() {
     let now = Instant::now();
-    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
-    lane.push(entry(0, Some("a"), 1, now), false);
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
+    lane.push(entry(0, Some("a"), 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     for (number, group) in [(1, "a"), (2, "b"), (3, "c")] {
-        lane.push(
-            entry(number, Some(group), 1, now + Duration::from_secs(u64::try_from(number).unwrap())),
-            false,
-        );
+        lane.push(entry(number, Some(group), 1, now + Duration::from_secs(u64::try_from(number).unwrap())));
     }
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT)));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + TIMEOUT + Duration::from_secs(1))));
     assert_eq!(
-        lane.poll(now + TIMEOUT + Duration::from_secs(2), false),
+        lane.poll(now + TIMEOUT + Duration::from_secs(2), Cause::Other),
         Step::Wait(Some(now + TIMEOUT + Duration::from_secs(3)))
     );
     let late: Vec<_> = settled(&mut lane).into_iter().map(|settled| settled.item).collect();
@@ -29,15 +26,15 @@ async fn waiting_entries_end_when_their_time_is_over() {
 #[tokio::test(start_paused = true)]
 async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
     let now = Instant::now();
-    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
     let mut late = entry(0, None, 0, now);
     late.deadline = now + Duration::from_secs(20);
-    lane.push(late, false);
+    lane.push(late);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     // While it is in flight, the last deadline of those that wait passes.
     let mut short = entry(1, None, 0, now);
     short.deadline = now + Duration::from_secs(5);
-    lane.push(short, false);
+    lane.push(short);
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(6)), None);
     assert_eq!(settled(&mut lane).len(), 1);
     complete(&mut lane, now + Duration::from_secs(7), 0, Answer::Entries(vec![refusal(true)]), 1.0);
@@ -48,17 +45,16 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
 #[tokio::test(start_paused = true)]
 async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
     let now = Instant::now();
-    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: 1, ..rules() });
-    lane.push(entry(0, Some("a"), 0, now), false);
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
+    lane.push(entry(0, Some("a"), 0, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     let error = SendError::new(SendErrorKind::Request).of_entry(true, false).explained("slow down".into());
-    let failure = Failure { error, is_retryable: true, is_throttle: false, is_outcome_unknown: true };
-    complete(&mut lane, now, 0, Answer::Failed(failure), 0.5);
+    complete(&mut lane, now, 0, Answer::Failed(error.maybe_sent(true)), 0.5);
     // Another one hangs in the only slot.
-    lane.push(entry(1, Some("b"), 0, now), false);
-    lane.push(entry(2, Some("c"), 0, now), false);
+    lane.push(entry(1, Some("b"), 0, now));
+    lane.push(entry(2, Some("c"), 0, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![1, 2]));
-    lane.push(entry(3, Some("d"), 0, now), false);
+    lane.push(entry(3, Some("d"), 0, now));
     assert_eq!(dispatched(&mut lane, now + TIMEOUT), None);
     let late = settled(&mut lane);
     let told: BTreeMap<_, _> = late
@@ -75,8 +71,8 @@ async fn linger_leaves_half_of_the_time_for_failures() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
-    lane.push(entry(0, None, 1, now), false);
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 2)));
+    lane.push(entry(0, None, 1, now));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + TIMEOUT / 2)));
     assert_eq!(dispatched(&mut lane, now + TIMEOUT / 2), Some(vec![0]));
 }
 
@@ -86,12 +82,12 @@ async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
     let soon = now + Duration::from_secs(1);
     let urgent = |number, group| Pending { deadline: soon, ..entry(number, group, 1, now) };
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
-    lane.push(entry(0, Some("g"), 1, now), false);
+    lane.push(entry(0, Some("g"), 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    assert!(lane.push(urgent(1, Some("g")), false), "the lane is to look at it");
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(soon)), "its group is in flight");
+    lane.push(urgent(1, Some("g")));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(soon)), "its group is in flight");
     assert_eq!((dispatched(&mut lane, soon), settled(&mut lane).len()), (None, 1));
-    assert_eq!(lane.poll(soon, false), Step::Wait(None));
+    assert_eq!(lane.poll(soon, Cause::Other), Step::Wait(None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,15 +97,12 @@ async fn nearest_deadline_wakes_the_lane_also_when_it_comes_with_a_newer_entry_o
     let key = Key::from("handle");
     let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
-    lane.push(entry(0, Some("handle"), 0, now), false);
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(now + TIMEOUT / 4)));
-    assert_eq!(lane.merge(&key, soon), Some((&mut laden(0), true)), "the lane is to look at it");
+    lane.push(entry(0, Some("handle"), 0, now));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + TIMEOUT / 4)));
+    assert_eq!(lane.merge(&key, soon), Some((&mut Some(0), &mut 0)));
     let half = now + Duration::from_secs(3);
-    assert_eq!(lane.poll(now, false), Step::Wait(Some(half)));
+    assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(half)));
     assert_eq!(dispatched(&mut lane, half), Some(vec![0]));
 
-    let sooner = now + Duration::from_secs(4);
-    assert_eq!(lane.merge(&key, sooner), None, "it is in flight");
-    let urgent = Pending { deadline: sooner, ..entry(1, Some("handle"), 0, now) };
-    assert!(lane.push(urgent, false), "looking for the other took nothing from it");
+    assert_eq!(lane.merge(&key, now + Duration::from_secs(4)), None, "it is in flight");
 }

@@ -12,7 +12,6 @@ use fastrand::Rng;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
-use crate::produce::batch::BatchLimits;
 
 const LINGER: Duration = Duration::from_millis(20);
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -37,7 +36,7 @@ fn rules() -> Rules {
     Rules {
         limits: BatchLimits::default(),
         linger: Linger::default(),
-        in_flight: 5,
+        in_flight: InFlight::Fixed(5),
         ordering: FifoOrdering::Strict,
         after_failure: AfterFailure::FailGroup,
         retry: RetryRules {
@@ -50,13 +49,9 @@ fn rules() -> Rules {
     }
 }
 
-/// The load has the number too, so that it is seen where it is mixed up with another.
-fn laden(number: usize) -> Laden<usize, usize> {
-    Laden { load: number, item: number }
-}
-
-fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pending<Laden<usize, usize>> {
-    Pending::new(laden(number), key.map(Key::from), bytes, now, now + TIMEOUT)
+/// The load is the number too, so that a mix-up shows.
+fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pending<usize, usize> {
+    Pending::new(number, number, key.map(Key::from), bytes, (now, now + TIMEOUT))
 }
 
 /// What has ended, told at once. Each has its load.
@@ -77,9 +72,14 @@ fn settled_with(
     settled
 }
 
-fn refusal(is_retryable: bool) -> EntryAnswer<Stored> {
+fn refusal(is_retryable: bool) -> Result<Stored, SendError> {
     let code = if is_retryable { ErrorCode::InternalFailure } else { ErrorCode::InvalidMessageContents };
-    EntryAnswer::Refused(Refusal { kind: SendErrorKind::Rejected, code, message: None, is_retryable })
+    Err(SendError::new(SendErrorKind::Rejected).refused(code, None).of_entry(is_retryable, false))
+}
+
+fn failure(is_retryable: bool, is_throttle: bool, is_outcome_unknown: bool) -> SendError {
+    let error = SendError::new(SendErrorKind::Request).of_entry(is_retryable, is_throttle);
+    error.maybe_sent(is_outcome_unknown)
 }
 
 /// A FIFO queue: what it stores, once for each entry, in the order of its arrival.
@@ -109,13 +109,7 @@ impl Queue {
                     drop((!unlucky(rng)).then(|| self.store(*number)));
                 }
             }
-            let error = SendError::new(SendErrorKind::Request);
-            return Answer::Failed(Failure {
-                error,
-                is_retryable: rng.u8(..) > 20,
-                is_throttle: rng.bool(),
-                is_outcome_unknown,
-            });
+            return Answer::Failed(failure(rng.u8(..) > 20, rng.bool(), is_outcome_unknown));
         }
         let entries = batch.iter().map(|number| match rng.u8(..4) {
             0 if unlucky(rng) => refusal(true),
@@ -124,26 +118,34 @@ impl Queue {
                 if rng.bool() {
                     self.store(*number);
                 }
-                EntryAnswer::Unaccounted
+                Err(SendError::unaccounted())
             }
-            _ => EntryAnswer::Accepted(self.store(*number)),
+            _ => Ok(self.store(*number)),
         });
         Answer::Entries(entries.collect())
     }
 }
 
 fn dispatched(lane: &mut Lane<usize, usize, Stored>, now: Instant) -> Option<Vec<usize>> {
-    match lane.poll(now, false) {
-        Step::Dispatch(number, loads) => Some(sent(lane, number, &loads)),
+    polled(lane, now, Cause::Other)
+}
+
+fn polled(lane: &mut Lane<usize, usize, Stored>, now: Instant, cause: Cause) -> Option<Vec<usize>> {
+    match lane.poll(now, cause) {
+        Step::Dispatch(batch) => Some(sent(lane, &batch)),
         Step::Wait(_) => None,
     }
 }
 
 /// The numbers in a batch that is dispatched.
-fn sent(lane: &Lane<usize, usize, Stored>, number: u64, loads: &[Outbound<usize>]) -> Vec<usize> {
-    let batch: Vec<_> = lane.batch(number).map(|pending| pending.item).collect();
-    assert_eq!(loads.iter().map(|outbound| outbound.load).collect::<Vec<_>>(), batch, "loads are mixed up");
-    batch
+fn sent(lane: &Lane<usize, usize, Stored>, batch: &Dispatch<usize>) -> Vec<usize> {
+    let numbers: Vec<_> = in_flight(lane, batch.number).map(|pending| pending.item).collect();
+    assert_eq!(batch.loads, numbers, "loads are mixed up");
+    numbers
+}
+
+fn in_flight(lane: &Lane<usize, usize, Stored>, number: u64) -> impl Iterator<Item = &Pending<usize, usize>> {
+    lane.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
 }
 
 /// Takes in an answer, with the loads that went.
@@ -154,6 +156,7 @@ fn complete(
     answer: Answer<Stored>,
     chance: f64,
 ) {
-    let loads = lane.batch(number).map(|pending| pending.item).collect();
+    let loads = in_flight(lane, number).map(|pending| pending.item).collect();
     lane.complete(now, number, answer, loads, chance);
+    lane.release_slot();
 }

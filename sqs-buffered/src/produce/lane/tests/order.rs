@@ -10,7 +10,7 @@ async fn arrivals_join_the_open_batch_that_has_their_group() {
     for (ordering, first) in [(FifoOrdering::Grouped, vec![0, 1, 2]), (FifoOrdering::Strict, vec![0, 1])] {
         let mut lane = Lane::new(Rules { ordering, linger: Linger::Fixed(LINGER), ..rules() });
         for (number, group) in ["a", "b", "a"].into_iter().enumerate() {
-            lane.push(entry(number, Some(group), 1, now), false);
+            lane.push(entry(number, Some(group), 1, now));
             assert_eq!(dispatched(&mut lane, now), None);
         }
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(first));
@@ -22,17 +22,12 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
     for number in 0..4 {
-        lane.push(entry(number, Some("g"), 1, now), false);
+        lane.push(entry(number, Some("g"), 1, now));
     }
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
-    lane.push(entry(4, Some("g"), 1, now), false);
+    lane.push(entry(4, Some("g"), 1, now));
     let mut queue = Queue::default();
-    let answers = vec![
-        EntryAnswer::Accepted(queue.store(0)),
-        refusal(true),
-        EntryAnswer::Accepted(queue.store(2)),
-        refusal(true),
-    ];
+    let answers = vec![Ok(queue.store(0)), refusal(true), Ok(queue.store(2)), refusal(true)];
     complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let kinds: BTreeMap<_, _> = lane
         .take_settled()
@@ -53,15 +48,15 @@ async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again(
 async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
-    lane.push(entry(0, Some("g"), 1, now), false);
-    lane.push(entry(1, Some("g"), 1, now), false);
+    lane.push(entry(0, Some("g"), 1, now));
+    lane.push(entry(1, Some("g"), 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
     let mut queue = Queue::default();
-    let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
+    let answers = vec![Err(SendError::unaccounted()), Ok(queue.store(1))];
     complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-    complete(&mut lane, later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    complete(&mut lane, later, 1, Answer::Entries(vec![Ok(queue.store(0))]), 1.0);
     let error = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((error.kind(), error.message_id()), (SendErrorKind::OutOfOrder, Some("0")));
 }
@@ -70,16 +65,16 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
 async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was_so_before() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
-    lane.push(entry(0, Some("g"), 1, now), false);
-    lane.push(entry(1, Some("g"), 1, now), false);
+    lane.push(entry(0, Some("g"), 1, now));
+    lane.push(entry(1, Some("g"), 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
     let mut queue = Queue::default();
     queue.store(0);
-    let answers = vec![EntryAnswer::Unaccounted, EntryAnswer::Accepted(queue.store(1))];
+    let answers = vec![Err(SendError::unaccounted()), Ok(queue.store(1))];
     complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
     let later = now + Duration::from_millis(50);
     assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
-    complete(&mut lane, later, 1, Answer::Entries(vec![EntryAnswer::Accepted(queue.store(0))]), 1.0);
+    complete(&mut lane, later, 1, Answer::Entries(vec![Ok(queue.store(0))]), 1.0);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap().sequence, 0);
 }
 
@@ -89,10 +84,9 @@ async fn duplicate_of_the_user_is_no_break_of_the_order() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..3 {
-        lane.push(entry(number, Some("g"), 1, now), false);
+        lane.push(entry(number, Some("g"), 1, now));
     }
-    let stored =
-        |sequence| Answer::Entries(vec![EntryAnswer::Accepted(Stored { sequence, id: String::new() })]);
+    let stored = |sequence| Answer::Entries(vec![Ok(Stored { sequence, id: String::new() })]);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     complete(&mut lane, now, 0, stored(7), 1.0);
     assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
@@ -108,20 +102,20 @@ async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
     let now = Instant::now();
     let key = Key::from("handle");
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
-    lane.push(entry(0, Some("handle"), 0, now), false);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut laden(0), false)));
+    lane.push(entry(0, Some("handle"), 0, now));
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut Some(0), &mut 0)));
     assert_eq!(dispatched(&mut lane, now), None);
-    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut laden(0), false)), "in the open batch");
+    assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut Some(0), &mut 0)), "in the open batch");
     lane.supersede(&key);
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap_err().kind(), SendErrorKind::Superseded);
-    lane.push(entry(1, Some("handle"), 0, now), false);
+    lane.push(entry(1, Some("handle"), 0, now));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1]));
     assert_eq!(lane.merge(&key, now + TIMEOUT), None, "it is in flight");
     lane.supersede(&key);
     complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![refusal(true)]), 0.5);
     let ended = settled(&mut lane).pop().unwrap().result.unwrap_err();
     assert_eq!((ended.kind(), lane.is_idle()), (SendErrorKind::Superseded, true), "it is not tried again");
-    lane.push(entry(2, Some("handle"), 0, now), false);
+    lane.push(entry(2, Some("handle"), 0, now));
     assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     lane.abort();
     let aborted = settled_with(&mut lane, |_| None).pop().unwrap();
@@ -138,17 +132,17 @@ async fn run_whose_entries_expire_together_keeps_one_place() {
         ..rules()
     });
     for number in 0..20 {
-        lane.push(entry(number, Some("g"), 1, now + TIMEOUT * u32::from(number > 9)), false);
+        lane.push(entry(number, Some("g"), 1, now + TIMEOUT * u32::from(number > 9)));
     }
     // Those of the open batch are late, and the others get one place in the line.
     assert_eq!(dispatched(&mut lane, now + TIMEOUT), Some((10..20).collect()));
     assert_eq!(settled(&mut lane).len(), 10);
-    lane.push(entry(20, Some("g"), 1, now + TIMEOUT), true);
-    assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Wait(_)), "its group is in flight");
+    lane.push(entry(20, Some("g"), 1, now + TIMEOUT));
+    assert!(matches!(lane.poll(now + TIMEOUT, Cause::Starving), Step::Wait(_)), "its group is in flight");
     let mut queue = Queue::default();
-    let answers = (10..20).map(|number| EntryAnswer::Accepted(queue.store(number))).collect();
+    let answers = (10..20).map(|number| Ok(queue.store(number))).collect();
     complete(&mut lane, now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
-    assert!(matches!(lane.poll(now + TIMEOUT, true), Step::Dispatch(1, _)));
+    assert!(matches!(lane.poll(now + TIMEOUT, Cause::Starving), Step::Dispatch(Dispatch { number: 1, .. })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -157,35 +151,37 @@ async fn abort_leaves_no_group_behind() {
     for is_in_flight in [false, true] {
         let mut lane: Lane<usize, usize, Stored> =
             Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
-        lane.push(entry(0, Some("g"), 1, now), false);
+        lane.push(entry(0, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
-        lane.push(entry(1, Some("g"), 1, now), false);
+        lane.push(entry(1, Some("g"), 1, now));
         lane.abort();
         let load_of = |item| (item == 1 || !is_in_flight).then_some(item);
         assert_eq!(settled_with(&mut lane, load_of).len(), 2);
-        lane.push(entry(2, Some("g"), 1, now), false);
+        lane.push(entry(2, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn newer_entry_of_a_key_has_its_own_deadline_and_attempts() {
+async fn newer_entry_of_a_key_starts_afresh_and_the_earlier_deadline_counts() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     let mut first = entry(0, Some("handle"), 0, now);
     first.deadline = now + Duration::from_secs(10);
-    lane.push(first, false);
+    lane.push(first);
     let mut later = now;
     for number in 0..3 {
         assert_eq!(dispatched(&mut lane, later), Some(vec![0]));
         complete(&mut lane, later, number, Answer::Entries(vec![refusal(true)]), 1.0);
         later += Duration::from_secs(3);
     }
-    *lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap().0 = laden(1);
-    later += Duration::from_secs(10);
-    assert_eq!(dispatched(&mut lane, later), Some(vec![1]), "the old deadline has passed");
-    complete(&mut lane, later, 3, Answer::Entries(vec![refusal(true)]), 1.0);
+    let (load, item) = lane.merge(&Key::from("handle"), now + TIMEOUT).unwrap();
+    (*load, *item) = (Some(1), 1);
+    assert_eq!(dispatched(&mut lane, later), Some(vec![1]));
+    complete(&mut lane, later, 3, Answer::Entries(vec![refusal(true)]), 0.0);
     assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
+    assert_eq!(dispatched(&mut lane, now + Duration::from_secs(10)), None);
+    assert_eq!(settled(&mut lane).len(), 1, "who waits for the older one is not made to wait longer");
 }
 
 /// A request that is gone took the loads with it: nothing of them can be sent again.
@@ -197,10 +193,11 @@ async fn batch_whose_request_is_gone_ends_and_lets_its_groups_go() {
     {
         let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { after_failure, ..rules() });
         for (number, group) in [(0, Some("g")), (1, Some("g")), (2, Some("g")), (3, None)] {
-            lane.push(entry(number, group, 1, now), false);
+            lane.push(entry(number, group, 1, now));
         }
         assert_eq!(dispatched(&mut lane, now), Some(vec![0, 3]));
-        lane.forsake_batch(0, &SendError::new(SendErrorKind::Request));
+        lane.fail_batch(0, &SendError::new(SendErrorKind::Request));
+        lane.release_slot();
         let told: BTreeMap<_, _> = settled_with(&mut lane, |item| (![0, 3].contains(&item)).then_some(item))
             .into_iter()
             .map(|settled| (settled.item, settled.result.unwrap_err()))
@@ -209,7 +206,7 @@ async fn batch_whose_request_is_gone_ends_and_lets_its_groups_go() {
         for number in [0, 3] {
             assert_eq!((told[&number].kind(), told[&number].is_maybe_sent()), (SendErrorKind::Request, true));
         }
-        lane.push(entry(4, Some("g"), 1, now), false);
+        lane.push(entry(4, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![next]), "the group may go");
     }
 }

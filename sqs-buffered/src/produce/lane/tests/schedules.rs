@@ -130,9 +130,13 @@ impl Play<'_> {
         }
         let mut wait = None;
         while self.pushed == self.schedule.count || self.rng.bool() {
-            let is_starving = self.rng.u8(..) < 10;
-            match self.lane.poll(self.now, is_starving) {
-                Step::Dispatch(number, loads) => self.dispatch(number, loads),
+            let cause = match self.rng.u8(..) {
+                ..10 => Cause::Starving,
+                10..60 => Cause::Answer,
+                _ => Cause::Other,
+            };
+            match self.lane.poll(self.now, cause) {
+                Step::Dispatch(batch) => self.dispatch(batch),
                 Step::Wait(until) => {
                     self.check_wait(until);
                     wait = until;
@@ -149,9 +153,8 @@ impl Play<'_> {
         self.settle();
     }
 
-    fn dispatch(&mut self, number: u64, loads: Vec<Outbound<usize>>) {
-        let batch: Vec<_> = self.lane.batch(number).map(|pending| pending.item).collect();
-        let loads: Vec<_> = loads.into_iter().map(|outbound| outbound.load).collect();
+    fn dispatch(&mut self, Dispatch { number, loads, .. }: Dispatch<usize>) {
+        let batch: Vec<_> = in_flight(&self.lane, number).map(|pending| pending.item).collect();
         assert!(
             batch.iter().map(|item| self.loads.get(item).unwrap_or(item)).eq(&loads),
             "{batch:?} {loads:?}"
@@ -174,7 +177,7 @@ impl Play<'_> {
         let key = group.map(|group| group.to_string());
         let bytes = self.rng.usize(1..=310);
         let deadline = self.now + self.schedule.timeout;
-        self.lane.push(Pending { deadline, ..entry(number, key.as_deref(), bytes, self.now) }, false);
+        self.lane.push(Pending { deadline, ..entry(number, key.as_deref(), bytes, self.now) });
         self.pushed += 1;
     }
 
@@ -192,6 +195,7 @@ impl Play<'_> {
             (2, _) => {
                 for away in std::mem::take(&mut self.flying) {
                     self.lose(&away.batch);
+                    self.lane.release_slot();
                 }
                 self.lane.abort();
             }
@@ -203,9 +207,11 @@ impl Play<'_> {
             }
             (4, Some(key)) => {
                 let has_more = self.pushed < self.schedule.count;
-                if has_more && let Some((last, _)) = self.lane.merge(&key, self.now + self.schedule.timeout) {
-                    last.load = self.pushed;
-                    self.loads.insert(last.item, self.pushed);
+                if has_more
+                    && let Some((load, item)) = self.lane.merge(&key, self.now + self.schedule.timeout)
+                {
+                    *load = Some(self.pushed);
+                    self.loads.insert(*item, self.pushed);
                     self.merged.insert(self.pushed);
                     self.pushed += 1;
                 }
@@ -213,7 +219,8 @@ impl Play<'_> {
             (5, _) if !self.flying.is_empty() => {
                 let away = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
                 self.lose(&away.batch);
-                self.lane.forsake_batch(away.number, &SendError::new(SendErrorKind::Aborted));
+                self.lane.fail_batch(away.number, &SendError::new(SendErrorKind::Aborted));
+                self.lane.release_slot();
             }
             _ => {}
         }
@@ -235,6 +242,7 @@ impl Play<'_> {
             self.outcome.queue.answer(&batch, &mut self.rng, self.schedule.failures)
         };
         self.lane.complete(self.now, number, answer, loads, self.rng.f64());
+        self.lane.release_slot();
     }
 
     /// How many below a number have not ended.
@@ -269,11 +277,11 @@ impl Play<'_> {
     }
 
     /// I3, no wait beyond the first deadline, and nothing that waits for nothing.
-    fn check_wait(&self, until: Option<Instant>) {
+    fn check_wait(&mut self, until: Option<Instant>) {
         let deadlines = [self.lane.open.first_deadline(), self.lane.backlog.first_deadline()];
         if let Some(first) = deadlines.into_iter().flatten().min() {
             assert!(until.is_some_and(|until| until <= first), "a deadline wakes nobody");
-            let has_reason = !self.flying.is_empty() || !self.lane.open.is_empty();
+            let has_reason = !self.flying.is_empty() || self.lane.open.since().is_some();
             assert!(has_reason || self.lane.backlog.next_wake().is_some(), "an entry has no place");
         }
         let Some(since) = self.lane.open.since() else { return };
@@ -299,7 +307,7 @@ fn check_batch(
     flying: &[Away],
     group_of: &HashMap<usize, usize>,
 ) {
-    let batch: Vec<_> = lane.batch(number).collect();
+    let batch: Vec<_> = in_flight(lane, number).collect();
     assert!((1..=10).contains(&batch.len()));
     let bytes: usize = batch.iter().map(|pending| pending.bytes).sum();
     assert!(bytes <= schedule.max_bytes || batch.len() == 1);
@@ -350,11 +358,15 @@ proptest! {
 /// What becomes of entries of these sizes that come at once.
 fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
     let now = Instant::now();
-    let mut lane: Lane<usize, usize, Stored> =
-        Lane::new(Rules { limits, linger: Linger::Fixed(LINGER), in_flight: usize::MAX, ..rules() });
+    let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules {
+        limits,
+        linger: Linger::Fixed(LINGER),
+        in_flight: InFlight::Fixed(usize::MAX),
+        ..rules()
+    });
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for (number, size) in sizes.iter().enumerate() {
-        lane.push(entry(number, None, *size, now), false);
+        lane.push(entry(number, None, *size, now));
         batches.extend(dispatched(&mut lane, now));
     }
     // What comes back does not cut the linger short.

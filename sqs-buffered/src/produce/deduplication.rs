@@ -1,0 +1,72 @@
+//! Whether a FIFO queue deduplicates by content, which the queue is asked once in a while.
+
+use std::time::Duration;
+
+use sqs_client::client::{CallOptions, Execute, OperationError as _, Retries};
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::types::QueueAttributeName;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::time::after;
+
+/// How long an answer holds: the attribute of a queue can be changed.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// What is known of one queue.
+#[derive(Debug, Default)]
+pub(crate) struct Deduplication {
+    /// Locked while the queue is asked; other batches wait for the answer.
+    known: Mutex<Option<Known>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    by_content: bool,
+    until: Instant,
+}
+
+impl Deduplication {
+    /// Whether the queue deduplicates by content. If the queue may not be asked, the answer is yes until the queue
+    /// [refuses a message](Self::is_not_by_content): with an id of ours, a message would never be deduplicated by content.
+    ///
+    /// # Errors
+    /// The queue could not be asked.
+    pub(crate) async fn by_content<H: Execute>(&self, client: &H, queue_url: &str) -> Result<bool, H::Error> {
+        let mut known = self.known.lock().await;
+        if let Some(fresh) = known.filter(|known| Instant::now() < known.until) {
+            return Ok(fresh.by_content);
+        }
+        let by_content = match ask(client, queue_url).await {
+            Ok(by_content) => by_content,
+            Err(error) if error.client_error().is_some_and(sqs_client::Error::is_access_denied) => {
+                tracing::warn!(
+                    %error,
+                    queue_url,
+                    "cannot ask whether the queue deduplicates by content; messages go without a deduplication id until the \
+                     queue refuses one. Allow sqs:GetQueueAttributes, or set DedupId"
+                );
+                true
+            }
+            Err(error) => return Err(error),
+        };
+        *known = Some(Known { by_content, until: after(Instant::now(), FRESH) });
+        Ok(by_content)
+    }
+
+    /// The queue has refused a message for lack of an id.
+    pub(crate) async fn is_not_by_content(&self) {
+        let until = after(Instant::now(), FRESH);
+        *self.known.lock().await = Some(Known { by_content: false, until });
+    }
+}
+
+async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<bool, H::Error> {
+    let mut input = GetQueueAttributesInput::default();
+    input.queue_url = Some(queue_url.to_owned());
+    let name = QueueAttributeName::ContentBasedDeduplication;
+    input.attribute_names = Some(vec![name.clone()]);
+    let output =
+        client.execute::<GetQueueAttributes>(&input, CallOptions::with_retries(Retries::Never)).await?;
+    Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
+}

@@ -1,0 +1,373 @@
+//! A lane as its users share it: the state behind a lock. Nobody holds the lock while waiting for anything, nor while tickets
+//! are told. What a change asks for, requests and an alarm, is returned as [`Todo`], for the [driver](super::driver).
+
+use std::sync::Arc;
+
+use futures_util::future::{AbortHandle, AbortRegistration};
+use parking_lot::{Mutex, MutexGuard};
+use sqs_client::operation::Operation as _;
+use tokio::runtime::Id;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+use tracing::Span;
+
+use super::admission::{Permit, Share};
+use super::alarms::Alarms;
+use super::deduplication::Deduplication;
+use super::error::{SendError, SendErrorKind};
+use super::kind::Kind;
+use super::lane::{Answer, Cause, Dispatch, Key, Lane, Look, Pending, Rules, Settled, Step};
+use super::observer::{Observer, Site};
+use super::summary::Summary;
+use super::ticket::{Terms, Ticket, Waiters};
+use crate::random;
+use crate::time::after;
+
+/// The lane of one queue and one operation.
+#[derive(Debug)]
+pub(crate) struct LaneHandle<K: Kind> {
+    pub(crate) queue_url: Arc<str>,
+    state: Mutex<State<K>>,
+    pub(crate) share: Arc<Share>,
+    pub(crate) observer: Arc<Observer>,
+    pub(crate) deduplication: Deduplication,
+}
+
+#[derive(Debug)]
+struct State<K: Kind> {
+    lane: LaneOf<K>,
+    alarms: Alarms,
+    /// Tasks that were started and have not asked for what is due.
+    starting: usize,
+    /// What gives up the requests in flight, by the numbers of their batches.
+    requests: Vec<(u64, AbortHandle)>,
+    /// Whether another lane takes its place.
+    is_retired: bool,
+}
+
+/// The lane of a kind: what it sends, and who waits.
+type LaneOf<K> = Lane<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
+
+type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
+
+/// What a lane has to send for an entry.
+#[derive(Debug)]
+pub(crate) struct Load<K: Kind> {
+    pub(crate) entry: K::Entry,
+    /// The span of the caller.
+    pub(crate) span: Span,
+}
+
+/// An entry that has its capacity.
+#[derive(Debug)]
+pub(crate) struct Arrival<K: Kind> {
+    pub(crate) entry: K::Entry,
+    pub(crate) key: Option<Key>,
+    pub(crate) bytes: usize,
+    pub(crate) permit: Permit,
+    pub(crate) admitted: Instant,
+    pub(crate) deadline: Instant,
+}
+
+/// The ticket of an entry, and what its admission asks for.
+pub(crate) type Admitted<K> = (Ticket<<K as Kind>::Receipt>, Todo<K>);
+
+/// Why an entry was not admitted.
+#[derive(Debug)]
+pub(crate) enum NotAdmitted<K: Kind> {
+    /// The lane is not used any more; there is or will be another.
+    Retired(Arrival<K>),
+    Closed(K::Entry),
+}
+
+/// What a change of a lane asks for.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Todo<K: Kind> {
+    /// Whether a task is to be started that asks for what is due. Until it does, other entries may join the batch.
+    pub(crate) starts: bool,
+    /// Batches that are to be sent. Each has a slot of the lane.
+    pub(crate) due: Vec<Due<K>>,
+    /// An alarm that is to be started: when it goes off, unless it is rung before.
+    pub(crate) alarm: Option<(Instant, Arc<Notify>)>,
+}
+
+/// The work of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// To ask what is due.
+    Start,
+    /// The batch of that number, which has a slot.
+    Batch(u64),
+    /// The slot of a batch that is complete.
+    Answered,
+    /// The alarm of a runtime.
+    Alarm(Id),
+}
+
+/// A batch that is to be sent.
+#[derive(Debug)]
+pub(crate) struct Due<K: Kind> {
+    pub(crate) batch: Dispatch<Load<K>>,
+    /// Tells the request that it is given up.
+    pub(crate) given_up: AbortRegistration,
+}
+
+impl<K: Kind> LaneHandle<K> {
+    pub(crate) fn new(queue_url: &str, rules: Rules, share: Share, observer: Arc<Observer>) -> Self {
+        let state = State {
+            lane: Lane::new(rules),
+            alarms: Alarms::default(),
+            starting: 0,
+            requests: Vec::new(),
+            is_retired: false,
+        };
+        Self {
+            queue_url: queue_url.into(),
+            state: Mutex::new(state),
+            share: Arc::new(share),
+            observer,
+            deduplication: Deduplication::default(),
+        }
+    }
+
+    /// Takes an entry, or gives it back. `runtime` is where its task runs.
+    pub(crate) fn admit(&self, arrival: Arrival<K>, runtime: Id) -> Result<Admitted<K>, NotAdmitted<K>> {
+        let span = Span::current();
+        let mut state = self.state.lock();
+        if state.is_retired {
+            return Err(NotAdmitted::Retired(arrival));
+        }
+        if state.lane.is_closing() {
+            return Err(NotAdmitted::Closed(arrival.entry));
+        }
+        let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
+        let terms = Terms {
+            is_watched: self.observer.is_heard(),
+            runtime: state.alarms.is_none_but(runtime).then_some(runtime),
+            ends: after(deadline, K::GRACE),
+        };
+        let (waiters, ticket) = Waiters::one(permit, terms);
+        self.observer.admitted();
+        let load = Load { entry, span };
+        if let Some(key) = key.as_ref().filter(|_| K::MERGES)
+            && let Some((last, waiting)) = state.lane.merge(key, deadline)
+        {
+            *last = Some(load);
+            waiting.join(waiters);
+        } else {
+            state.lane.push(Pending::new(load, waiters, key, bytes, (admitted, deadline)));
+        }
+        let todo = state.look(admitted, self.cause(Cause::Other), runtime);
+        self.tell(state);
+        Ok((ticket, todo))
+    }
+
+    /// What is to be sent, for a task that was started for it.
+    pub(crate) fn begin(&self, runtime: Id) -> Todo<K> {
+        let mut state = self.state.lock();
+        state.starting = state.starting.saturating_sub(1);
+        let todo = state.poll(Instant::now(), self.cause(Cause::Other), runtime);
+        self.tell(state);
+        todo
+    }
+
+    /// Takes the answer to a batch, and its loads back.
+    pub(crate) fn complete(&self, number: u64, answer: Answer<K::Receipt>, loads: Vec<Load<K>>) {
+        let mut state = self.state.lock();
+        state.forget_request(number);
+        state.lane.complete(Instant::now(), number, answer, loads, random::unit());
+        self.tell(state);
+    }
+
+    /// Releases the slot of a batch that is complete, and says what is to be sent next.
+    pub(crate) fn next(&self, runtime: Id) -> Todo<K> {
+        let mut state = self.state.lock();
+        state.lane.release_slot();
+        let todo = state.poll(Instant::now(), self.cause(Cause::Answer), runtime);
+        self.tell(state);
+        todo
+    }
+
+    /// A task has ended without doing its work: it panicked, or its runtime ended.
+    pub(crate) fn abandon(&self, work: Work) {
+        let mut state = self.state.lock();
+        match work {
+            Work::Start => state.starting = state.starting.saturating_sub(1),
+            Work::Batch(number) => {
+                state.forget_request(number);
+                state.lane.fail_batch(number, &SendError::new(SendErrorKind::Aborted));
+                state.lane.release_slot();
+            }
+            Work::Answered => state.lane.release_slot(),
+            Work::Alarm(runtime) => state.alarms.remove(runtime),
+        }
+        state.abort_if_unattended();
+        state.alarms.ring();
+        self.tell(state);
+    }
+
+    /// An alarm has gone off, or was rung: says what is to be sent, and when it goes off next. `None`: it ends.
+    pub(crate) fn alarm(&self, runtime: Id) -> (Todo<K>, Option<Instant>) {
+        let mut state = self.state.lock();
+        let now = Instant::now();
+        let (due, until) = state.due(now, self.cause(Cause::Other));
+        let is_over = state.lane.is_closing() && state.lane.is_idle();
+        let next = state.alarms.went_off(runtime, now, until.filter(|_| !is_over), is_over);
+        self.tell(state);
+        (Todo { starts: false, due, alarm: None }, next)
+    }
+
+    /// Lets the lane send what waits without waiting for more, since somebody waits for its capacity.
+    pub(crate) fn press(&self) {
+        self.state.lock().alarms.ring();
+    }
+
+    /// Ends the entries of a key that are not in flight.
+    pub(crate) fn supersede(&self, key: &Key) {
+        let mut state = self.state.lock();
+        state.lane.supersede(key);
+        self.tell(state);
+    }
+
+    /// See [`Lane::flush`].
+    pub(crate) fn flush(&self) -> Option<oneshot::Receiver<Summary>> {
+        let mut state = self.state.lock();
+        state.alarms.ring();
+        state.lane.flush()
+    }
+
+    /// Admits no more entries, and sends what is there without waiting for more.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        state.lane.close();
+        state.alarms.ring();
+    }
+
+    /// Ends everything.
+    pub(crate) fn abort(&self) {
+        let mut state = self.state.lock();
+        state.abort();
+        state.alarms.ring();
+        self.tell(state);
+    }
+
+    /// Retires the lane if it is not in use.
+    pub(crate) fn retire(&self) -> bool {
+        let mut state = self.state.lock();
+        state.is_retired = state.lane.is_idle() && state.lane.is_grounded() && !self.share.is_starving();
+        state.is_retired
+    }
+
+    fn cause(&self, cause: Cause) -> Cause {
+        if self.share.is_starving() { Cause::Starving } else { cause }
+    }
+
+    /// Tells what has happened, with the lock released.
+    fn tell(&self, mut state: MutexGuard<'_, State<K>>) {
+        let (settled, retried) = (state.lane.take_settled(), state.lane.take_retried());
+        drop(state);
+        let site = Site { queue_url: &self.queue_url, operation: K::Operation::ACTION };
+        for retried in &retried {
+            self.observer.retried(site, retried);
+        }
+        if settled.is_empty() {
+            return;
+        }
+        let told = self.tell_tickets(site, settled);
+        let lane = &mut self.state.lock().lane;
+        for (epoch, entries) in &told {
+            lane.told(*epoch, entries);
+        }
+    }
+
+    /// Tells the tickets, and counts the entries by epochs.
+    fn tell_tickets(&self, site: Site<'_>, settled: Vec<SettledOf<K>>) -> Vec<(u64, Summary)> {
+        let mut told: Vec<(u64, Summary)> = Vec::new();
+        let mut results = Vec::with_capacity(settled.len());
+        let mut permits = Vec::with_capacity(settled.len());
+        for Settled { item: mut waiters, load, result, epoch } in settled {
+            // Before those who wait for its capacity get it: what is there stays within the bounds.
+            drop(load);
+            let failure = result.as_ref().err();
+            if told.last().is_none_or(|(last, _)| *last != epoch) {
+                told.push((epoch, Summary::default()));
+            }
+            if let Some((_, entries)) = told.last_mut() {
+                entries.count(failure.map(SendError::kind));
+            }
+            self.observer.ended(site, waiters.count(), failure);
+            waiters.take_permits(&mut permits);
+            results.push((waiters, result));
+        }
+        Permit::release_all(permits);
+        for (waiters, result) in results {
+            let error = result.as_ref().err().cloned();
+            let is_heard = waiters.tell(result);
+            if let Some(error) = error.filter(|_| !is_heard) {
+                self.observer.unheard(site, &error);
+            }
+        }
+        told
+    }
+}
+
+impl<K: Kind> State<K> {
+    /// What is to be sent now, and when something is to be done next.
+    fn due(&mut self, now: Instant, cause: Cause) -> (Vec<Due<K>>, Option<Instant>) {
+        let (mut due, mut cause) = (Vec::new(), cause);
+        loop {
+            let batch = match self.lane.poll(now, cause) {
+                Step::Dispatch(batch) => batch,
+                Step::Wait(until) => return (due, until),
+            };
+            let (give_up, given_up) = AbortHandle::new_pair();
+            self.requests.push((batch.number, give_up));
+            due.push(Due { batch, given_up });
+            if cause == Cause::Answer {
+                cause = Cause::Other;
+            }
+        }
+    }
+
+    /// The same, with the alarm of a runtime.
+    fn poll(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
+        let (due, until) = self.due(now, cause);
+        Todo { starts: false, due, alarm: self.alarm(until, runtime) }
+    }
+
+    /// Whether somebody has to ask what is due.
+    fn look(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
+        let (starts, until) = match self.lane.look(now, cause) {
+            Look::Due => (self.starting == 0, None),
+            Look::Wait(until) => (false, until),
+        };
+        self.starting += usize::from(starts);
+        Todo { starts, due: Vec::new(), alarm: self.alarm(until, runtime) }
+    }
+
+    fn alarm(&mut self, until: Option<Instant>, runtime: Id) -> Option<(Instant, Arc<Notify>)> {
+        let until = until?;
+        Some((until, self.alarms.set(runtime, until)?))
+    }
+
+    fn forget_request(&mut self, number: u64) {
+        if let Some(index) = self.requests.iter().position(|(other, _)| *other == number) {
+            self.requests.swap_remove(index);
+        }
+    }
+
+    /// Without a task that could send what waits, nobody would ever do so.
+    fn abort_if_unattended(&mut self) {
+        if self.alarms.is_empty() && self.starting == 0 && self.lane.is_grounded() {
+            self.abort();
+        }
+    }
+
+    fn abort(&mut self) {
+        self.lane.abort();
+        for (_, request) in self.requests.drain(..) {
+            request.abort();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Who counts what happens to entries and batches, and tells the user's hook.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::operation::Action;
+
+use super::admission::Amount;
+use super::error::{SendError, SendErrorKind};
+use super::event::SendEvent;
+use super::lane::{BatchSize, Retried};
+use super::stats::{BatchInFlight, Counters, Stats};
+
+/// What the user wants to be called with.
+pub(crate) type Hook = Arc<dyn Fn(&SendEvent<'_>) + Send + Sync>;
+
+/// The observer of one client. All of its lanes share it.
+#[derive(Default)]
+pub(crate) struct Observer {
+    counters: Counters,
+    hook: Option<Hook>,
+}
+
+/// Where something happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    pub(crate) queue_url: &'a str,
+    pub(crate) operation: Action,
+}
+
+impl Observer {
+    pub(crate) fn new(hook: Option<Hook>) -> Self {
+        Self { counters: Counters::default(), hook }
+    }
+
+    /// Whether there is a hook.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.hook.is_some()
+    }
+
+    pub(crate) fn admitted(&self) {
+        self.counters.admitted();
+    }
+
+    /// A batch is in flight as long as the guard lives.
+    pub(crate) fn sending(&self) -> BatchInFlight<'_> {
+        BatchInFlight::new(&self.counters)
+    }
+
+    /// A request was answered, or failed.
+    pub(crate) fn sent(
+        &self,
+        site: Site<'_>,
+        size: BatchSize,
+        duration: Duration,
+        error: Option<&SendError>,
+    ) {
+        self.counters.sent(&size);
+        let BatchSize { entries, bytes, retried, waited } = size;
+        let Site { queue_url, operation } = site;
+        self.tell(&SendEvent::Batch {
+            queue_url,
+            operation,
+            entries,
+            bytes,
+            retried,
+            waited,
+            duration,
+            error,
+        });
+    }
+
+    pub(crate) fn retried(&self, Site { queue_url, operation }: Site<'_>, retried: &Retried) {
+        let Retried { error, attempts, pause } = retried;
+        let (attempts, retry_in) = (*attempts, *pause);
+        self.tell(&SendEvent::Retried { queue_url, operation, error, attempts, retry_in });
+    }
+
+    /// An entry, or several that became one, has ended.
+    pub(crate) fn ended(
+        &self,
+        Site { queue_url, operation }: Site<'_>,
+        entries: usize,
+        error: Option<&SendError>,
+    ) {
+        self.counters.settled(entries, error.map(SendError::kind));
+        if let Some(error) = error {
+            self.tell(&SendEvent::Failed { queue_url, operation, error });
+        }
+    }
+
+    /// An entry failed whose ticket nobody awaits. Without a hook, a warning is logged.
+    pub(crate) fn unheard(&self, Site { queue_url, operation }: Site<'_>, error: &SendError) {
+        if !self.is_heard() {
+            warn_of_unheard(error, Some(queue_url), Some(operation));
+        }
+    }
+
+    pub(crate) fn stats(&self, taken: Amount) -> Stats {
+        self.counters.snapshot(taken)
+    }
+
+    /// Tells the hook. One that panics does no harm to lanes.
+    fn tell(&self, event: &SendEvent<'_>) {
+        let Some(hook) = &self.hook else { return };
+        if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
+            tracing::error!("the event hook panicked");
+        }
+    }
+}
+
+/// Logs the failure of an entry whose ticket nobody awaited.
+pub(crate) fn warn_of_unheard(error: &SendError, queue_url: Option<&str>, operation: Option<Action>) {
+    // A visibility change of a message that was deleted meanwhile is no loss.
+    if error.kind() != SendErrorKind::Superseded {
+        let operation = operation.map(Action::as_str);
+        tracing::warn!(%error, queue_url, operation, "an entry failed, and nobody awaited its ticket");
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").field("is_heard", &self.is_heard()).finish_non_exhaustive()
+    }
+}
