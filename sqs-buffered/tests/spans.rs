@@ -2,7 +2,6 @@
 //! the whole process, so that tests beside it would decide.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::sync::Semaphore;
-use tracing::span::{Attributes, Id};
+use tracing::span::Id;
 use tracing::{Instrument as _, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -53,7 +52,6 @@ fn line(text: &str, parts: &[&str]) -> bool {
 async fn ways_of_messages_are_spans() {
     receive_process_and_settle().await;
     send_follows_from_its_callers().await;
-    subscriber_that_panics_does_not_end_the_lane().await;
     failures_that_nobody_awaits_are_logged().await;
 }
 
@@ -90,65 +88,6 @@ async fn failures_that_nobody_awaits_are_logged() {
             let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
             let lines = text.lines().filter(|line| line.contains("nobody awaited its ticket"));
             assert_eq!(lines.count(), if is_logged { expected } else { 0 }, "{how}, {is_logged}: {text}");
-        }
-    }
-}
-
-/// Panics once, at a step of the way of a batch.
-struct Breaking(Step, AtomicBool);
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Step {
-    New,
-    Enter,
-    Exit,
-    Close,
-}
-
-impl Breaking {
-    fn at<S: Subscriber + for<'s> LookupSpan<'s>>(&self, step: Step, span: &Id, context: &Context<'_, S>) {
-        let is_meant = step == self.0 && context.span(span).is_some_and(|span| span.name() == "sqs.batch");
-        assert!(!is_meant || self.1.swap(true, Ordering::Relaxed), "the subscriber is broken");
-    }
-}
-
-impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Breaking {
-    fn on_new_span(&self, _: &Attributes<'_>, span: &Id, context: Context<'_, S>) {
-        self.at(Step::New, span, &context);
-    }
-
-    fn on_enter(&self, span: &Id, context: Context<'_, S>) {
-        self.at(Step::Enter, span, &context);
-    }
-
-    fn on_exit(&self, span: &Id, context: Context<'_, S>) {
-        self.at(Step::Exit, span, &context);
-    }
-
-    fn on_close(&self, span: Id, context: Context<'_, S>) {
-        self.at(Step::Close, &span, &context);
-    }
-}
-
-async fn subscriber_that_panics_does_not_end_the_lane() {
-    for step in [Step::New, Step::Enter, Step::Exit, Step::Close] {
-        for messages in [1, 10] {
-            let breaking = Breaking(step, AtomicBool::new(false));
-            let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(breaking));
-            let server = MockSqs::in_process();
-            let client = server.client();
-            let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
-            let buffered = BufferedClient::new(client);
-            let sends = (0..messages).map(|_| buffered.send(&url, "tea"));
-            for end in futures_util::future::join_all(sends).await {
-                assert!(
-                    end.is_ok_and(|receipt| !receipt.maybe_duplicate) || step != Step::Close,
-                    "{messages}"
-                );
-            }
-            assert!(buffered.send(&url, "coffee").await.is_ok(), "{step:?} {messages}");
-            assert_eq!(buffered.stats().entries, 0);
-            drop(guard);
         }
     }
 }

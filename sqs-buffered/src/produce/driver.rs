@@ -36,7 +36,7 @@ pub(crate) fn start<K: Kind, H: Execute>(
         work: Some(work),
     };
     if starts {
-        runtime.spawn(task(Work::Start).begin());
+        runtime.spawn(task(Work::Start(runtime.id())).begin());
     }
     for due in due {
         runtime.spawn(task(Work::Batch(due.batch.number)).send(due));

@@ -37,8 +37,8 @@ pub(crate) struct LaneHandle<K: Kind> {
 struct State<K: Kind> {
     lane: LaneOf<K>,
     alarms: Alarms,
-    /// Tasks that were started and have not asked for what is due.
-    starting: usize,
+    /// Runtimes with a task that was started and has not asked for what is due. Nobody may drive them any more.
+    starting: Vec<Id>,
     /// What gives up the requests in flight, by the numbers of their batches.
     requests: Vec<(u64, AbortHandle)>,
     /// Whether another lane takes its place.
@@ -95,8 +95,8 @@ pub(crate) struct Todo<K: Kind> {
 /// The work of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
-    /// To ask what is due.
-    Start,
+    /// To ask what is due, on that runtime.
+    Start(Id),
     /// The batch of that number, which has a slot.
     Batch(u64),
     /// The slot of a batch that is complete.
@@ -118,7 +118,7 @@ impl<K: Kind> LaneHandle<K> {
         let state = State {
             lane: Lane::new(rules),
             alarms: Alarms::default(),
-            starting: 0,
+            starting: Vec::new(),
             requests: Vec::new(),
             is_retired: false,
         };
@@ -166,7 +166,7 @@ impl<K: Kind> LaneHandle<K> {
     /// What is to be sent, for a task that was started for it.
     pub(crate) fn begin(&self, runtime: Id) -> Todo<K> {
         let mut state = self.state.lock();
-        state.starting = state.starting.saturating_sub(1);
+        state.starting.retain(|starting| *starting != runtime);
         let todo = state.poll(Instant::now(), self.cause(Cause::Other), runtime);
         self.tell(state);
         todo
@@ -193,7 +193,7 @@ impl<K: Kind> LaneHandle<K> {
     pub(crate) fn abandon(&self, work: Work) {
         let mut state = self.state.lock();
         match work {
-            Work::Start => state.starting = state.starting.saturating_sub(1),
+            Work::Start(runtime) => state.starting.retain(|starting| *starting != runtime),
             Work::Batch(number) => {
                 state.forget_request(number);
                 state.lane.fail_batch(number, &SendError::new(SendErrorKind::Aborted));
@@ -339,10 +339,10 @@ impl<K: Kind> State<K> {
     /// Whether somebody has to ask what is due.
     fn look(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
         let (starts, until) = match self.lane.look(now, cause) {
-            Look::Due => (self.starting == 0, None),
+            Look::Due => (!self.starting.contains(&runtime), None),
             Look::Wait(until) => (false, until),
         };
-        self.starting += usize::from(starts);
+        self.starting.extend(starts.then_some(runtime));
         Todo { starts, due: Vec::new(), alarm: self.alarm(until, runtime) }
     }
 
@@ -359,7 +359,7 @@ impl<K: Kind> State<K> {
 
     /// Without a task that could send what waits, nobody would ever do so.
     fn abort_if_unattended(&mut self) {
-        if self.alarms.is_empty() && self.starting == 0 && self.lane.is_grounded() {
+        if self.alarms.is_empty() && self.starting.is_empty() && self.lane.is_grounded() {
             self.abort();
         }
     }

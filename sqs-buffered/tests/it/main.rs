@@ -12,6 +12,7 @@ mod closing;
 mod events;
 mod faults;
 mod fifo;
+mod isolation;
 mod over_aws_sdk;
 mod receive;
 mod rig;

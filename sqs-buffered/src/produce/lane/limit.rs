@@ -35,7 +35,7 @@ pub(super) struct Limit {
     step: usize,
     trial: Option<Trial>,
     window: Window,
-    /// Whether a full batch has waited for the bound since the last answer.
+    /// Whether a full batch waits for the bound.
     is_limited: bool,
     /// Before this there is no trial.
     next_trial: Option<Instant>,
@@ -59,7 +59,8 @@ struct Window {
     began: Option<Instant>,
     answers: usize,
     throttled: usize,
-    /// Answers that a full batch was waiting for.
+    sent: usize,
+    /// Batches that had waited for the bound when they were sent.
     limited: usize,
 }
 
@@ -92,9 +93,14 @@ impl Limit {
         self.is_limited = true;
     }
 
+    /// Notes that a batch is sent.
+    pub(super) fn sent(&mut self) {
+        self.window.sent += 1;
+        self.window.limited += usize::from(std::mem::take(&mut self.is_limited));
+    }
+
     /// Takes the answer to the batch of that number into account; `next_batch` is the number of the next one.
     pub(super) fn answered(&mut self, now: Instant, number: u64, next_batch: u64, is_throttle: bool) {
-        let is_limited = std::mem::take(&mut self.is_limited);
         if self.is_fixed || number < self.window.first_batch {
             return;
         }
@@ -105,7 +111,6 @@ impl Limit {
         };
         window.answers += 1;
         window.throttled += usize::from(is_throttle);
-        window.limited += usize::from(is_limited);
         let elapsed = now.saturating_duration_since(began);
         let is_enough = window.answers >= self.bound.max(LEAST_ANSWERS) && elapsed >= LEAST_TIME;
         if !is_enough && elapsed < MOST_TIME {
@@ -120,7 +125,7 @@ impl Limit {
 
     /// Decides about the bound at the end of a window.
     fn judge(&mut self, now: Instant, elapsed: Duration) {
-        let Window { answers, throttled, limited, .. } = self.window;
+        let Window { answers, throttled, sent, limited, .. } = self.window;
         if throttled.saturating_mul(TOLERATED) > answers {
             let accepted = answers.saturating_sub(throttled);
             self.bound = self.bound.saturating_mul(accepted).div_ceil(answers.max(1)).max(1);
@@ -128,7 +133,7 @@ impl Limit {
             return self.wait(now);
         }
         let trial = self.trial.take();
-        if limited.saturating_mul(2) < answers {
+        if limited.saturating_mul(2) < sent || sent == 0 {
             return;
         }
         let rate = per_second(answers - throttled, elapsed);
@@ -199,8 +204,9 @@ mod tests {
                 };
                 in_flight.push_back((done, *number, refused));
                 *number += 1;
+                limit.sent();
+                limit.note_waiting();
             }
-            limit.note_waiting();
             let (done, batch, refused) = in_flight.pop_front().unwrap();
             *now = (*now).max(done);
             limit.answered(*now, batch, *number, refused);
@@ -259,6 +265,7 @@ mod tests {
         let (mut limit, mut now, _) = start();
         for number in 0..1_000 {
             now += Duration::from_millis(5);
+            limit.sent();
             limit.answered(now, number, number + 1, false);
         }
         assert_eq!(limit.bound(), START);

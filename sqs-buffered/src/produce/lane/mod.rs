@@ -303,6 +303,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         let number = self.next_batch;
         self.next_batch += 1;
         self.slots += 1;
+        self.limit.sent();
         let mut entries = self.open.close();
         let loads: Vec<L> = entries.iter_mut().filter_map(|entry| entry.load.take()).collect();
         debug_assert_eq!(loads.len(), entries.len(), "each entry has its load");
