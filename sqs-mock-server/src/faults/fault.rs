@@ -46,6 +46,7 @@ pub struct Fault {
     pub(super) times: Option<u64>,
     /// 0 to 1.
     pub(super) probability: f64,
+    pub(super) spared_per_second: Option<u32>,
 }
 
 /// The name of a queue within its name, its URL or its ARN.
@@ -124,7 +125,14 @@ impl Fault {
     }
 
     pub(super) fn new(effect: Effect) -> Self {
-        Self { effect, filter: Filter::default(), skip: 0, times: None, probability: 1.0 }
+        Self {
+            effect,
+            filter: Filter::default(),
+            skip: 0,
+            times: None,
+            probability: 1.0,
+            spared_per_second: None,
+        }
     }
 }
 
@@ -198,6 +206,14 @@ impl Fault {
     /// Strikes at most that often. A fault of entries counts entries, all others count requests.
     pub fn times(mut self, count: u64) -> Self {
         self.times = Some(count);
+        self
+    }
+
+    /// Strikes only what exceeds this rate: requests, or entries, for each second of the server's clock. A tenth of it, and
+    /// at least one, may come at once. So `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3 have
+    /// no rate.
+    pub fn above(mut self, per_second: u32) -> Self {
+        self.spared_per_second = Some(per_second);
         self
     }
 

@@ -63,7 +63,7 @@ impl Plan {
 
     fn strike_request(&mut self, rule: &Rule, request: &Request<'_>) {
         let decided = self.unapplied.is_some() || self.ending != Ending::Whole;
-        let strikes = || rule.fault.filter.takes(request) && rule.strikes();
+        let strikes = || rule.fault.filter.takes(request) && rule.strikes(Some(request.time));
         match &rule.fault.effect {
             Effect::Latency(least, most) if strikes() => {
                 let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());
@@ -86,7 +86,9 @@ impl Plan {
     fn strike_work(&mut self, rule: &Arc<Rule>, request: &Request<'_>) {
         let filter = &rule.fault.filter;
         match &rule.fault.effect {
-            Effect::Redeliver if can_redeliver(request) && filter.takes(request) && rule.strikes() => {
+            Effect::Redeliver
+                if can_redeliver(request) && filter.takes(request) && rule.strikes(Some(request.time)) =>
+            {
                 self.redeliver.push(Arc::clone(rule));
             }
             effect @ (Effect::FailEntries(_) | Effect::OmitEntries)
@@ -101,7 +103,7 @@ impl Plan {
     fn strike_entries(&mut self, rule: &Rule, effect: &Effect, request: &Request<'_>) {
         let filter = &rule.fault.filter;
         for entry in &request.entries {
-            if self.has_struck(entry) || !filter.entry.takes(entry) || !rule.strikes() {
+            if self.has_struck(entry) || !filter.entry.takes(entry) || !rule.strikes(Some(request.time)) {
                 continue;
             }
             match effect {

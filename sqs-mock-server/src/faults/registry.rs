@@ -7,6 +7,7 @@ use fastrand::Rng;
 use parking_lot::{Mutex, RwLock};
 
 use super::{Fault, Plan, Request};
+use crate::clock::Timestamp;
 use crate::seed::Seed;
 
 /// The faults of a server, from [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
@@ -38,18 +39,46 @@ pub(crate) struct Rule {
 struct State {
     /// How many it has still to spare.
     spare: u64,
+    bucket: Bucket,
     chance: Rng,
 }
 
+/// What a fault with a rate may spare now: thousandths of a request, up to a tenth of what it spares in a second.
+#[derive(Debug, Default)]
+struct Bucket {
+    thousandths: u64,
+    filled: Option<Timestamp>,
+}
+
+impl Bucket {
+    /// Takes one, if there is one at that time.
+    fn take(&mut self, per_second: u32, now: Timestamp) -> bool {
+        let most = (u64::from(per_second) * 100).max(1_000);
+        let since = self.filled.map(|filled| now.saturating_since(filled));
+        let added = since.map_or(u128::MAX, |since| since.as_millis().saturating_mul(u128::from(per_second)));
+        self.filled = self.filled.max(Some(now));
+        self.thousandths =
+            u64::try_from(added).unwrap_or(u64::MAX).saturating_add(self.thousandths).min(most);
+        let has_one = per_second > 0 && self.thousandths >= 1_000;
+        self.thousandths -= if has_one { 1_000 } else { 0 };
+        has_one
+    }
+}
+
 impl Rule {
-    /// Whether it strikes something that its filter lets through, which counts.
-    pub(super) fn strikes(&self) -> bool {
+    /// Whether it strikes something that its filter lets through, which counts. `now` is for its rate.
+    pub(super) fn strikes(&self, now: Option<Timestamp>) -> bool {
         let mut state = self.state.lock();
         if self.is_spent() || state.chance.f64() >= self.fault.probability {
             return false;
         }
         if state.spare > 0 {
             state.spare -= 1;
+            return false;
+        }
+        if let Some((per_second, now)) = self.fault.spared_per_second.zip(now)
+            && state.bucket.take(per_second, now)
+        {
             return false;
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +120,7 @@ impl Faults {
     pub fn inject(&self, fault: Fault) -> InjectedFault {
         let id = self.shared.injected.fetch_add(1, Ordering::Relaxed) + 1;
         let chance = self.shared.seed.generator(&format!("fault {id}"));
-        let state = Mutex::new(State { spare: fault.skip, chance });
+        let state = Mutex::new(State { spare: fault.skip, bucket: Bucket::default(), chance });
         let rule = Arc::new(Rule { id, fault, hits: AtomicU64::new(0), state });
         self.shared.rules.write().push(Arc::clone(&rule));
         self.shared.any.store(true, Ordering::Release);

@@ -2,6 +2,8 @@
 
 use sqs_client::operation::Action;
 
+use crate::clock::Timestamp;
+
 /// A request, for a fault to decide whether it strikes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -14,6 +16,8 @@ pub struct Request<'a> {
     pub account: &'a str,
     /// The region of the caller.
     pub region: &'a str,
+    /// When it came, by the clock of the server.
+    pub time: Timestamp,
     /// Its messages or receipt handles: one for each entry of a batch, one for a single send, delete or change of
     /// visibility, none for all else.
     pub entries: Vec<Entry<'a>>,

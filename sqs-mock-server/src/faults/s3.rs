@@ -64,7 +64,7 @@ impl S3Plan {
         let filter = &rule.fault.filter;
         let meant =
             filter.s3.as_ref().is_some_and(|filter| filter.takes(target)) && filter.names_nothing_of_sqs();
-        let strikes = || meant && rule.strikes();
+        let strikes = || meant && rule.strikes(None);
         match &rule.fault.effect {
             Effect::Latency(least, most) if strikes() => {
                 let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());

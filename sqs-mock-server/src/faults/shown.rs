@@ -17,6 +17,7 @@ impl From<&Fault> for Spec {
             entries: entry.indices.clone(),
             skip: fault.skip,
             times: fault.times,
+            above: fault.spared_per_second,
             #[cfg(feature = "s3")]
             service: fault.filter.s3.as_ref().map(|_| super::spec_s3::ServiceName::S3),
             #[cfg(feature = "s3")]

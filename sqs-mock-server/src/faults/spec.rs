@@ -63,6 +63,8 @@ pub(super) struct Spec {
     pub(super) times: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) probability: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) above: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -120,7 +122,7 @@ impl std::error::Error for InvalidFault {}
 /// query name, and optionally a `message`; to the latter also `sender_fault`. To `status` belong `status` and `body`, to
 /// `latency` belong `latency_ms` and optionally `max_latency_ms`. All else is optional and as the methods of [`Fault`]
 /// say: `actions` (a list), `queue`, `group`, `body_contains`, `entries` (a list of places), `skip`, `times`,
-/// `probability`.
+/// `probability`, `above` (a rate per second).
 ///
 /// ```
 /// use sqs_mock_server::faults::Fault;
@@ -173,7 +175,7 @@ impl TryFrom<Spec> for Fault {
         if spec.times == Some(0) {
             return Err("`times` must be at least 1".to_owned());
         }
-        fault = Self { skip: spec.skip, times: spec.times, ..fault };
+        fault = Self { skip: spec.skip, times: spec.times, spared_per_second: spec.above, ..fault };
         if let Some(text) = spec.message.take() {
             fault = fault.message(text);
         }

@@ -78,6 +78,7 @@ impl Spec {
             ("group", self.group.is_some()),
             ("body_contains", self.body_contains.is_some()),
             ("entries", !self.entries.is_empty()),
+            ("above", self.above.is_some()),
         ];
         if let Some((field, _)) = table.iter().find(|(_, given)| *given) {
             return Err(format!("`{field}` does not belong to a fault of S3"));

@@ -6,6 +6,7 @@ use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
+use crate::clock::Timestamp;
 use crate::seed::Seed;
 
 fn faults() -> Faults {
@@ -18,6 +19,7 @@ fn request(action: Action) -> Request<'static> {
         queue: Some("orders"),
         account: "000000000000",
         region: "us-east-1",
+        time: Timestamp::from_millis(0),
         entries: Vec::new(),
     }
 }
@@ -53,6 +55,27 @@ fn fault_without_further_words_strikes_everything() {
         assert!(is_refused(&faults, &request(action)), "{action}");
     }
     assert_eq!(injected.hits(), 23);
+}
+
+#[test]
+fn fault_with_a_rate_strikes_what_exceeds_it() {
+    let faults = faults();
+    let injected = faults.inject(Fault::throttle().above(300));
+    let accepted = |millis: std::ops::Range<u64>, per_milli: usize| {
+        let at = |millis| Request { time: Timestamp::from_millis(millis), ..request(Action::SendMessage) };
+        millis
+            .flat_map(|millis| vec![millis; per_milli])
+            .filter(|millis| !is_refused(&faults, &at(*millis)))
+            .count()
+    };
+    assert_eq!(accepted(0..1, 100), 30, "a tenth may come at once");
+    assert_eq!(accepted(1..1_001, 1), 300);
+    assert_eq!(accepted(5_000..5_001, 100), 30, "what was not used is lost");
+    assert_eq!(injected.hits(), 70 + 700 + 70);
+    let json: Fault = r#"{"effect":"throttle","above":0}"#.parse().unwrap();
+    faults.clear();
+    faults.inject(json);
+    assert_eq!(accepted(0..10, 1), 0);
 }
 
 #[test]

@@ -75,7 +75,11 @@ async fn run<O: Serve + Target>(
         Err(error) => return Dispatched::Answered(Err(error), Ending::Whole),
     };
     let faults = service.faults();
-    let plan = if faults.is_empty() { Plan::default() } else { faults.plan(&context.request::<O>(&input)) };
+    let plan = if faults.is_empty() {
+        Plan::default()
+    } else {
+        faults.plan(&context.request::<O>(&input, service.clock().now()))
+    };
     if !plan.latency.is_zero() {
         let generation = service.generation();
         tokio::time::sleep(plan.latency).await;

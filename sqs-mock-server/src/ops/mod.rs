@@ -52,6 +52,7 @@ use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
+use crate::clock::Timestamp;
 use crate::faults::{FailedEntry, Request, Target, name_of};
 
 /// What is shown of queues and messages.
@@ -100,12 +101,13 @@ pub(crate) struct Context {
 
 impl Context {
     /// The request as faults see it.
-    pub(crate) fn request<'a, O: Target>(&'a self, input: &'a O::Input) -> Request<'a> {
+    pub(crate) fn request<'a, O: Target>(&'a self, input: &'a O::Input, time: Timestamp) -> Request<'a> {
         Request {
             action: O::ACTION,
             queue: O::queue(input).or(self.queue_path.as_deref()).map(name_of),
             account: &self.account,
             region: &self.region,
+            time,
             entries: O::entries(input),
         }
     }
