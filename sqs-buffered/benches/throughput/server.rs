@@ -1,5 +1,6 @@
 //! The server, a process of its own.
 
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -16,23 +17,53 @@ const PROGRAM: &str = "BENCH_SERVER";
 pub(crate) struct Server {
     _process: Process,
     url: String,
+    latency_ms: u64,
 }
 
 impl Server {
     /// A server whose answers take so long.
     pub(crate) fn start(latency_ms: u64) -> Result<Self, Failed> {
         let program = std::env::var_os(PROGRAM).map_or_else(built, |path| Ok(path.into()))?;
-        let fault = format!(
-            r#"{{"effect":"latency","latency_ms":{latency_ms},"actions":["SendMessage","SendMessageBatch"]}}"#
-        );
         let mut command = Command::new(program);
         command.args(["--port", "0"]).env_remove(PROGRAM).stdout(Stdio::piped());
         if latency_ms > 0 {
-            command.args(["--fault", &fault]);
+            command.args(["--fault", &latency(latency_ms)]);
         }
         let mut process = Process::of(command)?;
         let url = process.line()?.split_whitespace().next_back().ok_or("no greeting")?.to_owned();
-        Ok(Self { _process: process, url })
+        Ok(Self { _process: process, url, latency_ms })
+    }
+
+    /// Throttles sends above a rate of requests a second, or not any more.
+    #[allow(dead_code, reason = "not every bench throttles")]
+    pub(crate) fn throttle_above(&self, per_second: Option<f64>) -> Result<(), Failed> {
+        self.admin("DELETE", "")?;
+        if self.latency_ms > 0 {
+            self.admin("POST", &latency(self.latency_ms))?;
+        }
+        per_second.map_or(Ok(()), |rate| {
+            let fault =
+                format!(r#"{{"effect":"throttle","above":{rate:.0},"actions":["SendMessageBatch"]}}"#);
+            self.admin("POST", &fault)
+        })
+    }
+
+    fn admin(&self, method: &str, body: &str) -> Result<(), Failed> {
+        let address = self.url.strip_prefix("http://").ok_or("the server greets without a URL")?;
+        let mut stream = std::net::TcpStream::connect(address)?;
+        let length = body.len();
+        write!(
+            stream,
+            "{method} /_mock/faults HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let is_done = answer.starts_with("HTTP/1.1 2");
+        if is_done {
+            Ok(())
+        } else {
+            Err(format!("the server does not take the fault {body}: {answer}").into())
+        }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -42,6 +73,12 @@ impl Server {
             .endpoint_url(&self.url);
         Client::from_conf(config.build())
     }
+}
+
+fn latency(milliseconds: u64) -> String {
+    format!(
+        r#"{{"effect":"latency","latency_ms":{milliseconds},"actions":["SendMessage","SendMessageBatch"]}}"#
+    )
 }
 
 /// Beside this binary, built if need be.

@@ -2,7 +2,8 @@
 //!
 //! The adaptive bound is found by trial: while full batches wait for it, the bound is raised, and stays raised if the lane
 //! then completes noticeably more batches a second. It does not follow the time of single answers, which varies too much from
-//! one request to the next. When the service throttles, the share of batches that it accepts gives the new bound.
+//! one request to the next. When the service throttles, the share of batches that it accepts gives the new bound; from there
+//! the bound rises in small steps, which double as long as the service does not throttle.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const LEAST_TIME: Duration = Duration::from_millis(25);
 const MOST_TIME: Duration = Duration::from_secs(1);
 /// The pause after a trial that failed, doubled each time in a row.
 const FIRST_PATIENCE: Duration = Duration::from_millis(250);
-const MAX_PATIENCE: Duration = Duration::from_secs(8);
+const MAX_PATIENCE: Duration = Duration::from_secs(4);
 /// One throttled batch in so many is the price of using all that the service allows.
 const TOLERATED: usize = 20;
 
@@ -34,6 +35,8 @@ pub(super) struct Limit {
     /// By how much the next trial raises the bound.
     step: usize,
     trial: Option<Trial>,
+    /// The bound at which the service throttled. Up to there, no throttling is enough to keep a bound that was raised.
+    throttled_at: Option<usize>,
     window: Window,
     /// Whether a full batch waits for the bound.
     is_limited: bool,
@@ -77,6 +80,7 @@ impl Limit {
             is_fixed,
             step: bound,
             trial: None,
+            throttled_at: None,
             window: Window::default(),
             is_limited: false,
             next_trial: None,
@@ -128,9 +132,9 @@ impl Limit {
         let Window { answers, throttled, sent, limited, .. } = self.window;
         if throttled.saturating_mul(TOLERATED) > answers {
             let accepted = answers.saturating_sub(throttled);
+            self.throttled_at = Some(self.bound);
             self.bound = self.bound.saturating_mul(accepted).div_ceil(answers.max(1)).max(1);
-            self.trial = None;
-            return self.wait(now);
+            return self.wait(now, 1);
         }
         let trial = self.trial.take();
         if limited.saturating_mul(2) < sent || sent == 0 {
@@ -138,12 +142,14 @@ impl Limit {
         }
         let rate = per_second(answers - throttled, elapsed);
         if let Some(Trial { from, rate: before }) = trial {
-            if rate < before * least_gain(from, self.bound) {
+            if self.throttled_at.is_none() && rate < before * least_gain(from, self.bound) {
                 self.bound = from;
-                return self.wait(now);
+                return self.wait(now, from.div_ceil(2));
             }
-            self.patience = FIRST_PATIENCE;
             self.step = self.step.saturating_mul(2);
+            if self.throttled_at.take_if(|at| *at < self.bound).is_some() || self.throttled_at.is_none() {
+                self.patience = FIRST_PATIENCE;
+            }
         }
         if self.bound < self.max && self.next_trial.is_none_or(|at| at <= now) {
             self.trial = Some(Trial { from: self.bound, rate });
@@ -151,11 +157,12 @@ impl Limit {
         }
     }
 
-    /// Puts the next trial off, and makes it smaller.
-    fn wait(&mut self, now: Instant) {
+    /// Puts the next trial off, which raises the bound by `step`.
+    fn wait(&mut self, now: Instant, step: usize) {
+        self.trial = None;
+        self.step = step;
         self.next_trial = Some(now + self.patience);
         self.patience = (self.patience * 2).min(MAX_PATIENCE);
-        self.step = (self.step / 4).max(1);
     }
 }
 

@@ -62,6 +62,17 @@ pub(crate) const ALL: &[Benchmark] = &[
         only_when_named: false,
     },
     Benchmark {
+        name: "buffered-in-flight",
+        title: "Batches in flight",
+        measures: "the adaptive bound beside the best fixed one, also while the service throttles and for two queues",
+        program: bench("sqs-buffered", "in_flight"),
+        quick: run(&["--seconds", "0.5", "--latency", "5", "--bounds", "10,40,100"], 75),
+        full: run(&[], 900),
+        starts: Some("sqs-mock-server"),
+        has_plot: false,
+        only_when_named: true,
+    },
+    Benchmark {
         name: "buffered-soak",
         title: "Producers and consumers while requests fail",
         measures: "what is lost, stored twice or out of order while a third of all requests fail, and memory",

@@ -1,0 +1,146 @@
+//! Run with: `cargo bench -p sqs-buffered --bench in_flight`
+//!
+//! Batches in flight: the adaptive bound beside the best fixed one, which is searched for, over HTTP against the server in a
+//! process of its own. Also when the service begins to throttle, after it has recovered, and for two queues at a time.
+
+mod load;
+#[path = "../throughput/server.rs"]
+mod server;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use load::Load;
+use server::Server;
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::figures::{cell, ratio};
+use sqs_buffered::InFlight;
+
+const HELP: &str = "\
+Compares the adaptive bound of batches in flight with the best fixed one.
+
+  --seconds COUNT     how long each measurement takes, 2 by default; fractions of one are allowed
+  --latency LIST      milliseconds that the server takes for an answer, 0,5,20,100 by default
+  --bounds LIST       fixed bounds that are tried, 1,2,4,7,10,15,25,40,60,100 by default
+  --allowed PERCENT   what the server allows while it throttles, of the requests a second that it answered before; 30 by default
+  --help              this text
+
+64 producers keep 6,400 messages of 1 KiB unanswered. Each measurement begins 2 s after the load (6 s after a change of
+the throttling, 4 s after a second queue), so that the adaptive bound has been found. The table goes to standard output.";
+
+struct Options {
+    time: Duration,
+    latencies: Vec<u64>,
+    bounds: Vec<usize>,
+    percent: f64,
+}
+
+fn main() -> ExitCode {
+    ended(run(Arguments::of_process()))
+}
+
+fn run(mut arguments: Arguments) -> Result<(), Failed> {
+    let mut options = Options {
+        time: Duration::from_secs(2),
+        latencies: vec![0, 5, 20, 100],
+        bounds: vec![1, 2, 4, 7, 10, 15, 25, 40, 60, 100],
+        percent: 30.0,
+    };
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--seconds" => options.time = arguments.seconds()?,
+            "--latency" => options.latencies = arguments.numbers(0..=10_000)?,
+            "--bounds" => options.bounds = arguments.numbers(1..=10_000)?,
+            "--allowed" => options.percent = arguments.number(1.0..=100.0)?,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            _ => return Err(arguments.unknown(HELP)),
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(all(&options))
+}
+
+async fn all(options: &Options) -> Result<(), Failed> {
+    println!(
+        "| Latency | Phase | Best fixed bound | Messages/s | Adaptive | of the best | Half of two queues |"
+    );
+    println!("|--:|---|--:|--:|--:|--:|--:|");
+    for &latency in &options.latencies {
+        let server = Server::start(latency)?;
+        compare(&server, latency, options).await?;
+    }
+    Ok(())
+}
+
+/// Messages a second in each phase.
+#[derive(Clone, Copy, Default)]
+struct Phases {
+    quiet: f64,
+    throttled: f64,
+    recovered: f64,
+}
+
+async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(), Failed> {
+    let (mut best, mut bounds) = (Phases::default(), [0; 2]);
+    for &bound in &options.bounds {
+        let rate = quiet(server, InFlight::Fixed(bound), options).await?;
+        if rate > best.quiet {
+            (best.quiet, bounds[0]) = (rate, bound);
+        }
+    }
+    let allowed = best.quiet / 10.0 * options.percent / 100.0;
+    for &bound in &options.bounds {
+        let phases = phases(server, InFlight::Fixed(bound), allowed, options).await?;
+        if phases.throttled > best.throttled {
+            (best.throttled, bounds[1]) = (phases.throttled, bound);
+        }
+    }
+    let adaptive = phases(server, InFlight::default(), allowed, options).await?;
+    let share = share(server, options).await?;
+    let row = |phase: &str, bound: usize, best: f64, own: f64, share: Option<f64>| {
+        let (of_best, share) = (cell(ratio(own, best), 2), cell(share, 2));
+        println!("| {latency} ms | {phase} | {bound} | {best:.0} | {own:.0} | {of_best} | {share} |");
+    };
+    row("quiet", bounds[0], best.quiet, adaptive.quiet, Some(share));
+    let phase = format!("throttled to {allowed:.0} requests/s");
+    row(&phase, bounds[1], best.throttled, adaptive.throttled, None);
+    row("recovered", bounds[0], best.quiet, adaptive.recovered, None);
+    Ok(())
+}
+
+async fn quiet(server: &Server, bound: InFlight, options: &Options) -> Result<f64, Failed> {
+    let load = Load::start(server.client(), bound, 64).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let rate = load.rate(options.time).await;
+    load.stop().await?;
+    Ok(rate[0])
+}
+
+async fn phases(server: &Server, bound: InFlight, allowed: f64, options: &Options) -> Result<Phases, Failed> {
+    let settle = || tokio::time::sleep(Duration::from_secs(6));
+    let load = Load::start(server.client(), bound, 64).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let quiet = load.rate(options.time).await[0];
+    server.throttle_above(Some(allowed))?;
+    settle().await;
+    let throttled = load.rate(options.time * 2).await[0];
+    server.throttle_above(None)?;
+    settle().await;
+    let recovered = load.rate(options.time).await[0];
+    load.stop().await?;
+    Ok(Phases { quiet, throttled, recovered })
+}
+
+/// What the second of two queues gets of the messages of both, of which the first has been busy before.
+async fn share(server: &Server, options: &Options) -> Result<f64, Failed> {
+    let mut load = Load::start(server.client(), InFlight::default(), 32).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    load.add_queue().await?;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let rates = load.rate(options.time).await;
+    load.stop().await?;
+    Ok(2.0 * rates[1] / (rates[0] + rates[1]))
+}
