@@ -4,11 +4,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_buffered::{Entry, Linger, SendErrorKind, SendReceipt, Ticket};
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
 use super::rig::Rig;
+
+fn unresolved(tickets: &Mutex<Vec<Ticket<SendReceipt>>>) -> usize {
+    let mut tickets = tickets.lock().unwrap();
+    tickets.retain_mut(|ticket| ticket.now_or_never().is_none());
+    tickets.len()
+}
 
 /// I5, seen by those who hold tickets: entries that have not ended are within the bounds.
 #[tokio::test(start_paused = true)]
@@ -27,10 +33,7 @@ async fn entries_and_bytes_stay_within_the_capacity() {
         });
         let (bound, mut most) = (entries.min(bytes / 100), 0);
         while !sending.is_finished() {
-            let mut tickets = tickets.lock().unwrap();
-            tickets.retain_mut(|ticket| ticket.now_or_never().is_none());
-            most = most.max(tickets.len());
-            drop(tickets);
+            most = most.max(unresolved(&tickets));
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(most <= bound && most * 10 >= bound * 8, "{most} of {bound}");
