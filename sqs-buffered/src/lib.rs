@@ -11,7 +11,7 @@
 //! [`Entry`]: crate::Entry
 //! [`Event`]: crate::Event
 //! [`FifoOrdering`]: crate::FifoOrdering
-//! [`GroupPace`]: crate::GroupPace
+//! [`GroupAdvance`]: crate::GroupAdvance
 //! [`InFlight`]: crate::InFlight
 //! [`Lease`]: crate::Lease
 //! [`Linger`]: crate::Linger
@@ -40,9 +40,9 @@ mod time;
 use sqs_client::random;
 
 pub use consume::{
-    BackOff, Consumer, ConsumerBuilder, Event, GroupPace, HandlerError, Lease, LeaseOver, NoHandler, Outcome,
-    ReadyConsumer, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Report,
-    Settled, WithHandler,
+    BackOff, Consumer, ConsumerBuilder, Event, GroupAdvance, HandlerError, Lease, LeaseOver, NoHandler,
+    Outcome, ReadyConsumer, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
+    ReceiverBuilder, Report, Settled, WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,

@@ -1,14 +1,28 @@
-//! Messages to handlers: receives, leases, consumers.
+//! Messages to handlers.
+//!
+//! ```text
+//! consumer   runs handlers and carries out their outcomes
+//!    |
+//! receive    receives, and hands out deliveries
+//!    |
+//! lease      renews leases, and gives back what was dropped      credit   bounds what is here
+//!    |
+//! observe    counts, logs, calls the user's hook
+//! ```
 
+mod back_off;
 mod consumer;
+mod credit;
 mod lease;
+mod observe;
+mod outcome;
 mod receive;
+mod source;
+mod stop;
 
-pub use consumer::{
-    BackOff, Consumer, ConsumerBuilder, GroupPace, HandlerError, NoHandler, Outcome, ReadyConsumer, Report,
-    WithHandler,
-};
+pub use back_off::BackOff;
+pub use consumer::{Consumer, ConsumerBuilder, GroupAdvance, NoHandler, ReadyConsumer, Report, WithHandler};
 pub use lease::{Lease, LeaseOver};
-pub use receive::{
-    Event, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Settled,
-};
+pub use observe::{Event, ReceiveStats, Settled};
+pub use outcome::{HandlerError, Outcome};
+pub use receive::{ReceiveError, ReceiveErrorKind, Received, Receiver, ReceiverBuilder};

@@ -7,23 +7,26 @@ use std::time::Duration;
 use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
-use super::back_off::BackOff;
-use super::crew::Crew;
+use super::groups::GroupAdvance;
 use super::handler::Handler;
-use super::outcome::{GroupPace, HandlerError, Outcome};
+use super::limits::Limits;
 use super::{Consumer, Parts};
+use crate::consume::back_off::BackOff;
 use crate::consume::lease::Lease;
-use crate::consume::receive::{GRACE, Hook, Settings, Source, receive_setters};
+use crate::consume::observe::Hook;
+use crate::consume::outcome::{HandlerError, Outcome};
+use crate::consume::receive::{GRACE, Settings, receive_setters};
+use crate::consume::source::Source;
 
 /// Settings of a [`Consumer`] that is to be made, in any order. What cannot work shows as an error when it is run. `S` says
 /// whether it has a handler: [`build`](Self::build) needs one.
 #[must_use = "a consumer does nothing before it is built and run"]
 pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
-    crew: Crew,
+    limits: Limits,
     settings: Settings,
     back_off: BackOff,
-    pace: GroupPace,
+    advance: GroupAdvance,
     grace: Duration,
     hook: Option<Hook>,
     handler: S,
@@ -44,10 +47,10 @@ impl<H: Execute> ConsumerBuilder<H> {
     pub(super) fn new(source: Source<H>) -> Self {
         Self {
             source,
-            crew: Crew::default(),
+            limits: Limits::default(),
             settings: Settings::default(),
             back_off: BackOff::default(),
-            pace: GroupPace::default(),
+            advance: GroupAdvance::default(),
             grace: GRACE,
             hook: None,
             handler: NoHandler,
@@ -58,7 +61,7 @@ impl<H: Execute> ConsumerBuilder<H> {
 impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// How many handlers run at a time, at least 1; 10 by default.
     pub fn concurrency(mut self, handlers: usize) -> Self {
-        self.crew.concurrency = handlers;
+        self.limits.concurrency = handlers;
         self
     }
 
@@ -70,7 +73,7 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one
     /// busy group takes one place, and the others are left to other groups. At most ten messages a place are here.
     pub fn prefetch(mut self, messages: usize) -> Self {
-        self.crew.prefetch = messages;
+        self.limits.prefetch = messages;
         self
     }
 
@@ -83,8 +86,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     }
 
     /// When the next message of a group may start, on FIFO queues.
-    pub fn group_pace(mut self, pace: GroupPace) -> Self {
-        self.pace = pace;
+    pub fn group_advance(mut self, advance: GroupAdvance) -> Self {
+        self.advance = advance;
         self
     }
 
@@ -105,25 +108,25 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
     {
-        let Self { source, crew, settings, back_off, pace, grace, hook, handler: _ } = self;
+        let Self { source, limits, settings, back_off, advance, grace, hook, handler: _ } = self;
         let handler = WithHandler(Handler::new(handler));
-        ConsumerBuilder { source, crew, settings, back_off, pace, grace, hook, handler }
+        ConsumerBuilder { source, limits, settings, back_off, advance, grace, hook, handler }
     }
 }
 
 impl<H: Execute> ReadyConsumer<H> {
     /// Makes the consumer. It does nothing before it is [run](Consumer::run).
     pub fn build(self) -> Consumer<H> {
-        let Self { source, crew, settings, back_off, pace, grace, hook, handler: WithHandler(handler) } =
+        let Self { source, limits, settings, back_off, advance, grace, hook, handler: WithHandler(handler) } =
             self;
-        Consumer::assemble(Parts { source, crew, settings, back_off, pace, grace, hook, handler })
+        Consumer::assemble(Parts { source, limits, settings, back_off, advance, grace, hook, handler })
     }
 }
 
 impl<H: Execute, S> fmt::Debug for ConsumerBuilder<H, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConsumerBuilder")
-            .field("crew", &self.crew)
+            .field("limits", &self.limits)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

@@ -13,7 +13,8 @@ use sqs_client::wire::checksum::message_size;
 use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
 use tokio::sync::OnceCell;
 
-use crate::consume::receive::{Delivery, Source};
+use crate::consume::receive::Delivery;
+use crate::consume::source::Source;
 use crate::produce::{Entry, is_fifo};
 
 /// The attribute that says why.

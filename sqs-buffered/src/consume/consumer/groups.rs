@@ -13,6 +13,18 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+/// When the next message of a group may start, on FIFO queues.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum GroupAdvance {
+    /// When the message before it was deleted. So a message is never handled before one of its group that comes again
+    /// because its delete failed.
+    #[default]
+    AfterDelete,
+    /// When the handler of the message before it has succeeded. Faster by the time that a delete takes.
+    AfterHandler,
+}
+
 /// A delivery of a message, as lines see it.
 pub(crate) trait Item {
     /// The message that it is a delivery of.

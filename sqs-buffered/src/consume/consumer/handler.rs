@@ -10,10 +10,11 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
-use super::outcome::{HandlerError, Outcome};
 use crate::claims::Claims;
 use crate::consume::lease::Lease;
-use crate::consume::receive::{Delivery, Event, Monitor};
+use crate::consume::observe::{Event, Observer};
+use crate::consume::outcome::{HandlerError, Outcome};
+use crate::consume::receive::Delivery;
 use crate::panicked;
 use crate::span::messaging_span;
 
@@ -49,11 +50,11 @@ impl Handler {
         &self,
         (claims, queue_url): (&Arc<Claims>, &Arc<str>),
         delivery: &Delivery,
-        monitor: &Monitor,
+        observer: &Observer,
         mut stop: watch::Receiver<Option<Instant>>,
     ) -> Verdict {
         let Some(claim) = claims.claim(queue_url, delivery.id()) else { return Verdict::Busy };
-        monitor.tally.started.one();
+        observer.tally.started.one();
         let (began, message_id) = (Instant::now(), &**delivery.id());
         let handler = self.clone();
         let (message, lease) = (Arc::clone(&delivery.message), delivery.lease.clone());
@@ -71,23 +72,23 @@ impl Handler {
             until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
         };
         let Some(ended) = ended else {
-            monitor.tally.aborted.one();
+            observer.tally.aborted.one();
             return Verdict::Aborted;
         };
         let verdict = match ended {
             Ok(Ok(outcome)) => Verdict::Outcome(outcome),
             Ok(Err(error)) => {
-                monitor.tell(&Event::HandlerFailed { message_id, error: &*error });
+                observer.report(&Event::HandlerFailed { message_id, error: &*error });
                 Verdict::Failed(None)
             }
             Err(error) => {
                 let text = panic_text(error);
-                monitor.tell(&Event::HandlerPanicked { message_id, text: &text });
+                observer.report(&Event::HandlerPanicked { message_id, text: &text });
                 Verdict::Failed(Some(text))
             }
         };
         let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
-        monitor.tell(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
+        observer.report(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
         verdict
     }
 }

@@ -1,15 +1,12 @@
 //! Consumers: a handler for each message, and everything around it.
 
-mod back_off;
 mod builder;
-mod crew;
 mod dead_letter;
 mod groups;
 mod handler;
-mod outcome;
+mod limits;
 mod report;
 mod run;
-mod settle;
 mod shared;
 mod step;
 
@@ -23,16 +20,17 @@ use std::time::Duration;
 use sqs_client::client::Execute;
 use tokio::time::Instant;
 
-use crate::consume::receive::{Intake, ReceiveError, ReceiveErrorKind, ReceiveStats, Source};
+use crate::consume::observe::ReceiveStats;
+use crate::consume::receive::{Intake, ReceiveError, ReceiveErrorKind};
+use crate::consume::source::Source;
 use crate::produce::BufferedClient;
 
-pub use back_off::BackOff;
 pub use builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
-pub use outcome::{GroupPace, HandlerError, Outcome};
+pub use groups::GroupAdvance;
 pub use report::Report;
 
 use run::Run;
-pub(crate) use shared::{Ending, Parts, Shared};
+pub(crate) use shared::{Parts, RunGuard, Shared};
 
 /// Receives messages and has them handled, many at a time.
 ///
@@ -114,7 +112,7 @@ impl<H: Execute> Consumer<H> {
             let text = "the consumer has been run before; build another one";
             return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
         }
-        let _ending = Ending(&self.shared);
+        let _ending = RunGuard(&self.shared);
         let mut driven = pin!(self.drive());
         let result = tokio::select! {
             biased;
@@ -131,10 +129,10 @@ impl<H: Execute> Consumer<H> {
     async fn drive(&self) -> Result<Report, ReceiveError> {
         let shared = &self.shared;
         let started = Instant::now();
-        shared.crew.check()?;
-        let (bank, monitor) = (Arc::clone(&shared.bank), Arc::clone(&shared.monitor));
+        shared.limits.check()?;
+        let (credits, observer) = (Arc::clone(&shared.credits), Arc::clone(&shared.observer));
         let intake =
-            Intake::start(shared.source.clone(), &shared.settings, bank, monitor, shared.stop.clone());
+            Intake::start(shared.source.clone(), &shared.settings, credits, observer, shared.stop.clone());
         let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
         let mut run = Run::new(Arc::clone(shared), intake);
         run.serve().await;
@@ -163,7 +161,7 @@ impl<H: Execute> Consumer<H> {
 
     /// What it has done so far.
     pub fn stats(&self) -> ReceiveStats {
-        self.shared.monitor.tally.snapshot(self.shared.bank.levels())
+        self.shared.observer.tally.snapshot(self.shared.credits.levels())
     }
 }
 

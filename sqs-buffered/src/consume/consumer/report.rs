@@ -1,8 +1,7 @@
 //! What a consumer has done, when it has ended.
 
+use crate::consume::observe::ReceiveStats;
 use std::time::Duration;
-
-use crate::consume::receive::ReceiveStats;
 
 /// What a consumer has done, when it has ended.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -9,27 +9,29 @@ use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::back_off::BackOff;
-use super::crew::Crew;
 use super::dead_letter::DeadLetters;
+use super::groups::GroupAdvance;
 use super::groups::{Item, Key};
 use super::handler::Handler;
-use super::outcome::GroupPace;
+use super::limits::Limits;
 use super::report::Report;
-use crate::consume::receive::{
-    Bank, Delivery, Grace, Hook, Monitor, ReceiveError, ReceiveErrorKind, Settings, Source, Stop,
-};
+use crate::consume::back_off::BackOff;
+use crate::consume::credit::SharedCredits;
+use crate::consume::observe::{Hook, Observer};
+use crate::consume::receive::{Delivery, Grace, ReceiveError, ReceiveErrorKind, Settings};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 
 /// What clones and the run share.
 pub(crate) struct Shared<H: Execute> {
     pub(super) source: Source<H>,
-    pub(super) crew: Crew,
+    pub(super) limits: Limits,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
-    pub(super) pace: GroupPace,
+    pub(super) advance: GroupAdvance,
     pub(super) handler: Handler,
-    pub(super) bank: Arc<Bank>,
-    pub(super) monitor: Arc<Monitor>,
+    pub(super) credits: Arc<SharedCredits>,
+    pub(super) observer: Arc<Observer>,
     pub(super) dead_letters: DeadLetters,
     pub(super) has_run: AtomicBool,
     pub(super) stop: Stop,
@@ -44,19 +46,19 @@ pub(crate) struct Shared<H: Execute> {
 /// What a consumer is made of.
 pub(crate) struct Parts<H: Execute> {
     pub(super) source: Source<H>,
-    pub(super) crew: Crew,
+    pub(super) limits: Limits,
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
-    pub(super) pace: GroupPace,
+    pub(super) advance: GroupAdvance,
     pub(super) grace: Duration,
     pub(super) hook: Option<Hook>,
     pub(super) handler: Handler,
 }
 
 /// Tells those who wait for the end of a run that it was dropped.
-pub(crate) struct Ending<'c, H: Execute>(pub(super) &'c Shared<H>);
+pub(crate) struct RunGuard<'c, H: Execute>(pub(super) &'c Shared<H>);
 
-impl<H: Execute> Drop for Ending<'_, H> {
+impl<H: Execute> Drop for RunGuard<'_, H> {
     fn drop(&mut self) {
         self.0.result.send_if_modified(|result| {
             let was_dropped = result.is_none();
@@ -70,18 +72,18 @@ impl<H: Execute> Drop for Ending<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, crew, settings, back_off, pace, grace, hook, handler } = parts;
+        let Parts { source, limits, settings, back_off, advance, grace, hook, handler } = parts;
         // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
-        let bank_of = if source.is_fifo() { Bank::of_groups } else { Bank::of_messages };
+        let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         Self {
-            bank: Arc::new(bank_of(crew.credits(), settings.max_poll_delay)),
+            credits: Arc::new(credits_of(limits.credits(), settings.max_poll_delay)),
             source,
-            crew,
+            limits,
             settings,
             back_off,
-            pace,
+            advance,
             handler,
-            monitor: Arc::new(Monitor::new(hook)),
+            observer: Arc::new(Observer::new(hook)),
             dead_letters: DeadLetters::default(),
             has_run: AtomicBool::new(false),
             stop: Stop::new(),

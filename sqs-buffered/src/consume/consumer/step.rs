@@ -1,38 +1,23 @@
-//! What has come to an end, and what follows from it.
-//!
-//! ```text
-//! Freshened -> its handler may begin, or it is given back
-//! Handled -> succeeded -> delete --Deleted--> the next of the line may start
-//!    |                               | failed
-//!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
-//!    |-> dead letter --Sent--> as if succeeded | as if failed
-//!    +-> lost --> a later delivery of it runs again | the group begins again
-//! ```
+//! The work of a run: each piece is a future that ends in a [`Step`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use sqs_client::client::Execute;
-use tracing::Instrument as _;
 
+use super::Shared;
 use super::groups::{Entry, Key};
 use super::handler::Verdict;
-use super::outcome::{GroupPace, Outcome};
-use super::run::Run;
-use super::settle::{self, Back};
-use crate::consume::receive::{Delivery, Event, Settled};
-use crate::random;
+use crate::consume::observe::Settled;
+use crate::consume::receive::Delivery;
+use crate::consume::source::Source;
+use crate::span::messaging_span;
 
-/// Panics whose text is reported.
-const MOST_PANICS: usize = 10;
-/// How long a message stays away at least that another consumer has now, or that could not be deleted: whoever received
-/// it at once would be no better off.
-const SOON: Duration = Duration::from_secs(1);
-
-/// What has come to an end.
+/// A piece of work that has ended.
 pub(super) enum Step {
     /// A lease is renewed so that a handler can begin, or could not be.
-    Freshened {
+    Refreshed {
         key: Key,
         entry: Entry<Delivery>,
         is_fresh: bool,
@@ -58,143 +43,77 @@ pub(super) enum Step {
     },
 }
 
-impl<H: Execute> Run<H> {
-    /// Does what follows from a step.
-    pub(super) fn take(&mut self, step: Step) {
-        match step {
-            Step::Freshened { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
-            Step::Freshened { key, entry, is_fresh: false } => self.not_started(key, entry),
-            Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
-            Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
-            Step::Deleted { key: Some(key), is_done, deliveries } => {
-                if !is_done {
-                    return self.not_deleted(key, deliveries);
-                }
-                let late = self.groups.done(&key);
-                if !late.is_empty() {
-                    self.delete(None, late, Settled::Acked);
-                }
-            }
-            Step::Deleted { key: None, is_done: false, deliveries } => {
-                let delay = self.after_no_delete(&deliveries);
-                for delivery in deliveries {
-                    delivery.give_back_after(delay);
-                }
-            }
-            // What is left of them is given back by being dropped.
-            Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
-            Step::GivenBack { key: Some(key) } => drop(self.groups.done(&key)),
-        }
-    }
+/// How a message is given back.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Return {
+    /// Hidden for a while.
+    After(Duration),
+    /// Visible at once, because its handler said so.
+    Released,
+    /// Visible at once or after a while, because nothing was said.
+    Returned(Duration),
+    /// Left alone.
+    Kept,
+}
 
-    fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
-        self.running -= 1;
-        let receives = entry.latest.receive_count();
-        let Some(deliveries) = self.together(&key, entry) else { return };
-        match verdict {
-            Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
-            Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Back::After(delay)),
-            Verdict::Outcome(Outcome::Release) => self.give_back(key, deliveries, Back::Released),
-            Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Back::Kept),
-            Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
-            Verdict::Failed(panic) => {
-                self.panics.extend(panic.filter(|_| self.panics.len() < MOST_PANICS));
-                self.failed(key, deliveries, receives);
-            }
-            Verdict::Busy => {
-                self.shared.monitor.tally.duplicates.one();
-                self.give_back(key, deliveries, Back::Returned(SOON));
-            }
-            Verdict::Aborted => self.give_back(key, deliveries, Back::Returned(Duration::ZERO)),
-        }
-    }
+/// Deletes all deliveries of a message. It is done when one of them says so: on FIFO queues the handles of earlier ones have
+/// expired.
+pub(super) async fn delete<H: Execute>(
+    shared: Arc<Shared<H>>,
+    key: Option<Key>,
+    mut deliveries: Vec<Delivery>,
+    how: Settled,
+) -> Step {
+    let source = &shared.source;
+    let deletes = deliveries.iter_mut().map(|delivery| delivery.delete(source, how));
+    let is_done = join_all(deletes).await.iter().any(Result::is_ok);
+    Step::Deleted { key, is_done, deliveries }
+}
 
-    /// Gives a message back whose turn it was.
-    pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
-        if let Some(deliveries) = self.together(&key, entry) {
-            self.give_back(key, deliveries, Back::Returned(Duration::ZERO));
-        }
-    }
+/// Sends the message to the dead-letter queue. The latest delivery comes first.
+pub(super) async fn send<H: Execute>(
+    shared: Arc<Shared<H>>,
+    key: Key,
+    deliveries: Vec<Delivery>,
+    reason: String,
+) -> Step {
+    let result = match deliveries.first() {
+        Some(latest) => shared.dead_letters.send(&shared.source, latest, &reason).await,
+        None => Ok(()),
+    };
+    Step::Sent { key, deliveries, result }
+}
 
-    /// All deliveries of a message whose turn is over, the latest first; `None` when its lease is lost, which is then seen
-    /// to.
-    fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
-        let more = self.groups.take_more(key);
-        if entry.latest.lease.is_lost() {
-            self.lost(Key::clone(key), entry, more);
-            return None;
-        }
-        Some(more.into_iter().rev().chain(entry.into_deliveries()).collect())
-    }
+/// Gives back what has not started of a group, the last first, and then the message before it: so that whoever receives
+/// from the group begins with that one.
+pub(super) async fn give_back<H: Execute>(
+    shared: Arc<Shared<H>>,
+    key: Option<Key>,
+    rest: Vec<Entry<Delivery>>,
+    (head, how): (Vec<Delivery>, Return),
+) -> Step {
+    let rest = rest.into_iter().rev().flat_map(Entry::into_deliveries);
+    all_back(&shared.source, rest, Return::Returned(Duration::ZERO)).await;
+    all_back(&shared.source, head, how).await;
+    Step::GivenBack { key }
+}
 
-    /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
-    /// ended; without one, a group has to begin again from the message that is lost.
-    fn lost(&mut self, key: Key, entry: Entry<Delivery>, mut more: Vec<Delivery>) {
-        entry.into_deliveries().for_each(Delivery::forget);
-        if let Some(latest) = more.pop() {
-            self.groups.run_again(&key, Entry { latest, earlier: more });
-            drop(self.groups.done(&key));
-        } else {
-            self.give_back(key, Vec::new(), Back::Returned(Duration::ZERO));
-        }
-    }
+/// Errors are counted and told where they happen; there is nothing more to do about them.
+async fn all_back<H: Execute>(
+    source: &Source<H>,
+    deliveries: impl IntoIterator<Item = Delivery>,
+    how: Return,
+) {
+    let back = async |delivery: Delivery| match how {
+        Return::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
+        Return::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
+        Return::Returned(delay) => drop(delivery.hide(source, delay, Settled::Returned).await),
+        Return::Kept => delivery.keep(),
+    };
+    join_all(deliveries.into_iter().map(back)).await;
+}
 
-    fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
-        let delay = self.shared.back_off.delay(receives, random::unit());
-        self.give_back(key, deliveries, Back::After(delay));
-    }
-
-    fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
-        let delay = self.after_no_delete(&deliveries);
-        self.give_back(key, deliveries, Back::Returned(delay));
-    }
-
-    /// How long a message stays away that was not deleted: its handler will run again, which must not go on without a
-    /// pause.
-    fn after_no_delete(&self, deliveries: &[Delivery]) -> Duration {
-        let receives = deliveries.first().map_or(1, Delivery::receive_count);
-        self.shared.back_off.delay(receives, random::unit()).max(SOON)
-    }
-
-    fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
-        deliveries.iter_mut().for_each(Delivery::makes_room);
-        if self.shared.pace == GroupPace::AfterHandler && self.shared.source.is_fifo() {
-            deliveries.extend(self.groups.done(&key));
-            return self.delete(None, deliveries, how);
-        }
-        self.delete(Some(key), deliveries, how);
-    }
-
-    fn delete(&mut self, key: Option<Key>, deliveries: Vec<Delivery>, how: Settled) {
-        let span = settle::span(&self.shared.source.url, "delete", deliveries.len());
-        let deleting = settle::delete(Arc::clone(&self.shared), key, deliveries, how);
-        self.work.push(Box::pin(deleting.instrument(span)));
-    }
-
-    fn send(&mut self, key: Key, deliveries: Vec<Delivery>, reason: String) {
-        let shared = Arc::clone(&self.shared);
-        self.work.push(Box::pin(async move {
-            let result = match deliveries.first() {
-                Some(latest) => shared.dead_letters.send(&shared.source, latest, &reason).await,
-                None => Ok(()),
-            };
-            Step::Sent { key, deliveries, result }
-        }));
-    }
-
-    fn sent(&mut self, key: Key, deliveries: Vec<Delivery>, result: Result<(), String>) {
-        let Err(reason) = result else { return self.succeeded(key, deliveries, Settled::DeadLettered) };
-        let receives = deliveries.first().map_or(1, |latest| {
-            self.shared.monitor.tell(&Event::DeadLetterFailed { message_id: latest.id(), reason: &reason });
-            latest.receive_count()
-        });
-        self.failed(key, deliveries, receives);
-    }
-
-    /// Gives a message back that ran, with what came of it since then, after all that waits behind it.
-    fn give_back(&mut self, key: Key, deliveries: Vec<Delivery>, how: Back) {
-        let rest = self.groups.take_waiting(&key);
-        let late = self.groups.give_back(&key).into_iter().rev();
-        self.push_back(Some(key), rest, (late.chain(deliveries).collect(), how));
-    }
+pub(super) fn span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
+    messaging_span!(DEBUG "sqs.settle", "client", operation, "settle", queue_url,
+        messaging.batch.message_count = messages)
 }

@@ -1,16 +1,21 @@
-//! Leases: how long a received message is ours, and who sees to it.
+//! Leases: how long a received message is ours, and its renewal.
+//!
+//! ```text
+//! Lease (handle) --+
+//!                  +--> Leases (lock) --> LeaseTable (pure) --> LeaseState, Schedule
+//! renewal task ----+
+//! ```
 
-mod book;
-mod keeper;
-#[expect(clippy::module_inception, reason = "it is the lease of this module")]
-mod lease;
-mod page;
+mod handle;
+mod held;
+mod leases;
+mod renewal;
 mod schedule;
-mod task;
+mod state;
+mod table;
 
-pub(crate) use book::{Book, Number};
-pub(crate) use keeper::{Abandoned, Keeper};
-pub use lease::{Lease, LeaseOver};
-pub(crate) use page::{Due, Renewed};
-pub(crate) use schedule::{Schedule, Term};
-pub(crate) use task::keep;
+pub use handle::Lease;
+pub(crate) use leases::{Abandoned, Leases};
+pub(crate) use renewal::renew_leases;
+pub(crate) use schedule::{LeaseTerm, Schedule};
+pub use state::LeaseOver;

@@ -82,7 +82,7 @@ impl Schedule {
     /// For how many seconds to hide the message from now; `None` when its lease cannot be made longer than it is.
     /// `wanted` is until when its holder asked for it, instead of the usual: a part of a second counts as a whole one, since
     /// some time has passed since then.
-    pub(crate) fn extension(&self, term: &Term, now: Instant, wanted: Option<Instant>) -> Option<u32> {
+    pub(crate) fn extension(&self, term: &LeaseTerm, now: Instant, wanted: Option<Instant>) -> Option<u32> {
         let left = |until: Instant| until.saturating_duration_since(now);
         let most = left(term.received + longest()).as_secs();
         let seconds = match wanted {
@@ -102,7 +102,7 @@ impl Schedule {
 
 /// How long a message is and can be ours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Term {
+pub(crate) struct LeaseTerm {
     /// When the answer came that brought it.
     pub(crate) received: Instant,
     /// Until when it is ours.
@@ -111,9 +111,9 @@ pub(crate) struct Term {
     pub(crate) limit: Instant,
 }
 
-impl Term {
+impl LeaseTerm {
     /// This long from now, but no longer than the service would hide the message.
-    pub(crate) fn wish(&self, now: Instant, wanted: Duration) -> Instant {
+    pub(crate) fn extended(&self, now: Instant, wanted: Duration) -> Instant {
         after(now, wanted).min(self.received + longest())
     }
 
@@ -138,9 +138,9 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    fn term(schedule: Schedule, received: Instant) -> Term {
+    fn term(schedule: Schedule, received: Instant) -> LeaseTerm {
         let deadline = Schedule::deadline(received, schedule.first_grant());
-        Term { received, deadline, limit: schedule.limit(received) }
+        LeaseTerm { received, deadline, limit: schedule.limit(received) }
     }
 
     #[test]

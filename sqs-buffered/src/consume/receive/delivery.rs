@@ -8,11 +8,10 @@ use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::bank::Credit;
-use super::event::Event;
-use super::monitor::{Monitor, Settled};
-use super::source::Source;
-use crate::consume::lease::{Abandoned, Keeper, Lease, Term};
+use crate::consume::credit::Credit;
+use crate::consume::lease::{Abandoned, Lease, LeaseTerm, Leases};
+use crate::consume::observe::{Event, Observer, Settled};
+use crate::consume::source::Source;
 use crate::produce::{SendError, SendErrorKind};
 
 /// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
@@ -23,10 +22,10 @@ pub(crate) struct Delivery {
     /// Of the receive that brought it.
     pub(crate) span: Span,
     pub(crate) lease: Lease,
-    keeper: Arc<Keeper>,
-    monitor: Arc<Monitor>,
+    leases: Arc<Leases>,
+    observer: Arc<Observer>,
     /// Once its lease has ended: until when the message is ours, and can be hidden.
-    ended: Option<Term>,
+    ended: Option<LeaseTerm>,
     /// What it counts as if it is gone: a delete of it failed that may have been done all the same.
     maybe_gone: Option<Settled>,
     /// Taken when all is done that ever will be.
@@ -39,15 +38,15 @@ impl Delivery {
         span: Span,
         lease: Lease,
         credit: Credit,
-        keeper: Arc<Keeper>,
-        monitor: Arc<Monitor>,
+        leases: Arc<Leases>,
+        observer: Arc<Observer>,
     ) -> Self {
         Self {
             message: Arc::new(message),
             span,
             lease,
-            keeper,
-            monitor,
+            leases,
+            observer,
             ended: None,
             maybe_gone: None,
             credit: Some(credit),
@@ -56,6 +55,11 @@ impl Delivery {
 
     pub(crate) fn id(&self) -> &Arc<str> {
         self.lease.message_id()
+    }
+
+    /// How the observer knows it.
+    fn name(&self) -> (&str, Instant) {
+        (self.lease.message_id(), self.lease.received())
     }
 
     /// How often the message was received, this time included.
@@ -89,10 +93,10 @@ impl Delivery {
         match &result {
             Err(error) if !error.is_lease_lost() => {
                 self.maybe_gone = error.is_maybe_sent().then_some(how);
-                self.monitor.tell(&Event::SettleFailed { message_id: self.id(), error });
+                self.observer.report(&Event::SettleFailed { message_id: self.id(), error });
             }
             _ => {
-                self.monitor.settled(&self.lease, how, &result);
+                self.observer.settled(self.name(), how, &result);
                 self.done();
             }
         }
@@ -110,7 +114,7 @@ impl Delivery {
         let term = self.end_lease()?;
         let delay = delay.min(term.hideable(Instant::now()));
         let result = source.delay(self.lease.receipt_handle(), delay, term.deadline).await;
-        let result = self.monitor.given_back(&self.lease, (how, self.maybe_gone), result);
+        let result = self.observer.given_back(self.name(), (how, self.maybe_gone), result);
         self.done();
         result
     }
@@ -118,7 +122,7 @@ impl Delivery {
     /// Leaves the message as it is: hidden until its time is over.
     pub(crate) fn keep(mut self) {
         if self.end_lease().is_ok() {
-            self.monitor.settled(&self.lease, Settled::Kept, &Ok(()));
+            self.observer.settled(self.name(), Settled::Kept, &Ok(()));
             self.done();
         }
     }
@@ -137,14 +141,21 @@ impl Delivery {
     fn abandon(&mut self, delay: Duration) {
         let Ok(term) = self.end_lease() else { return };
         if let Some(credit) = self.credit.take() {
-            let (lease, maybe_gone, until) = (self.lease.clone(), self.maybe_gone, term.deadline);
-            self.keeper.abandon(Abandoned { lease, credit, delay, until, maybe_gone });
+            self.leases.abandon(Abandoned {
+                message_id: Arc::clone(self.id()),
+                receipt_handle: self.lease.receipt_handle().into(),
+                received: self.lease.received(),
+                credit,
+                delay,
+                until: term.deadline,
+                maybe_gone: self.maybe_gone,
+            });
         }
     }
 
     /// From here on the lease is not renewed. Says how long the message is and can be ours; or that there is nothing more to
     /// do for this delivery, as its lease is lost or it is settled.
-    fn end_lease(&mut self) -> Result<Term, SendError> {
+    fn end_lease(&mut self) -> Result<LeaseTerm, SendError> {
         if self.credit.is_none() {
             return Err(SendError::new(SendErrorKind::LeaseLost));
         }
@@ -158,7 +169,7 @@ impl Delivery {
 
     fn done(&mut self) {
         if self.credit.take().is_some() {
-            self.keeper.settled();
+            self.leases.settled();
         }
     }
 }

@@ -8,31 +8,31 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::bank::Bank;
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
-use super::monitor::Monitor;
 use super::pause::PollPace;
 use super::poll::Terms;
 use super::pump::{Pump, give_back};
 use super::settings::Settings;
-use super::source::Source;
-use super::stats::ReceiveStats;
-use super::stop::Stop;
 use super::visibility::visibility_seconds;
-use crate::consume::lease::{Keeper, Schedule, keep};
+use crate::consume::credit::SharedCredits;
+use crate::consume::lease::renew_leases;
+use crate::consume::lease::{Leases, Schedule};
+use crate::consume::observe::{Observer, ReceiveStats};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 
 /// The two tasks of a receiver, and the channel by which messages come. Dropped, it receives nothing more; the tasks end
 /// when what is under way has come and was given back.
 #[derive(Debug)]
 pub(crate) struct Intake<H: Execute> {
     pub(crate) source: Source<H>,
-    pub(crate) monitor: Arc<Monitor>,
-    bank: Arc<Bank>,
+    pub(crate) observer: Arc<Observer>,
+    credits: Arc<SharedCredits>,
     messages: mpsc::UnboundedReceiver<Vec<Delivery>>,
     stop: Stop,
     pump: Option<JoinHandle<Result<(), ReceiveError>>>,
-    keeper: Option<JoinHandle<()>>,
+    leases: Option<JoinHandle<()>>,
     /// How receiving has ended.
     result: Result<(), ReceiveError>,
     /// How the keeping of leases has.
@@ -44,8 +44,8 @@ impl<H: Execute> Intake<H> {
     pub(crate) async fn start(
         source: Source<H>,
         settings: &Settings,
-        bank: Arc<Bank>,
-        monitor: Arc<Monitor>,
+        credits: Arc<SharedCredits>,
+        observer: Arc<Observer>,
         stop: Stop,
     ) -> Result<Option<Self>, ReceiveError> {
         settings.check(&source.url)?;
@@ -53,25 +53,35 @@ impl<H: Execute> Intake<H> {
             let text = "there is no tokio runtime here in which messages could be received";
             return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));
         }
-        let asked = visibility_seconds(&source, settings, &monitor, &stop).await?;
+        let asked = visibility_seconds(&source, settings, &observer, &stop).await?;
         let Some(visibility_seconds) = asked else { return Ok(None) };
         let schedule = Schedule::new(visibility_seconds, settings.max_lease);
-        let keeper = Arc::new(Keeper::new(schedule, Arc::clone(&monitor)));
+        let leases = Arc::new(Leases::new(schedule, Arc::clone(&observer)));
         let (out, messages) = mpsc::unbounded_channel();
         let pump = Pump {
             source: source.clone(),
             terms: Terms { visibility_seconds, wait: settings.wait_time },
-            keeper: Arc::clone(&keeper),
-            bank: Arc::clone(&bank),
-            monitor: Arc::clone(&monitor),
+            leases: Arc::clone(&leases),
+            credits: Arc::clone(&credits),
+            observer: Arc::clone(&observer),
             stop: stop.clone(),
             is_proven: Arc::default(),
             pace: PollPace::default(),
             out,
         };
-        let keeper = Some(tokio::spawn(keep(keeper, source.clone(), stop.clone())));
+        let leases = Some(tokio::spawn(renew_leases(leases, source.clone(), stop.clone())));
         let pump = Some(tokio::spawn(pump.run()));
-        Ok(Some(Self { source, monitor, bank, messages, stop, pump, keeper, result: Ok(()), kept: Ok(()) }))
+        Ok(Some(Self {
+            source,
+            observer,
+            credits,
+            messages,
+            stop,
+            pump,
+            leases,
+            result: Ok(()),
+            kept: Ok(()),
+        }))
     }
 
     /// The messages of the next receive that brings any; `None` when there will be none.
@@ -113,9 +123,9 @@ impl<H: Execute> Intake<H> {
     pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
         // However it has ended, what it brought is still given back.
         let pumped = self.pumped().await;
-        if let Some(keeper) = &mut self.keeper {
-            let ended = keeper.await;
-            self.keeper = None;
+        if let Some(leases) = &mut self.leases {
+            let ended = leases.await;
+            self.leases = None;
             self.kept = ended.map_err(|error| ReceiveError::broken("the keeping of leases", &error));
         }
         pumped.and_then(|()| self.kept.clone())
@@ -127,7 +137,7 @@ impl<H: Execute> Intake<H> {
     }
 
     pub(crate) fn stats(&self) -> ReceiveStats {
-        self.monitor.tally.snapshot(self.bank.levels())
+        self.observer.tally.snapshot(self.credits.levels())
     }
 }
 

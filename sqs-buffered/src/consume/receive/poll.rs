@@ -9,11 +9,10 @@ use sqs_client::wire::limits::RECEIVE_ATTEMPT_SECONDS;
 use tokio::time::{Instant, sleep};
 use tracing::Span;
 
-use super::event::Event;
-use super::monitor::Monitor;
 use super::pause::pause;
-use super::source::Source;
-use super::stop::Stop;
+use crate::consume::observe::{Event, Observer};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 use crate::passing::is_passing;
 use crate::random;
 
@@ -44,7 +43,7 @@ pub(super) async fn poll<H: Execute>(
     source: &Source<H>,
     terms: Terms,
     asked: usize,
-    monitor: &Monitor,
+    observer: &Observer,
     stop: &Stop,
     may_refuse: impl Fn() -> bool,
 ) -> Result<Option<Answer>, H::Error> {
@@ -59,7 +58,7 @@ pub(super) async fn poll<H: Execute>(
         let answered = tokio::select! {
             biased;
             () = stop.is_cut() => {
-                monitor.tally.receives_abandoned.one();
+                observer.tally.receives_abandoned.one();
                 return Ok(None);
             }
             answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
@@ -74,7 +73,7 @@ pub(super) async fn poll<H: Execute>(
         failures += 1;
         is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());
-        monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
         if !is_passing(&error) && may_refuse() {
             return Err(error);
         }
@@ -82,7 +81,7 @@ pub(super) async fn poll<H: Execute>(
             biased;
             () = stop.finishing() => {
                 if is_last || !(is_lost && source.is_fifo()) {
-                    monitor.tally.receives_abandoned.add(usize::from(is_lost));
+                    observer.tally.receives_abandoned.add(usize::from(is_lost));
                     return Ok(None);
                 }
                 // By its id, what was lost comes once more, to be given back.

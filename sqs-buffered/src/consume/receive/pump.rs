@@ -19,17 +19,16 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use super::bank::{Asked, Bank};
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
-use super::event::Event;
-use super::monitor::Monitor;
 use super::pause::PollPace;
 use super::poll::{Answer, Terms, poll};
-use super::source::Source;
-use super::stop::Stop;
-use crate::consume::consumer::BackOff;
-use crate::consume::lease::Keeper;
+use crate::consume::back_off::BackOff;
+use crate::consume::credit::{Reservation, SharedCredits};
+use crate::consume::lease::{Lease, Leases};
+use crate::consume::observe::{Event, Observer};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 use crate::random;
 use crate::span::messaging_span;
 
@@ -37,9 +36,9 @@ use crate::span::messaging_span;
 pub(super) struct Pump<H: Execute> {
     pub(super) source: Source<H>,
     pub(super) terms: Terms,
-    pub(super) keeper: Arc<Keeper>,
-    pub(super) bank: Arc<Bank>,
-    pub(super) monitor: Arc<Monitor>,
+    pub(super) leases: Arc<Leases>,
+    pub(super) credits: Arc<SharedCredits>,
+    pub(super) observer: Arc<Observer>,
     /// Whoever says it, receiving stops for all.
     pub(super) stop: Stop,
     /// Whether anything was ever received, be it nothing.
@@ -50,12 +49,12 @@ pub(super) struct Pump<H: Execute> {
 }
 
 /// How a receive ended: what it had asked for, and what came.
-type Ended = (Asked, Result<Option<Answer>, ReceiveError>);
+type Ended = (Reservation, Result<Option<Answer>, ReceiveError>);
 
 /// However it ends, no more messages come.
 impl<H: Execute> Drop for Pump<H> {
     fn drop(&mut self) {
-        self.keeper.close();
+        self.leases.close();
     }
 }
 
@@ -88,7 +87,7 @@ impl<H: Execute> Pump<H> {
                         Err(error) => result = result.and(Err(ReceiveError::broken("a receive", &error))),
                     }
                 }
-                () = self.bank.freed(), if !is_stopping => {}
+                () = self.credits.freed(), if !is_stopping => {}
                 () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
                 () = self.stop.finishing(), if !is_stopping => {}
                 () = self.out.closed(), if !is_stopping => {}
@@ -106,20 +105,20 @@ impl<H: Execute> Pump<H> {
             if let Some(until) = self.pace.pause(now) {
                 return Some(until);
             }
-            match self.bank.ask(now) {
+            match self.credits.ask(now) {
                 Ok(asked) => self.begin(receives, asked),
                 Err(next) => return next,
             }
         }
     }
 
-    fn begin(&self, receives: &mut JoinSet<Ended>, asked: Asked) {
+    fn begin(&self, receives: &mut JoinSet<Ended>, asked: Reservation) {
         let (source, terms, stop) = (self.source.clone(), self.terms, self.stop.clone());
-        let (monitor, is_proven) = (Arc::clone(&self.monitor), Arc::clone(&self.is_proven));
+        let (observer, is_proven) = (Arc::clone(&self.observer), Arc::clone(&self.is_proven));
         let span = span(&source.url);
         let receive = async move {
             let result =
-                poll(&source, terms, asked.messages(), &monitor, &stop, || !is_proven.load(Relaxed)).await;
+                poll(&source, terms, asked.messages(), &observer, &stop, || !is_proven.load(Relaxed)).await;
             if let Ok(Some(answer)) = &result {
                 is_proven.store(true, Relaxed);
                 tracing::Span::current().record("messaging.batch.message_count", answer.messages.len());
@@ -131,10 +130,10 @@ impl<H: Execute> Pump<H> {
 
     /// Opens leases from the moment of the answer on, and hands the messages out. What is damaged is given back, and on
     /// FIFO queues what it would be overtaken by, first.
-    fn deliver(&mut self, asked: Asked, answer: Answer) {
+    fn deliver(&mut self, asked: Reservation, answer: Answer) {
         let messages = answer.messages.len() + answer.damaged.len();
         self.pace.answered(messages, answer.elapsed, answer.at, random::unit());
-        self.monitor.tell(&Event::Received { messages, elapsed: answer.elapsed });
+        self.observer.report(&Event::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
         let damaged = deliveries.split_off(good.min(deliveries.len()));
@@ -143,7 +142,7 @@ impl<H: Execute> Pump<H> {
             give_back(deliveries.extract_if(.., overtakes).collect());
         }
         for damaged in damaged.into_iter().rev() {
-            self.monitor.tell(&Event::Damaged { message_id: damaged.id() });
+            self.observer.report(&Event::Damaged { message_id: damaged.id() });
             // It may well come damaged again: not at once.
             let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
             damaged.give_back_after(delay);
@@ -156,7 +155,7 @@ impl<H: Execute> Pump<H> {
     }
 
     /// The messages of an answer, the damaged ones last, each with its lease and credit.
-    fn leased(&self, asked: Asked, answer: Answer) -> Vec<Delivery> {
+    fn leased(&self, asked: Reservation, answer: Answer) -> Vec<Delivery> {
         let messages: Vec<Message> = answer.messages.into_iter().chain(answer.damaged).collect();
         let names: Vec<(Arc<str>, Arc<str>)> = messages
             .iter()
@@ -167,15 +166,15 @@ impl<H: Execute> Pump<H> {
                 (id.into(), handle.into())
             })
             .collect();
-        let leases = self.keeper.open(answer.at, &names);
+        let leases = Lease::open(&self.leases, answer.at, names);
         let group = |message: &Message| {
             message.attributes()?.get(&Name::MessageGroupId).map(|group| Arc::from(group.as_str()))
         };
         let credits = asked.answered(messages.iter().map(group));
         let together = messages.into_iter().zip(leases).zip(credits);
         let delivery = |((message, lease), credit)| {
-            let (keeper, monitor) = (Arc::clone(&self.keeper), Arc::clone(&self.monitor));
-            Delivery::new(message, answer.span.clone(), lease, credit, keeper, monitor)
+            let (leases, observer) = (Arc::clone(&self.leases), Arc::clone(&self.observer));
+            Delivery::new(message, answer.span.clone(), lease, credit, leases, observer)
         };
         together.map(delivery).collect()
     }

@@ -7,10 +7,10 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
 use super::delivery::Delivery;
-use super::monitor::{Monitor, Settled};
-use super::source::Source;
 use crate::claims::Claim;
 use crate::consume::lease::Lease;
+use crate::consume::observe::{Observer, Settled};
+use crate::consume::source::Source;
 use crate::produce::SendError;
 
 /// A message that is ours until it is settled, which one of its methods does. Its lease is renewed meanwhile.
@@ -32,9 +32,9 @@ pub struct Received<H: Execute = sqs_client::Client> {
 
 impl<H: Execute> Received<H> {
     /// `None` when somebody else who uses the same client has the message now; it is given back for a second.
-    pub(super) fn new(delivery: Delivery, source: &Source<H>, monitor: &Monitor) -> Option<Self> {
+    pub(super) fn new(delivery: Delivery, source: &Source<H>, observer: &Observer) -> Option<Self> {
         let Some(claim) = source.client.claims().claim(&source.url, delivery.id()) else {
-            monitor.tally.duplicates.one();
+            observer.tally.duplicates.one();
             delivery.give_back_after(Duration::from_secs(1));
             return None;
         };

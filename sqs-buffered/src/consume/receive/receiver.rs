@@ -14,18 +14,17 @@ use sqs_client::client::Execute;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 use tokio::time::{Instant, timeout_at};
 
-use super::bank::Bank;
 use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::grace::{GRACE, Grace};
 use super::intake::Intake;
-use super::monitor::{Hook, Monitor};
 use super::pump::give_back;
 use super::received::Received;
 use super::settings::{Settings, receive_setters};
-use super::source::Source;
-use super::stats::ReceiveStats;
-use super::stop::Stop;
+use crate::consume::credit::SharedCredits;
+use crate::consume::observe::{Hook, Observer, ReceiveStats};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 use crate::produce::BufferedClient;
 
 /// Messages that may be here when nothing else is said.
@@ -142,7 +141,7 @@ impl<H: Execute> Stream for Receiver<H> {
         let this = &mut *self;
         loop {
             let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
-            let received = Received::new(delivery, &this.intake.source, &this.intake.monitor);
+            let received = Received::new(delivery, &this.intake.source, &this.intake.observer);
             if received.is_some() {
                 return Poll::Ready(received);
             }
@@ -175,7 +174,7 @@ impl<H: Execute> Receiver<H> {
             }
             self.stale.push(Box::pin(async move {
                 let lease = delivery.lease.clone();
-                lease.freshen().await.ok().map(|()| delivery)
+                lease.refresh().await.ok().map(|()| delivery)
             }));
         }
     }
@@ -209,9 +208,9 @@ impl<H: Execute> ReceiverBuilder<H> {
             let text = format!("the limit must be 1 to {MAX_IN_FLIGHT} messages, not {}", self.limit);
             return Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
         }
-        let bank = Arc::new(Bank::of_messages(self.limit, self.settings.max_poll_delay));
-        let monitor = Arc::new(Monitor::new(self.hook));
-        let intake = Intake::start(self.source, &self.settings, bank, monitor, Stop::new()).await?;
+        let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay));
+        let observer = Arc::new(Observer::new(self.hook));
+        let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         Ok(Receiver { intake, ready: VecDeque::new(), stale: FuturesUnordered::new() })
     }

@@ -7,12 +7,11 @@ use sqs_client::wire::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::sleep;
 
 use super::error::{ReceiveError, ReceiveErrorKind};
-use super::event::Event;
-use super::monitor::Monitor;
 use super::pause::pause;
 use super::settings::{Settings, seconds};
-use super::source::Source;
-use super::stop::Stop;
+use crate::consume::observe::{Event, Observer};
+use crate::consume::source::Source;
+use crate::consume::stop::Stop;
 use crate::passing::is_passing;
 use crate::random;
 
@@ -23,7 +22,7 @@ const UNKNOWN: u32 = 30;
 pub(super) async fn visibility_seconds<H: Execute>(
     source: &Source<H>,
     settings: &Settings,
-    monitor: &Monitor,
+    observer: &Observer,
     stop: &Stop,
 ) -> Result<Option<u32>, ReceiveError> {
     if let Some(timeout) = settings.visibility_timeout {
@@ -51,7 +50,7 @@ pub(super) async fn visibility_seconds<H: Execute>(
         }
         failures += 1;
         let retry_in = pause(failures, random::unit());
-        monitor.tell(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
         tokio::select! {
             biased;
             () = stop.finishing() => return Ok(None),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sqs_buffered::{BackOff, Consumer, GroupPace, Outcome};
+use sqs_buffered::{BackOff, Consumer, GroupAdvance, Outcome};
 use sqs_client::operation::Action;
 use sqs_client::types::MessageSystemAttributeName as Name;
 use sqs_client::wire::service_error::ErrorCode;
@@ -130,14 +130,14 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
 
 #[tokio::test(start_paused = true)]
 async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
-    for (pace, waits) in [(GroupPace::AfterDelete, true), (GroupPace::AfterHandler, false)] {
+    for (pace, waits) in [(GroupAdvance::AfterDelete, true), (GroupAdvance::AfterHandler, false)] {
         let rig = Rig::new("jobs.fifo").await;
         rig.send_to("a", numbered("a", 3)).await;
         rig.server.faults().inject(Fault::latency(secs(1)).on(Action::DeleteMessageBatch));
         let starts = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&starts);
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-            .group_pace(pace)
+            .group_advance(pace)
             .handler(move |_, _| {
                 seen.lock().unwrap().push(Instant::now());
                 async move { Ok(Outcome::Ack) }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use sqs_buffered::{BackOff, Consumer, Event, GroupPace, Outcome, Report};
+use sqs_buffered::{BackOff, Consumer, Event, GroupAdvance, Outcome, Report};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
@@ -106,7 +106,11 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
         .concurrency(random.usize(1..12))
         .prefetch(random.usize(0..25))
         .back_off(if random.bool() { BackOff::None } else { BackOff::Fixed(secs(1)) })
-        .group_pace(if random.u8(0..4) == 0 { GroupPace::AfterHandler } else { GroupPace::AfterDelete })
+        .group_advance(if random.u8(0..4) == 0 {
+            GroupAdvance::AfterHandler
+        } else {
+            GroupAdvance::AfterDelete
+        })
         .grace(secs(60))
         .on_event(move |event| {
             let mut unknown = told.lock().unwrap();

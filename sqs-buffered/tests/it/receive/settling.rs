@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use sqs_buffered::{BackOff, Consumer, Event, GroupPace, Outcome};
+use sqs_buffered::{BackOff, Consumer, Event, GroupAdvance, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
@@ -91,10 +91,10 @@ async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
 #[tokio::test(start_paused = true)]
 async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
     let ways = [
-        ("jobs", BackOff::default(), GroupPace::AfterDelete),
-        ("jobs", BackOff::None, GroupPace::AfterDelete),
-        ("jobs.fifo", BackOff::None, GroupPace::AfterDelete),
-        ("jobs.fifo", BackOff::None, GroupPace::AfterHandler),
+        ("jobs", BackOff::default(), GroupAdvance::AfterDelete),
+        ("jobs", BackOff::None, GroupAdvance::AfterDelete),
+        ("jobs.fifo", BackOff::None, GroupAdvance::AfterDelete),
+        ("jobs.fifo", BackOff::None, GroupAdvance::AfterHandler),
     ];
     for (name, back_off, pace) in ways {
         let rig = Rig::new(name).await;
@@ -104,7 +104,7 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
         let seen = diary.clone();
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .back_off(back_off)
-            .group_pace(pace)
+            .group_advance(pace)
             .handler(move |message, _| {
                 seen.start(&message);
                 async {

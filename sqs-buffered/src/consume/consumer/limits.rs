@@ -6,18 +6,18 @@ use crate::consume::receive::{ReceiveError, ReceiveErrorKind};
 
 /// How many handlers run at a time, and how many messages more may be here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crew {
+pub(super) struct Limits {
     pub(super) concurrency: usize,
     pub(super) prefetch: usize,
 }
 
-impl Default for Crew {
+impl Default for Limits {
     fn default() -> Self {
         Self { concurrency: 10, prefetch: 0 }
     }
 }
 
-impl Crew {
+impl Limits {
     /// Messages that may be here or asked for.
     pub(super) fn credits(self) -> usize {
         self.concurrency.saturating_add(self.prefetch)
@@ -47,11 +47,11 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused_with_the_reason() {
         let refusal = |concurrency, prefetch| {
-            Crew { concurrency, prefetch }.check().expect_err("it cannot work").to_string()
+            Limits { concurrency, prefetch }.check().expect_err("it cannot work").to_string()
         };
         assert!(refusal(0, 10).contains("concurrency must be at least 1"));
         assert!(refusal(10, 120_000).contains("at most 120000 together"));
         assert!(refusal(usize::MAX, 1).contains("at most 120000 together"));
-        assert!(Crew::default().check().is_ok());
+        assert!(Limits::default().check().is_ok());
     }
 }

@@ -1,90 +1,64 @@
-//! Who counts, logs, and tells the user's hook.
+//! Counts, logs, and calls the user's hook.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::event::Event;
+use tokio::time::Instant;
+
+use super::event::{Event, Settled};
 use super::stats::Tally;
-use crate::consume::lease::Lease;
 use crate::produce::SendError;
 
-/// What the user wants to be called with.
+/// The function that the user set.
 pub(crate) type Hook = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
-/// Counts, logs, and tells the hook.
+/// Counts, logs, and calls the hook.
 #[derive(Default)]
-pub(crate) struct Monitor {
+pub(crate) struct Observer {
     pub(crate) tally: Tally,
     hook: Option<Hook>,
 }
 
-/// How the delivery of a message ended.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Settled {
-    /// The message was deleted after success.
-    Acked,
-    /// It was given back to be visible after a while, by its handler or because that failed.
-    Nacked,
-    /// It was made visible at once by its handler.
-    Released,
-    /// It was left as it is by its handler.
-    Kept,
-    /// It was brought to the dead-letter queue and deleted.
-    DeadLettered,
-    /// It was made visible again without an outcome: not started, stopped, dropped, or because its delete failed.
-    Returned,
-}
-
-impl Settled {
-    /// A short name for metrics, such as `acked`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Acked => "acked",
-            Self::Nacked => "nacked",
-            Self::Released => "released",
-            Self::Kept => "kept",
-            Self::DeadLettered => "dead_lettered",
-            Self::Returned => "returned",
-        }
-    }
-}
-
-impl Monitor {
+impl Observer {
     pub(crate) fn new(hook: Option<Hook>) -> Self {
         Self { tally: Tally::default(), hook }
     }
 
-    /// Counts, logs and tells.
-    pub(crate) fn tell(&self, event: &Event<'_>) {
+    /// Counts, logs, and calls the hook.
+    pub(crate) fn report(&self, event: &Event<'_>) {
         self.tally.count(event);
         log(event);
         let Some(hook) = &self.hook else { return };
-        // A hook that panics must not take those with it who tell it.
+        // A hook that panics must not end the task that reports.
         if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
             tracing::error!(?event, "the hook for events panicked");
         }
     }
 
-    /// Tells how a message ended, or why it did not.
-    pub(crate) fn settled(&self, lease: &Lease, how: Settled, result: &Result<(), SendError>) {
-        let (message_id, age) = (&**lease.message_id(), lease.age());
+    /// Reports how a message ended, given by id and the moment when it came, or why it did not.
+    pub(crate) fn settled(
+        &self,
+        (message_id, received): (&str, Instant),
+        how: Settled,
+        result: &Result<(), SendError>,
+    ) {
+        let age = received.elapsed();
         match result {
-            Ok(()) => self.tell(&Event::Settled { message_id, how, age }),
-            Err(error) if error.is_lease_lost() => self.tell(&Event::LeaseLost { message_id, age }),
+            Ok(()) => self.report(&Event::Settled { message_id, how, age }),
+            Err(error) if error.is_lease_lost() => self.report(&Event::LeaseLost { message_id, age }),
             Err(error) => {
                 self.tally.unsettled.one();
-                self.tell(&Event::SettleFailed { message_id, error });
+                self.report(&Event::SettleFailed { message_id, error });
             }
         }
     }
 
-    /// As [`settled`](Self::settled), of a message that was given back. When that is refused since there is no such
-    /// message, and a delete of it may have been done although it failed, it was: the message ended as that says.
+    /// As [`settled`](Self::settled), of a message that was given back. `maybe_gone` is how it counts if an earlier delete
+    /// that failed was carried out all the same: then the service knows no such message.
     pub(crate) fn given_back(
         &self,
-        lease: &Lease,
+        message: (&str, Instant),
         (how, maybe_gone): (Settled, Option<Settled>),
         result: Result<(), SendError>,
     ) -> Result<(), SendError> {
@@ -92,7 +66,7 @@ impl Monitor {
             (Some(gone), Err(error)) if error.is_lease_lost() => (gone, Ok(())),
             (_, result) => (how, result),
         };
-        self.settled(lease, how, &result);
+        self.settled(message, how, &result);
         result
     }
 }
@@ -121,8 +95,8 @@ fn log(event: &Event<'_>) {
     }
 }
 
-impl fmt::Debug for Monitor {
+impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Monitor").field("tally", &self.tally).finish_non_exhaustive()
+        f.debug_struct("Observer").field("tally", &self.tally).finish_non_exhaustive()
     }
 }

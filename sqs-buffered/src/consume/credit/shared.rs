@@ -11,7 +11,7 @@ use super::credits::{Ask, Credits, Group, Request};
 
 /// The places of one receiver. The lock is held for a few instructions.
 #[derive(Debug)]
-pub(crate) struct Bank {
+pub(crate) struct SharedCredits {
     credits: Mutex<Credits>,
     /// The pump waits here for places.
     freed: Notify,
@@ -21,20 +21,20 @@ pub(crate) struct Bank {
 
 /// The places that a receive under way asked for. Dropping it frees them.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    bank: Arc<Bank>,
+pub(crate) struct Reservation {
+    credits: Arc<SharedCredits>,
     request: Option<Request>,
 }
 
 /// The place of one message, freed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Credit {
-    bank: Arc<Bank>,
+    credits: Arc<SharedCredits>,
     group: Option<Group>,
     made_room: bool,
 }
 
-impl Bank {
+impl SharedCredits {
     /// A place for each message.
     pub(crate) fn of_messages(places: usize, poll_delay: Duration) -> Self {
         Self::new(places, poll_delay, false)
@@ -51,9 +51,9 @@ impl Bank {
     }
 
     /// See [`Credits::ask`]. An error says when to ask again, if that does not depend on messages.
-    pub(crate) fn ask(self: &Arc<Self>, now: Instant) -> Result<Asked, Option<Instant>> {
+    pub(crate) fn ask(self: &Arc<Self>, now: Instant) -> Result<Reservation, Option<Instant>> {
         match self.credits.lock().ask(now.into_std()) {
-            Ask::Now(request) => Ok(Asked { bank: Arc::clone(self), request: Some(request) }),
+            Ask::Now(request) => Ok(Reservation { credits: Arc::clone(self), request: Some(request) }),
             Ask::At(at) => Err(Some(at.into())),
             Ask::Not => Err(None),
         }
@@ -71,33 +71,33 @@ impl Bank {
     }
 }
 
-impl Asked {
+impl Reservation {
     pub(crate) fn messages(&self) -> usize {
         self.request.map_or(0, |request| request.messages)
     }
 
     /// Ends the receive, and gives a credit for each message that it brought, named by its group.
     pub(crate) fn answered(mut self, groups: impl Iterator<Item = Option<Group>>) -> Vec<Credit> {
-        let by_group = self.bank.by_group;
+        let by_group = self.credits.by_group;
         let credit = |group: Option<Group>| Credit {
-            bank: Arc::clone(&self.bank),
+            credits: Arc::clone(&self.credits),
             group: group.filter(|_| by_group),
             made_room: false,
         };
         let credits: Vec<Credit> = groups.map(credit).collect();
         if let Some(request) = self.request.take() {
             let groups = credits.iter().map(|credit| credit.group.as_ref());
-            self.bank.credits.lock().answered(request, groups);
+            self.credits.credits.lock().answered(request, groups);
         }
         credits
     }
 }
 
-impl Drop for Asked {
+impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            self.bank.credits.lock().answered(request, []);
-            self.bank.freed.notify_one();
+            self.credits.credits.lock().answered(request, []);
+            self.credits.freed.notify_one();
         }
     }
 }
@@ -106,17 +106,17 @@ impl Credit {
     /// See [`Credits::make_room`].
     pub(crate) fn make_room(&mut self) {
         if !self.made_room
-            && self.bank.credits.lock().make_room(self.group.as_ref(), Instant::now().into_std())
+            && self.credits.credits.lock().make_room(self.group.as_ref(), Instant::now().into_std())
         {
             self.made_room = true;
-            self.bank.freed.notify_one();
+            self.credits.freed.notify_one();
         }
     }
 }
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.bank.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now().into_std());
-        self.bank.freed.notify_one();
+        self.credits.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now().into_std());
+        self.credits.freed.notify_one();
     }
 }

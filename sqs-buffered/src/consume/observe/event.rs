@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::monitor::Settled;
-use crate::consume::consumer::Outcome;
+use crate::consume::outcome::Outcome;
 use crate::produce::SendError;
 
 /// Something that happened in the background. [`ReceiveStats`](crate::ReceiveStats) counts it; this says what it was, when,
@@ -104,4 +103,36 @@ pub enum Event<'a> {
         /// Why.
         reason: &'a str,
     },
+}
+
+/// How the delivery of a message ended.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Settled {
+    /// The message was deleted after success.
+    Acked,
+    /// It was given back to be visible after a while, by its handler or because that failed.
+    Nacked,
+    /// It was made visible at once by its handler.
+    Released,
+    /// It was left as it is by its handler.
+    Kept,
+    /// It was brought to the dead-letter queue and deleted.
+    DeadLettered,
+    /// It was made visible again without an outcome: not started, stopped, dropped, or because its delete failed.
+    Returned,
+}
+
+impl Settled {
+    /// A short name for metrics, such as `acked`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Acked => "acked",
+            Self::Nacked => "nacked",
+            Self::Released => "released",
+            Self::Kept => "kept",
+            Self::DeadLettered => "dead_lettered",
+            Self::Returned => "returned",
+        }
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Keeper, Number, Term};
+use super::held::Held;
+use super::leases::Leases;
+use super::schedule::LeaseTerm;
+use super::state::LeaseOver;
 
 /// The time for which a received message is ours: nobody else receives it meanwhile.
 ///
@@ -31,42 +32,26 @@ use super::{Keeper, Number, Term};
 /// # Cancel safety
 /// All futures of it can be dropped at any time; nothing is lost.
 #[derive(Clone)]
-pub struct Lease(pub(super) Arc<Held>);
-
-/// What holder, keeper and book share.
-pub(crate) struct Held {
-    pub(super) keeper: Arc<Keeper>,
-    pub(super) number: Number,
-    pub(super) receipt_handle: Arc<str>,
-    pub(super) message_id: Arc<str>,
-    /// When the message came.
-    pub(super) received: Instant,
-    pub(super) is_lost: AtomicBool,
-    /// All who wait for a renewal or the loss are woken by each.
-    pub(super) changed: Notify,
+pub struct Lease {
+    held: Arc<Held>,
+    leases: Arc<Leases>,
 }
-
-/// The lease was lost, or the message was settled.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct LeaseOver;
-
-impl fmt::Display for LeaseOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the message is not ours any more")
-    }
-}
-
-impl std::error::Error for LeaseOver {}
 
 impl Lease {
+    /// Opens the leases of messages, given by id and receipt handle, that came with an answer of this moment.
+    pub(crate) fn open(leases: &Arc<Leases>, now: Instant, messages: Vec<(Arc<str>, Arc<str>)>) -> Vec<Self> {
+        let opened = leases.open(now, messages).into_iter();
+        opened.map(|held| Self { held, leases: Arc::clone(leases) }).collect()
+    }
+
     /// The handle that the message came with.
     pub fn receipt_handle(&self) -> &str {
-        &self.0.receipt_handle
+        &self.held.receipt_handle
     }
 
     /// Whether the lease is lost. Work that must not be done twice should not go on then.
     pub fn is_lost(&self) -> bool {
-        self.0.is_lost.load(Ordering::Acquire)
+        self.held.is_lost()
     }
 
     /// Waits until the lease is lost; for ever when it never is.
@@ -76,7 +61,7 @@ impl Lease {
 
     /// Until when the message is ours as things are; renewals move it on. `None` when it is not any more.
     pub fn deadline(&self) -> Option<Instant> {
-        self.0.keeper.term(self.0.number).map(|term| term.deadline)
+        self.leases.term(self.held.number).map(|term| term.deadline)
     }
 
     /// Sees to it that the message is ours for at least this long from now, also beyond the receiver's longest lease.
@@ -85,15 +70,15 @@ impl Lease {
     /// # Errors
     /// The message is not ours any more, or was lost while this was tried.
     pub async fn extend(&self, duration: Duration) -> Result<Duration, LeaseOver> {
-        let (keeper, number) = (&self.0.keeper, self.0.number);
-        let wish = keeper.want(number, duration).ok_or(LeaseOver)?;
-        let deadline = self.until(|| keeper.granted(number, wish).transpose()).await?;
+        let (leases, number) = (&self.leases, self.held.number);
+        let request = leases.extend(number, duration).ok_or(LeaseOver)?;
+        let deadline = self.until(|| leases.granted(number, request).transpose()).await?;
         Ok(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Waits until so much time is left that a handler can begin. An error says that this will not be.
-    pub(crate) async fn freshen(&self) -> Result<(), LeaseOver> {
-        self.until(|| match self.0.keeper.freshen(self.0.number) {
+    pub(crate) async fn refresh(&self) -> Result<(), LeaseOver> {
+        self.until(|| match self.leases.refresh(self.held.number) {
             None => Some(Err(LeaseOver)),
             Some(is_fresh) => is_fresh.then_some(Ok(())),
         })
@@ -101,33 +86,33 @@ impl Lease {
     }
 
     pub(crate) fn is_fresh(&self) -> bool {
-        self.0.keeper.freshen(self.0.number) == Some(true)
+        self.leases.refresh(self.held.number) == Some(true)
     }
 
     /// Ends the lease: from here on it is not renewed. Says how long the message is and can be ours.
-    pub(crate) fn end(&self) -> Result<Term, LeaseOver> {
-        self.0.keeper.end(&self.0)
+    pub(crate) fn end(&self) -> Result<LeaseTerm, LeaseOver> {
+        self.leases.end(&self.held)
     }
 
     /// Gives the lease up as one that is lost.
     pub(crate) fn forget(&self) {
         if self.end().is_ok() {
-            self.0.keeper.lost(&self.0);
+            self.leases.lost(&self.held);
         }
     }
 
     pub(crate) fn message_id(&self) -> &Arc<str> {
-        &self.0.message_id
+        &self.held.message_id
     }
 
-    /// How long the message has been here.
-    pub(crate) fn age(&self) -> Duration {
-        self.0.received.elapsed()
+    /// When the message came.
+    pub(crate) fn received(&self) -> Instant {
+        self.held.received
     }
 
     async fn until<T>(&self, mut check: impl FnMut() -> Option<T>) -> T {
         loop {
-            let mut changed = std::pin::pin!(self.0.changed.notified());
+            let mut changed = std::pin::pin!(self.held.changed.notified());
             // Listening starts before the look, so that no change in between is missed.
             changed.as_mut().enable();
             if let Some(result) = check() {
@@ -138,19 +123,10 @@ impl Lease {
     }
 }
 
-impl Held {
-    /// Says whether it was not lost before.
-    pub(super) fn lose(&self) -> bool {
-        let is_news = !self.is_lost.swap(true, Ordering::AcqRel);
-        self.changed.notify_waiters();
-        is_news
-    }
-}
-
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
-            .field("message_id", &self.0.message_id)
+            .field("message_id", &self.held.message_id)
             .field("is_lost", &self.is_lost())
             .finish_non_exhaustive()
     }

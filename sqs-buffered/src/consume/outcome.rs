@@ -44,15 +44,3 @@ pub enum Outcome {
     /// `DeadLetterReason`, and delete it here. Without a dead-letter queue it is treated as one whose handler failed.
     DeadLetter(String),
 }
-
-/// When the next message of a group may start, on FIFO queues.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum GroupPace {
-    /// When the message before it was deleted. So a message is never handled before one of its group that comes again
-    /// because its delete failed.
-    #[default]
-    AfterDelete,
-    /// When the handler of the message before it has succeeded. Faster by the time that a delete takes.
-    AfterHandler,
-}

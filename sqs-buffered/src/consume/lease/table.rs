@@ -14,30 +14,30 @@ use std::time::Duration;
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use tokio::time::Instant;
 
-use super::page::{Due, Page, Renewed, Stage, Wish, moments};
-use super::{LeaseOver, Schedule, Term};
+use super::schedule::{LeaseTerm, Schedule};
+use super::state::{Due, ExtendRequest, LeaseOver, LeaseState, Phase, Renewed, moments};
 
 /// Renewals that go in one request.
 const BATCH: usize = MAX_BATCH_ENTRIES;
 
-/// The number of a lease in its book. Numbers are not used again.
+/// The number of a lease in its table. Numbers are not used again.
 pub(crate) type Number = u64;
 
 /// The leases of one receiver.
 #[derive(Debug)]
-pub(crate) struct Book<T> {
+pub(crate) struct LeaseTable<T> {
     schedule: Schedule,
-    leases: HashMap<Number, Page<T>>,
+    leases: HashMap<Number, LeaseState<T>>,
     /// When to look at which lease. Each open lease is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
-    /// The number of the latest wish. The first is 1.
-    wishes: u64,
+    /// The number of the latest request. The first is 1.
+    requests: u64,
 }
 
-impl<T: Clone> Book<T> {
+impl<T: Clone> LeaseTable<T> {
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, wishes: 0 }
+        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, requests: 0 }
     }
 
     /// Opens the lease of a message that came with an answer of this moment, for the holder that `of_number` makes.
@@ -47,12 +47,20 @@ impl<T: Clone> Book<T> {
         self.next += 1;
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
-        let term = Term { received: now, deadline, limit: self.schedule.limit(now) };
+        let term = LeaseTerm { received: now, deadline, limit: self.schedule.limit(now) };
         let (usual, earliest) = moments(now, granted, chance);
         self.timers.insert((usual, number));
-        let (holder_of, stage) = (holder.clone(), Stage::Held);
-        let lease =
-            Page { holder: holder_of, term, timer: usual, stage, usual, earliest, wish: None, served: 0 };
+        let (holder_of, phase) = (holder.clone(), Phase::Held);
+        let lease = LeaseState {
+            holder: holder_of,
+            term,
+            timer: usual,
+            phase,
+            usual,
+            earliest,
+            request: None,
+            served: 0,
+        };
         self.leases.insert(number, lease);
         holder
     }
@@ -96,7 +104,7 @@ impl<T: Clone> Book<T> {
         let soon = now + self.schedule.jitter_window();
         let timers = self.timers.iter().take_while(|(at, _)| *at <= soon);
         let may_come = |number: &Number| {
-            let lease = self.leases.get(number).filter(|lease| lease.stage == Stage::Held);
+            let lease = self.leases.get(number).filter(|lease| lease.phase == Phase::Held);
             lease.is_some_and(|lease| {
                 lease.earliest <= now && self.schedule.extension(&lease.term, now, None).is_some()
             })
@@ -115,7 +123,7 @@ impl<T: Clone> Book<T> {
         chance: f64,
     ) -> Option<T> {
         let lease = self.leases.get_mut(&number)?;
-        let Stage::Renewing(wish) = std::mem::replace(&mut lease.stage, Stage::Held) else { return None };
+        let Phase::Renewing(request) = std::mem::replace(&mut lease.phase, Phase::Held) else { return None };
         if lease.term.deadline <= now {
             return self.lose(number);
         }
@@ -124,13 +132,13 @@ impl<T: Clone> Book<T> {
             Renewed::Done => {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
-                lease.served = wish.map_or(lease.served, |wish| wish.number);
+                lease.served = request.map_or(lease.served, |request| request.number);
                 (lease.usual, lease.earliest) = moments(asked, granted, chance);
-                if lease.wish.is_some() { now } else { lease.usual }
+                if lease.request.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {
-                lease.stage = Stage::Pausing;
-                lease.wish = wish.map(|wish| wish.and(lease.wish)).or(lease.wish);
+                lease.phase = Phase::Pausing;
+                lease.request = request.map(|request| request.and(lease.request)).or(lease.request);
                 lease.usual = Schedule::retry_at(now, lease.term.deadline, chance);
                 lease.usual
             }
@@ -141,12 +149,12 @@ impl<T: Clone> Book<T> {
 
     /// Whether a handler can begin with the message now. If not, a renewal is due at once; `None` when the lease is
     /// over, or cannot be made any longer.
-    pub(crate) fn freshen(&mut self, number: Number, now: Instant) -> Option<bool> {
+    pub(crate) fn refresh(&mut self, number: Number, now: Instant) -> Option<bool> {
         let lease = self.leases.get_mut(&number)?;
         if self.schedule.is_fresh(lease.term.deadline, now) {
             return Some(true);
         }
-        if lease.stage == Stage::Held {
+        if lease.phase == Phase::Held {
             self.schedule.extension(&lease.term, now, None)?;
             lease.usual = now;
             self.set_timer(number, now);
@@ -154,39 +162,39 @@ impl<T: Clone> Book<T> {
         Some(false)
     }
 
-    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns the number of the wish, for
+    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns the number of the request, for
     /// [`granted`](Self::granted); `None` when the lease is over.
-    pub(crate) fn want(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<u64> {
+    pub(crate) fn extend(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<u64> {
         let lease = self.leases.get_mut(&number)?;
-        let until = lease.term.wish(now, wanted);
+        let until = lease.term.extended(now, wanted);
         lease.term.limit = lease.term.limit.max(until);
         if self.schedule.extension(&lease.term, now, Some(until)).is_none() {
             return Some(0);
         }
-        self.wishes += 1;
-        let wish = Wish { number: self.wishes, until };
-        lease.wish = Some(wish.and(lease.wish));
-        if lease.stage == Stage::Held {
+        self.requests += 1;
+        let request = ExtendRequest { number: self.requests, until };
+        lease.request = Some(request.and(lease.request));
+        if lease.phase == Phase::Held {
             self.set_timer(number, now);
         }
-        Some(wish.number)
+        Some(request.number)
     }
 
-    /// Until when the lease lasts, now that this wish is served; `None` as long as it is not.
-    pub(crate) fn granted(&self, number: Number, wish: u64) -> Result<Option<Instant>, LeaseOver> {
+    /// Until when the lease lasts, now that this request is served; `None` as long as it is not.
+    pub(crate) fn granted(&self, number: Number, request: u64) -> Result<Option<Instant>, LeaseOver> {
         let lease = self.leases.get(&number).ok_or(LeaseOver)?;
-        Ok((lease.served >= wish).then_some(lease.term.deadline))
+        Ok((lease.served >= request).then_some(lease.term.deadline))
     }
 
     /// Ends a lease: nothing will be due for it. `None` when it was lost before.
-    pub(crate) fn end(&mut self, number: Number, now: Instant) -> Option<Term> {
+    pub(crate) fn end(&mut self, number: Number, now: Instant) -> Option<LeaseTerm> {
         let lease = self.leases.remove(&number)?;
         self.timers.remove(&(lease.timer, number));
         (lease.term.deadline > now).then_some(lease.term)
     }
 
     /// The term of a lease that is not over.
-    pub(crate) fn term(&self, number: Number) -> Option<Term> {
+    pub(crate) fn term(&self, number: Number) -> Option<LeaseTerm> {
         self.leases.get(&number).map(|lease| lease.term)
     }
 
@@ -211,5 +219,5 @@ impl<T: Clone> Book<T> {
 }
 
 #[cfg(test)]
-#[path = "book_tests.rs"]
+#[path = "table_tests.rs"]
 mod tests;

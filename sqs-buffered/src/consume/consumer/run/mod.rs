@@ -4,7 +4,9 @@
 //! intake -> groups -> start -> handler (a task) -> step -> what follows from it -> step -> groups
 //! stop: messages that have not started are given back; handlers finish, or are stopped and their messages given back
 //! ```
-//! One task owns all of this; only handlers, receives and the keeper of leases run beside it.
+//! One task owns all of this; only handlers, receives and the renewal of leases run beside it.
+
+mod next;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,8 +23,7 @@ use tracing::Instrument as _;
 use super::Shared;
 use super::groups::{Entry, Groups, Key};
 use super::report::Report;
-use super::settle::{self, Back};
-use super::step::Step;
+use super::step::{self, Return, Step};
 use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
 
 /// One run of a consumer.
@@ -93,7 +94,7 @@ impl<H: Execute> Run<H> {
                 () = sleep_until(grace.last_try), if is_late => break,
             }
         }
-        // Dropped deliveries are given back by the keeper of leases.
+        // Dropped deliveries are given back by the renewal task.
         self.work.clear();
         self.groups = Groups::new();
         let finished = timeout_at(grace.end, self.intake.finish()).await;
@@ -107,40 +108,40 @@ impl<H: Execute> Run<H> {
         for delivery in batch {
             let key = self.shared.line_of(&delivery);
             if self.groups.arrive(key, delivery) {
-                self.intake.monitor.tally.duplicates.one();
+                self.intake.observer.tally.duplicates.one();
             }
         }
     }
 
     fn start_what_may(&mut self) {
-        while self.running < self.shared.crew.concurrency {
+        while self.running < self.shared.limits.concurrency {
             let next = self.fresh.pop_front().or_else(|| self.groups.start());
             let Some((key, entry)) = next else { return };
             if !entry.latest.lease.is_fresh() {
-                self.freshen(key, entry);
+                self.refresh(key, entry);
                 continue;
             }
             self.running += 1;
             let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
             self.work.push(Box::pin(async move {
-                let (handler, monitor) = (&shared.handler, &shared.monitor);
+                let (handler, observer) = (&shared.handler, &shared.observer);
                 let source = (shared.source.client.claims(), &shared.source.url);
-                let verdict = handler.run(source, &entry.latest, monitor, stop).await;
+                let verdict = handler.run(source, &entry.latest, observer, stop).await;
                 Step::Handled { key, entry, verdict }
             }));
         }
     }
 
     /// Has a lease renewed that has little time left. No handler has to wait for that.
-    fn freshen(&mut self, key: Key, entry: Entry<Delivery>) {
+    fn refresh(&mut self, key: Key, entry: Entry<Delivery>) {
         let stop = self.shared.stop.clone();
         self.work.push(Box::pin(async move {
             let is_fresh = tokio::select! {
                 biased;
                 () = stop.finishing() => false,
-                fresh = entry.latest.lease.freshen() => fresh.is_ok(),
+                fresh = entry.latest.lease.refresh() => fresh.is_ok(),
             };
-            Step::Freshened { key, entry, is_fresh }
+            Step::Refreshed { key, entry, is_fresh }
         }));
     }
 
@@ -152,7 +153,7 @@ impl<H: Execute> Run<H> {
         for mut line in self.groups.drain() {
             let rest = line.split_off(1.min(line.len()));
             let head = line.into_iter().flat_map(Entry::into_deliveries).collect();
-            self.push_back(None, rest, (head, Back::Returned(Duration::ZERO)));
+            self.push_back(None, rest, (head, Return::Returned(Duration::ZERO)));
         }
     }
 
@@ -160,10 +161,10 @@ impl<H: Execute> Run<H> {
         &mut self,
         key: Option<Key>,
         rest: Vec<Entry<Delivery>>,
-        head: (Vec<Delivery>, Back),
+        head: (Vec<Delivery>, Return),
     ) {
-        let span = settle::span(&self.shared.source.url, "change_visibility", rest.len() + head.0.len());
-        let giving = settle::give_back(Arc::clone(&self.shared), key, rest, head);
+        let span = step::span(&self.shared.source.url, "change_visibility", rest.len() + head.0.len());
+        let giving = step::give_back(Arc::clone(&self.shared), key, rest, head);
         self.work.push(Box::pin(giving.instrument(span)));
     }
 }

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::event::Event;
-use super::monitor::Settled;
+use super::event::{Event, Settled};
 
 /// Declares the counters once: as they count, and as they are read.
 macro_rules! counters {

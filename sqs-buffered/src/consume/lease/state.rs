@@ -1,19 +1,32 @@
-//! What a book knows of one lease, and what is to be done about it. Pure.
+//! What a table knows of one lease, and what is to be done about it. Pure.
 
+use std::fmt;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Schedule, Term};
+use super::schedule::{LeaseTerm, Schedule};
+
+/// The lease was lost, or the message was settled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LeaseOver;
+
+impl fmt::Display for LeaseOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the lease of the message is over")
+    }
+}
+
+impl std::error::Error for LeaseOver {}
 
 /// What is to be done about a lease.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Due<T> {
-    /// Hide the message for so many seconds, and tell the book what came of it.
+    /// Hide the message for so many seconds, and tell the table what came of it.
     Renew(u32, T),
-    /// What its holder wished for is so already.
+    /// What its holder asked for is so already.
     Served(T),
-    /// It is lost; the book has forgotten it.
+    /// It is lost; the table has forgotten it.
     Lost(T),
 }
 
@@ -28,31 +41,31 @@ pub(crate) enum Renewed {
     Failed,
 }
 
-/// What a book knows of one lease.
+/// What a table knows of one lease.
 #[derive(Debug)]
-pub(super) struct Page<T> {
+pub(super) struct LeaseState<T> {
     pub(super) holder: T,
-    pub(super) term: Term,
+    pub(super) term: LeaseTerm,
     pub(super) timer: Instant,
-    pub(super) stage: Stage,
+    pub(super) phase: Phase,
     /// When it is renewed, or tried again, without anybody asking.
     pub(super) usual: Instant,
     /// From when on it may be renewed together with others.
     pub(super) earliest: Instant,
     /// What its holder asked for instead of the usual.
-    pub(super) wish: Option<Wish>,
-    /// Wishes up to this number are served.
+    pub(super) request: Option<ExtendRequest>,
+    /// Requests up to this number are served.
     pub(super) served: u64,
 }
 
 /// What a holder asked for: to have the message until then.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Wish {
+pub(super) struct ExtendRequest {
     pub(super) number: u64,
     pub(super) until: Instant,
 }
 
-impl Wish {
+impl ExtendRequest {
     /// One that serves both.
     pub(super) fn and(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
@@ -61,32 +74,32 @@ impl Wish {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Stage {
+pub(super) enum Phase {
     Held,
-    /// A renewal is under way, for this wish if there was one.
-    Renewing(Option<Wish>),
+    /// A renewal is under way, for this request if there was one.
+    Renewing(Option<ExtendRequest>),
     /// The last renewal failed, and there is a pause before the next.
     Pausing,
 }
 
-impl<T: Clone> Page<T> {
+impl<T: Clone> LeaseState<T> {
     /// What is to be done for it at its time, and when to look again.
     pub(super) fn due(&mut self, schedule: &Schedule, now: Instant) -> Option<Due<T>> {
         self.timer = self.term.deadline;
-        if matches!(self.stage, Stage::Renewing(_)) {
+        if matches!(self.phase, Phase::Renewing(_)) {
             return None;
         }
-        let wish = self.wish.take();
-        let wished = wish.and_then(|wish| schedule.extension(&self.term, now, Some(wish.until)));
+        let request = self.request.take();
+        let requested = request.and_then(|request| schedule.extension(&self.term, now, Some(request.until)));
         let usual = || schedule.extension(&self.term, now, None).filter(|_| self.usual <= now);
-        if let Some(seconds) = wished.or_else(usual) {
-            self.stage = Stage::Renewing(wish);
+        if let Some(seconds) = requested.or_else(usual) {
+            self.phase = Phase::Renewing(request);
             return Some(Due::Renew(seconds, self.holder.clone()));
         }
         if self.usual > now {
             self.timer = self.usual.min(self.term.deadline);
         }
-        self.served = wish?.number;
+        self.served = request?.number;
         Some(Due::Served(self.holder.clone()))
     }
 }

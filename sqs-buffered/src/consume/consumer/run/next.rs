@@ -1,0 +1,167 @@
+//! What follows from each step.
+//!
+//! ```text
+//! Refreshed -> its handler may begin, or it is given back
+//! Handled -> succeeded -> delete --Deleted--> the next of the line may start
+//!    |                               | failed
+//!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
+//!    |-> dead letter --Sent--> as if succeeded | as if failed
+//!    +-> lost --> a later delivery of it runs again | the group begins again
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use tracing::Instrument as _;
+
+use super::super::groups::{Entry, GroupAdvance, Key};
+use super::super::handler::Verdict;
+use super::super::step::{self, Return, Step};
+use super::Run;
+use crate::consume::observe::{Event, Settled};
+use crate::consume::outcome::Outcome;
+use crate::consume::receive::Delivery;
+use crate::random;
+
+/// Panics whose text is reported.
+const MOST_PANICS: usize = 10;
+/// How long a message stays away at least that another consumer has now, or that could not be deleted: whoever received
+/// it at once would be no better off.
+const SOON: Duration = Duration::from_secs(1);
+
+impl<H: Execute> Run<H> {
+    /// Does what follows from a step.
+    pub(super) fn take(&mut self, step: Step) {
+        match step {
+            Step::Refreshed { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
+            Step::Refreshed { key, entry, is_fresh: false } => self.not_started(key, entry),
+            Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
+            Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
+            Step::Deleted { key: Some(key), is_done, deliveries } => {
+                if !is_done {
+                    return self.not_deleted(key, deliveries);
+                }
+                let late = self.groups.done(&key);
+                if !late.is_empty() {
+                    self.delete(None, late, Settled::Acked);
+                }
+            }
+            Step::Deleted { key: None, is_done: false, deliveries } => {
+                let delay = self.after_no_delete(&deliveries);
+                for delivery in deliveries {
+                    delivery.give_back_after(delay);
+                }
+            }
+            // What is left of them is given back by being dropped.
+            Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
+            Step::GivenBack { key: Some(key) } => drop(self.groups.done(&key)),
+        }
+    }
+
+    fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
+        self.running -= 1;
+        let receives = entry.latest.receive_count();
+        let Some(deliveries) = self.together(&key, entry) else { return };
+        match verdict {
+            Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
+            Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Return::After(delay)),
+            Verdict::Outcome(Outcome::Release) => self.give_back(key, deliveries, Return::Released),
+            Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
+            Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
+            Verdict::Failed(panic) => {
+                self.panics.extend(panic.filter(|_| self.panics.len() < MOST_PANICS));
+                self.failed(key, deliveries, receives);
+            }
+            Verdict::Busy => {
+                self.shared.observer.tally.duplicates.one();
+                self.give_back(key, deliveries, Return::Returned(SOON));
+            }
+            Verdict::Aborted => self.give_back(key, deliveries, Return::Returned(Duration::ZERO)),
+        }
+    }
+
+    /// Gives a message back whose turn it was.
+    pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
+        if let Some(deliveries) = self.together(&key, entry) {
+            self.give_back(key, deliveries, Return::Returned(Duration::ZERO));
+        }
+    }
+
+    /// All deliveries of a message whose turn is over, the latest first; `None` when its lease is lost, which is then seen
+    /// to.
+    fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
+        let more = self.groups.take_more(key);
+        if entry.latest.lease.is_lost() {
+            self.lost(Key::clone(key), entry, more);
+            return None;
+        }
+        Some(more.into_iter().rev().chain(entry.into_deliveries()).collect())
+    }
+
+    /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
+    /// ended; without one, a group has to begin again from the message that is lost.
+    fn lost(&mut self, key: Key, entry: Entry<Delivery>, mut more: Vec<Delivery>) {
+        entry.into_deliveries().for_each(Delivery::forget);
+        if let Some(latest) = more.pop() {
+            self.groups.run_again(&key, Entry { latest, earlier: more });
+            drop(self.groups.done(&key));
+        } else {
+            self.give_back(key, Vec::new(), Return::Returned(Duration::ZERO));
+        }
+    }
+
+    fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
+        let delay = self.shared.back_off.delay(receives, random::unit());
+        self.give_back(key, deliveries, Return::After(delay));
+    }
+
+    fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
+        let delay = self.after_no_delete(&deliveries);
+        self.give_back(key, deliveries, Return::Returned(delay));
+    }
+
+    /// How long a message stays away that was not deleted: its handler will run again, which must not go on without a
+    /// pause.
+    fn after_no_delete(&self, deliveries: &[Delivery]) -> Duration {
+        let receives = deliveries.first().map_or(1, Delivery::receive_count);
+        self.shared.back_off.delay(receives, random::unit()).max(SOON)
+    }
+
+    fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
+        deliveries.iter_mut().for_each(Delivery::makes_room);
+        if self.shared.advance == GroupAdvance::AfterHandler && self.shared.source.is_fifo() {
+            deliveries.extend(self.groups.done(&key));
+            return self.delete(None, deliveries, how);
+        }
+        self.delete(Some(key), deliveries, how);
+    }
+
+    fn delete(&mut self, key: Option<Key>, deliveries: Vec<Delivery>, how: Settled) {
+        let span = step::span(&self.shared.source.url, "delete", deliveries.len());
+        let deleting = step::delete(Arc::clone(&self.shared), key, deliveries, how);
+        self.work.push(Box::pin(deleting.instrument(span)));
+    }
+
+    fn send(&mut self, key: Key, deliveries: Vec<Delivery>, reason: String) {
+        self.work.push(Box::pin(step::send(Arc::clone(&self.shared), key, deliveries, reason)));
+    }
+
+    fn sent(&mut self, key: Key, deliveries: Vec<Delivery>, result: Result<(), String>) {
+        let Err(reason) = result else { return self.succeeded(key, deliveries, Settled::DeadLettered) };
+        let receives = deliveries.first().map_or(1, |latest| {
+            self.shared
+                .observer
+                .report(&Event::DeadLetterFailed { message_id: latest.id(), reason: &reason });
+            latest.receive_count()
+        });
+        self.failed(key, deliveries, receives);
+    }
+
+    /// Gives a message back that ran, with what came of it since then, after all that waits behind it.
+    fn give_back(&mut self, key: Key, deliveries: Vec<Delivery>, how: Return) {
+        let rest = self.groups.take_waiting(&key);
+        let late = self.groups.give_back(&key).into_iter().rev();
+        self.push_back(Some(key), rest, (late.chain(deliveries).collect(), how));
+    }
+}

@@ -1,0 +1,6 @@
+//! Credit-based flow control: how many messages may be here, and when the next receive begins.
+
+mod credits;
+mod shared;
+
+pub(crate) use shared::{Credit, Reservation, SharedCredits};
