@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             count.fetch_sub(1, Ordering::Relaxed);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()?;
     let all_came = async {
         while left.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;

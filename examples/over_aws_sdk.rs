@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()?;
     let report = consumer.run_until(done.acquire_many(ORDERS)).await?;
     println!("received   {} in {} receives", report.stats.received, report.stats.receives);
     println!("handled    {}, failed {}", report.stats.acked, report.stats.failed);

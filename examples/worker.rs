@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()?;
 
     let end = async {
         tokio::select! {

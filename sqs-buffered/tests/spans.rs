@@ -154,7 +154,8 @@ async fn receive_process_and_settle() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     consumer.run_until(done.acquire()).await.unwrap();
     drop(guard);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use sqs_benchmarks::process::{now, resident};
-use sqs_buffered::{BufferedClient, Consumer, Outcome};
+use sqs_buffered::{BufferedClient, BuildError, Consumer, Outcome};
 use sqs_client::Client;
 use sqs_client::types::QueueAttributeName;
 
@@ -104,7 +104,7 @@ async fn soak(options: Options) -> Result<(), Failed> {
             let (buffered, run, stop) = (buffered.clone(), Arc::clone(run), Arc::clone(&stop));
             tasks.push(tokio::spawn(traffic::produce(buffered, run, producer, options.rate, stop)));
         }
-        let consumer = consumer(client.clone(), run);
+        let consumer = consumer(client.clone(), run)?;
         consumers.push(consumer.clone());
         tokio::spawn(async move { consumer.run().await });
     }
@@ -148,7 +148,7 @@ async fn queues(client: &Client) -> Result<Vec<Arc<Run>>, Failed> {
 }
 
 /// Enters in the ledger what it receives, and deletes it.
-fn consumer(client: Client, run: &Arc<Run>) -> Consumer {
+fn consumer(client: Client, run: &Arc<Run>) -> Result<Consumer, BuildError> {
     let ledger = Arc::clone(run);
     Consumer::builder(client, &run.url)
         .concurrency(256)

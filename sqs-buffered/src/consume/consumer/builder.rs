@@ -17,9 +17,10 @@ use crate::consume::observe::Hook;
 use crate::consume::outcome::{HandlerError, Outcome};
 use crate::consume::receive::{GRACE, Settings, receive_setters};
 use crate::consume::source::Source;
+use crate::produce::BuildError;
 
-/// Settings of a [`Consumer`] that is to be made, in any order. What cannot work shows as an error when it is run. `S` says
-/// whether it has a handler: [`build`](Self::build) needs one.
+/// Builds a [`Consumer`]. Settings come in any order; [`build`](Self::build) checks them. `S` says whether there is a handler:
+/// `build` needs one.
 #[must_use = "a consumer does nothing before it is built and run"]
 pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
@@ -116,10 +117,15 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
 
 impl<H: Execute> ReadyConsumer<H> {
     /// Makes the consumer. It does nothing before it is [run](Consumer::run).
-    pub fn build(self) -> Consumer<H> {
+    ///
+    /// # Errors
+    /// A setting is out of range. The error names it, with its value and what is allowed.
+    pub fn build(self) -> Result<Consumer<H>, BuildError> {
         let Self { source, limits, settings, back_off, advance, grace, hook, handler: WithHandler(handler) } =
             self;
-        Consumer::assemble(Parts { source, limits, settings, back_off, advance, grace, hook, handler })
+        settings.check(&source.url)?;
+        limits.check()?;
+        Ok(Consumer::assemble(Parts { source, limits, settings, back_off, advance, grace, hook, handler }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
-use crate::consume::receive::{ReceiveError, ReceiveErrorKind};
+use crate::produce::BuildError;
 
 /// How many handlers run at a time, and how many messages more may be here.
 #[derive(Clone, Copy, Debug)]
@@ -23,18 +23,14 @@ impl Limits {
         self.concurrency.saturating_add(self.prefetch)
     }
 
-    /// Refuses what cannot work, and says what can.
-    pub(super) fn check(self) -> Result<(), ReceiveError> {
-        let Self { concurrency, prefetch } = self;
-        let refuse = |text: String| Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
-        if concurrency == 0 {
-            return refuse("concurrency must be at least 1: with 0 no message would ever be handled".into());
+    pub(super) fn check(self) -> Result<(), BuildError> {
+        if !(1..=MAX_IN_FLIGHT).contains(&self.concurrency) {
+            let allowed = format!("1 to {MAX_IN_FLIGHT}");
+            return Err(BuildError::new("concurrency", self.concurrency, allowed));
         }
         if self.credits() > MAX_IN_FLIGHT {
-            return refuse(format!(
-                "concurrency ({concurrency}) and prefetch ({prefetch}) must be at most {MAX_IN_FLIGHT} together: a \
-                 queue has no more messages in flight"
-            ));
+            let allowed = format!("at most {MAX_IN_FLIGHT} together with concurrency");
+            return Err(BuildError::new("prefetch", self.prefetch, allowed));
         }
         Ok(())
     }
@@ -45,13 +41,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_work_is_refused_with_the_reason() {
+    fn invalid_limits_are_named_with_what_is_allowed() {
         let refusal = |concurrency, prefetch| {
-            Limits { concurrency, prefetch }.check().expect_err("it cannot work").to_string()
+            Limits { concurrency, prefetch }.check().expect_err("invalid limits").to_string()
         };
-        assert!(refusal(0, 10).contains("concurrency must be at least 1"));
-        assert!(refusal(10, 120_000).contains("at most 120000 together"));
-        assert!(refusal(usize::MAX, 1).contains("at most 120000 together"));
+        assert_eq!(refusal(0, 10), "concurrency is 0, allowed is 1 to 120000");
+        assert_eq!(refusal(120_001, 0), "concurrency is 120001, allowed is 1 to 120000");
+        assert_eq!(
+            refusal(10, 119_991),
+            "prefetch is 119991, allowed is at most 120000 together with concurrency"
+        );
+        assert!(refusal(1, usize::MAX).starts_with("prefetch is"));
         assert!(Limits::default().check().is_ok());
     }
 }

@@ -49,7 +49,7 @@ pub(crate) use shared::{Parts, RunGuard, Shared};
 ///         println!("{}", message.body().unwrap_or_default());
 ///         Ok(Outcome::Ack)
 ///     })
-///     .build();
+///     .build()?;
 /// let report = consumer.run_until(tokio::time::sleep(std::time::Duration::from_secs(60))).await?;
 /// println!("{} done", report.stats.acked);
 /// # Ok(())
@@ -129,7 +129,6 @@ impl<H: Execute> Consumer<H> {
     async fn drive(&self) -> Result<Report, ReceiveError> {
         let shared = &self.shared;
         let started = Instant::now();
-        shared.limits.check()?;
         let (credits, observer) = (Arc::clone(&shared.credits), Arc::clone(&shared.observer));
         let intake =
             Intake::start(shared.source.clone(), &shared.settings, credits, observer, shared.stop.clone());

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use sqs_client::client::OperationError;
 use tokio::task::JoinError;
 
+use crate::produce::BuildError;
+
 /// Why a receiver or consumer did not start, or ended by itself. One word wide and cheap to clone.
 #[derive(Clone)]
 pub struct ReceiveError(Arc<Inner>);
@@ -41,6 +43,11 @@ pub enum ReceiveErrorKind {
 impl ReceiveError {
     pub(crate) fn new(kind: ReceiveErrorKind, text: impl Into<String>) -> Self {
         Self(Arc::new(Inner { kind, text: text.into(), cause: None, is_retryable: false, source: None }))
+    }
+
+    /// A setting that cannot be.
+    pub(crate) fn invalid(error: &BuildError) -> Self {
+        Self::new(ReceiveErrorKind::Invalid, error.to_string())
     }
 
     pub(crate) fn refused(queue_url: &str, error: impl OperationError) -> Self {

@@ -48,7 +48,6 @@ impl<H: Execute> Intake<H> {
         observer: Arc<Observer>,
         stop: Stop,
     ) -> Result<Option<Self>, ReceiveError> {
-        settings.check(&source.url)?;
         if Handle::try_current().is_err() {
             let text = "there is no tokio runtime here in which messages could be received";
             return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));

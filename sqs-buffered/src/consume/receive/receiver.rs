@@ -25,7 +25,7 @@ use crate::consume::credit::SharedCredits;
 use crate::consume::observe::{Hook, Observer, ReceiveStats};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
-use crate::produce::BufferedClient;
+use crate::produce::{BufferedClient, BuildError};
 
 /// Messages that may be here when nothing else is said.
 const LIMIT: usize = 10;
@@ -204,9 +204,10 @@ impl<H: Execute> ReceiverBuilder<H> {
     /// # Cancel safety
     /// Dropped before its end, nothing was received.
     pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
+        self.settings.check(&self.source.url).map_err(|error| ReceiveError::invalid(&error))?;
         if !(1..=MAX_IN_FLIGHT).contains(&self.limit) {
-            let text = format!("the limit must be 1 to {MAX_IN_FLIGHT} messages, not {}", self.limit);
-            return Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
+            let error = BuildError::new("limit", self.limit, format_args!("1 to {MAX_IN_FLIGHT} messages"));
+            return Err(ReceiveError::invalid(&error));
         }
         let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay));
         let observer = Arc::new(Observer::new(self.hook));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqs_client::wire::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
-use super::error::{ReceiveError, ReceiveErrorKind};
+use crate::produce::BuildError;
 
 /// The longest that a lease is renewed when nothing else is said.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
@@ -80,39 +80,44 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Refuses what cannot work, and says what can.
-    pub(crate) fn check(&self, queue_url: &str) -> Result<(), ReceiveError> {
-        let refuse = |text: String| Err(ReceiveError::new(ReceiveErrorKind::Invalid, text));
+    /// Whether a receiver or consumer of this queue can have them.
+    pub(crate) fn check(&self, queue_url: &str) -> Result<(), BuildError> {
         if let Err(refusal) = sqs_client::wire::validate::error::require_queue_url(Some(queue_url)) {
-            return refuse(format!("{queue_url:?} is no queue URL: {}", refusal.message.unwrap_or_default()));
+            let allowed = refusal.message.unwrap_or_else(|| "a queue URL".into());
+            return Err(BuildError::new("queue_url", format_args!("{queue_url:?}"), allowed));
         }
-        if let Some(timeout) = self.visibility_timeout {
-            let range = 1..=*VISIBILITY_TIMEOUT_SECONDS.end();
-            seconds("the visibility timeout", timeout, &range)?;
-        }
-        seconds("the wait time", self.wait_time, &WAIT_TIME_SECONDS)?;
+        self.visibility_seconds()?;
+        whole_seconds_within("wait_time", self.wait_time, &WAIT_TIME_SECONDS)?;
         if self.max_poll_delay > MAX_POLL_DELAY {
-            let delay = self.max_poll_delay;
-            return refuse(format!("the poll delay must be 0 to {MAX_POLL_DELAY:?}, not {delay:?}"));
+            let (delay, allowed) = (self.max_poll_delay, format!("0 to {MAX_POLL_DELAY:?}"));
+            return Err(BuildError::new("max_poll_delay", format_args!("{delay:?}"), allowed));
         }
         if self.max_lease.is_zero() {
-            return refuse("the longest lease must be longer than nothing".into());
+            return Err(BuildError::new("max_lease", "zero", "more than zero"));
         }
         Ok(())
     }
+
+    /// The visibility timeout that the user set, in seconds.
+    pub(crate) fn visibility_seconds(&self) -> Result<Option<u32>, BuildError> {
+        let range = 1..=*VISIBILITY_TIMEOUT_SECONDS.end();
+        self.visibility_timeout
+            .map(|timeout| whole_seconds_within("visibility_timeout", timeout, &range))
+            .transpose()
+    }
 }
 
-/// Whole seconds within a range.
-pub(crate) fn seconds(what: &str, value: Duration, range: &RangeInclusive<i32>) -> Result<u32, ReceiveError> {
-    let whole = i32::try_from(value.as_secs()).ok().filter(|_| value.subsec_nanos() == 0);
-    whole
-        .filter(|seconds| range.contains(seconds))
-        .and_then(|seconds| u32::try_from(seconds).ok())
-        .ok_or_else(|| {
-            let (least, most) = (range.start(), range.end());
-            let text = format!("{what} must be {least} to {most} whole seconds, not {value:?}");
-            ReceiveError::new(ReceiveErrorKind::Invalid, text)
-        })
+fn whole_seconds_within(
+    setting: &'static str,
+    value: Duration,
+    range: &RangeInclusive<i32>,
+) -> Result<u32, BuildError> {
+    let seconds = i32::try_from(value.as_secs()).ok().filter(|_| value.subsec_nanos() == 0);
+    let seconds = seconds.filter(|seconds| range.contains(seconds));
+    seconds.and_then(|seconds| u32::try_from(seconds).ok()).ok_or_else(|| {
+        let allowed = format!("{} to {} whole seconds", range.start(), range.end());
+        BuildError::new(setting, format_args!("{value:?}"), allowed)
+    })
 }
 
 #[cfg(test)]
@@ -120,27 +125,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_work_is_refused_with_the_reason() {
+    fn invalid_setting_is_named_with_its_value_and_what_is_allowed() {
         type Change = fn(&mut Settings);
         let table: [(Change, &str); 6] = [
             (
                 |settings| settings.visibility_timeout = Some(Duration::ZERO),
-                "1 to 43200 whole seconds, not 0ns",
+                "visibility_timeout is 0ns, allowed is 1 to 43200 whole seconds",
             ),
-            (|settings| settings.visibility_timeout = Some(Duration::from_millis(1_500)), "not 1.5s"),
-            (|settings| settings.visibility_timeout = Some(Duration::from_secs(43_201)), "not 43201s"),
-            (|settings| settings.wait_time = Duration::from_secs(21), "the wait time must be 0 to 20"),
-            (|settings| settings.max_poll_delay = Duration::from_secs(61), "0 to 60s, not 61s"),
-            (|settings| settings.max_lease = Duration::ZERO, "longest lease"),
+            (
+                |settings| settings.visibility_timeout = Some(Duration::from_millis(1_500)),
+                "visibility_timeout is 1.5s, allowed is 1 to 43200 whole seconds",
+            ),
+            (
+                |settings| settings.visibility_timeout = Some(Duration::from_secs(43_201)),
+                "visibility_timeout is 43201s, allowed is 1 to 43200 whole seconds",
+            ),
+            (
+                |settings| settings.wait_time = Duration::from_secs(21),
+                "wait_time is 21s, allowed is 0 to 20 whole seconds",
+            ),
+            (
+                |settings| settings.max_poll_delay = Duration::from_secs(61),
+                "max_poll_delay is 61s, allowed is 0 to 60s",
+            ),
+            (|settings| settings.max_lease = Duration::ZERO, "max_lease is zero, allowed is more than zero"),
         ];
-        for (change, reason) in table {
+        for (change, text) in table {
             let mut settings = Settings::default();
-            settings.check("http://h/0/q").expect("the defaults work");
+            settings.check("http://h/0/q").expect("the defaults are valid");
             change(&mut settings);
-            let error = settings.check("http://h/0/q").expect_err(reason);
-            assert_eq!(error.kind(), ReceiveErrorKind::Invalid);
-            assert!(error.to_string().contains(reason), "{error}");
+            assert_eq!(settings.check("http://h/0/q").expect_err(text).to_string(), text);
         }
-        assert!(Settings::default().check("").is_err());
+        let error = Settings::default().check("").expect_err("an empty URL").to_string();
+        assert!(error.starts_with("queue_url is \"\""), "{error}");
     }
 }

@@ -3,12 +3,11 @@
 use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
-use sqs_client::wire::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::sleep;
 
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::pause::pause;
-use super::settings::{Settings, seconds};
+use super::settings::Settings;
 use crate::consume::observe::{Event, Observer};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
@@ -25,9 +24,8 @@ pub(super) async fn visibility_seconds<H: Execute>(
     observer: &Observer,
     stop: &Stop,
 ) -> Result<Option<u32>, ReceiveError> {
-    if let Some(timeout) = settings.visibility_timeout {
-        return seconds("the visibility timeout", timeout, &(1..=*VISIBILITY_TIMEOUT_SECONDS.end()))
-            .map(Some);
+    if let Some(seconds) = settings.visibility_seconds().map_err(|error| ReceiveError::invalid(&error))? {
+        return Ok(Some(seconds));
     }
     let mut failures = 0;
     loop {

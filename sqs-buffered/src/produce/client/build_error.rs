@@ -18,6 +18,10 @@ pub struct BuildError {
 }
 
 impl BuildError {
+    pub(crate) fn new(setting: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
+        Self { setting, value: value.to_string(), allowed: allowed.to_string() }
+    }
+
     /// The setting: the name of the method of [`Builder`](super::Builder), and where that has several values, of the value.
     pub fn setting(&self) -> &str {
         self.setting

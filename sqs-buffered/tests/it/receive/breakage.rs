@@ -33,7 +33,8 @@ async fn hook_that_panics_harms_nobody() {
                 () = lease.lost() => Err("lost")?,
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!((report.stats.leases_lost, report.stats.failed, report.stats.acked), (3, 3, 5));
 }
@@ -48,7 +49,8 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
         }
         body
     });
-    let consumer = Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let consumer =
+        Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
     let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
     assert_eq!(error.kind(), ReceiveErrorKind::Aborted);
     assert!(error.to_string().contains("a receive has ended before its time"), "{error}");
@@ -71,7 +73,8 @@ async fn run_ends_with_the_client_that_it_needs() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let mut receiver = Receiver::builder(&buffered, &rig.url).limit(1).start().await.unwrap();
     let run = tokio::spawn(async move { consumer.run().await });
     until(|| diary.bodies().len() == 3).await;
@@ -106,7 +109,8 @@ async fn messages_without_an_id_are_told_apart_and_each_is_handled() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     let mut bodies = diary.bodies();
     bodies.sort();
@@ -147,7 +151,8 @@ async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
         .handler(|_, _| async { Ok(Outcome::Ack) })
-        .build();
+        .build()
+        .unwrap();
     let late = async {
         sleep(secs(1)).await;
         rig.send(["late"]).await;

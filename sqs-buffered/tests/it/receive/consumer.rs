@@ -27,7 +27,8 @@ async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!((report.stats.received, report.stats.acked, report.stats.started), (100, 100, 100));
     assert!(report.is_clean && report.panics.is_empty());
@@ -62,7 +63,8 @@ async fn each_outcome_does_what_it_says() {
                 }
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     let again = |body: &str| {
         let seen = seen.lock().unwrap();
@@ -100,7 +102,8 @@ async fn panics_are_contained_reported_and_backed_off() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!((report.stats.panicked, report.stats.acked, report.stats.nacked), (30, 15, 30));
     assert_eq!(report.panics.len(), 10);
@@ -125,7 +128,8 @@ async fn second_delivery_of_a_running_message_goes_with_the_first() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert!(diary.overlapping().is_empty());
     assert_eq!(diary.bodies().len(), 8, "each is handled once");
@@ -139,8 +143,10 @@ async fn consumers_can_share_the_batches_of_a_client() {
     let rig = Rig::new("jobs").await;
     rig.send((0..4).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
-    let consumer =
-        Consumer::builder_with(&buffered, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let consumer = Consumer::builder_with(&buffered, &rig.url)
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
     consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!(buffered.stats().succeeded, 4);
     buffered.close().await;
@@ -165,6 +171,7 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
                 }
             })
             .build()
+            .unwrap()
     };
     let (one, other) = (consumer(), consumer());
     let (one, other) =
@@ -198,7 +205,8 @@ async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
             sleep(secs(3)).await;
             if message.body() == Some("ack") { Ok(Outcome::Ack) } else { Err("it fails")? }
         })
-        .build();
+        .build()
+        .unwrap();
     consumer.run_until(sleep(secs(10))).await.unwrap();
     let told = told.lock().unwrap();
     let count = |line: &str| told.iter().filter(|other| *other == line).count();

@@ -30,7 +30,8 @@ async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
         }
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
-            .build();
+            .build()
+            .unwrap();
         let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
         assert_eq!((report.stats.dead_lettered, report.stats.acked), (3, 0));
         assert_eq!(rig.sent_of(Action::GetQueueUrl).len(), 1, "asked once");
@@ -58,7 +59,8 @@ async fn without_a_dead_letter_queue_it_is_a_failure() {
             }
         })
         .handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| !reasons.lock().unwrap().is_empty())).await.unwrap();
     assert_eq!(*reasons.lock().unwrap(), ["the queue has no dead-letter queue"]);
     assert_eq!((report.stats.dead_lettered, report.stats.nacked, rig.left()), (0, 1, 1));

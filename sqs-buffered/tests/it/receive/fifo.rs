@@ -37,7 +37,8 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     for group in ["a", "b", "c"] {
         assert_eq!(diary.of_group(group), numbered(group, 12));
@@ -66,7 +67,8 @@ async fn hot_group_leaves_its_places_to_other_groups() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let watch = async {
         sleep(secs(9)).await;
         assert_eq!(diary.most_running(), 10, "{:?}", diary.bodies());
@@ -90,7 +92,8 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
             let fails = message.body() == Some("a1") && failures.fetch_add(1, Ordering::Relaxed) == 0;
             async move { if fails { Err("not now")? } else { Ok(Outcome::Ack) } }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!(diary.bodies(), ["a0", "a1", "a1", "a2", "a3"]);
     assert_eq!((report.stats.acked, report.stats.nacked, report.stats.returned), (4, 1, 2));
@@ -113,7 +116,8 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     rig.send_to("a", numbered("a", 5)).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|_, _| async { Ok(Outcome::Nack(secs(60))) })
-        .build();
+        .build()
+        .unwrap();
     consumer.run_until(sleep(secs(1))).await.unwrap();
     let bodies = rig.received();
     let changes = rig.sent_of(Action::ChangeMessageVisibilityBatch);
@@ -142,7 +146,8 @@ async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
                 seen.lock().unwrap().push(Instant::now());
                 async move { Ok(Outcome::Ack) }
             })
-            .build();
+            .build()
+            .unwrap();
         consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
         let starts = starts.lock().unwrap();
         let gaps: Vec<_> = starts.windows(2).map(|pair| pair[1] - pair[0] >= secs(1)).collect();
@@ -163,7 +168,8 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!(diary.bodies(), ["a0", "a1", "a1", "a2"], "a2 never before a1 is done");
     assert_eq!((report.stats.settle_errors, report.stats.unsettled, report.stats.returned), (1, 0, 2));
@@ -182,7 +188,8 @@ async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert!(start.elapsed() < secs(29 + 20), "nobody waited for a visibility timeout: {:?}", start.elapsed());
@@ -219,7 +226,8 @@ async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() 
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!(diary.bodies(), numbered("a", 3), "each once, in order");
     assert_eq!((report.stats.duplicates, report.stats.received, report.stats.held), (3, 6, 0));
@@ -238,7 +246,8 @@ async fn damaged_message_is_not_overtaken_by_its_group() {
                 seen.start(&message);
                 async { Ok(Outcome::Ack) }
             })
-            .build();
+            .build()
+            .unwrap();
         let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
         assert_eq!((diary.of_group("a"), diary.of_group("b")), (numbered("a", 3), numbered("b", 1)));
         let behind = if damaged == "a0" { 2 } else { 1 };

@@ -29,7 +29,8 @@ async fn failed_receives_are_tried_again_after_growing_pauses() {
             }
         })
         .handler(|_, _| async { Ok(Outcome::Ack) })
-        .build();
+        .build()
+        .unwrap();
     let run = tokio::spawn({
         let consumer = consumer.clone();
         async move { consumer.run().await }
@@ -69,7 +70,8 @@ async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let feed = async {
         rig.send((0..20).map(|number| number.to_string())).await;
@@ -94,7 +96,8 @@ async fn no_more_messages_are_here_than_run_and_are_prefetched() {
             sleep(millis(500)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let watch = async {
         while rig.left() > 0 {
             most.fetch_max(u32::try_from(rig.in_flight()).unwrap(), Ordering::Relaxed);
@@ -122,7 +125,8 @@ async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let watch = async {
         sleep(secs(4)).await;
         assert_eq!((diary.bodies().len(), rig.in_flight()), (20, 20), "ten are deleted, ten wait for that");
@@ -151,7 +155,8 @@ async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let begin = Instant::now();
     let late = async {
         sleep(secs(14)).await;

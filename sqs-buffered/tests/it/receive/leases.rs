@@ -40,7 +40,8 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
                     Ok(Outcome::Ack)
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
         assert_eq!((report.stats.received, report.stats.acked, diary.bodies().len()), (1, 1, 1), "I11");
         let renewals = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();
@@ -60,7 +61,8 @@ async fn renewals_of_many_handlers_go_in_batches() {
             sleep(secs(100)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!((report.stats.received, report.stats.acked), (50, 50), "those that waited were renewed too");
     let renewed: usize =
@@ -96,7 +98,8 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     let log = log.lock().unwrap();
     assert_eq!(log.len(), 2);
@@ -127,7 +130,8 @@ async fn lease_outlives(fault: Fault) {
             assert!(!lease.is_lost());
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert!(fault.is_spent());
     assert_eq!((report.stats.received, report.stats.acked, report.stats.leases_lost), (1, 1, 0));
@@ -152,7 +156,8 @@ async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     consumer.run_until(until(|| lost_after.lock().unwrap().is_some())).await.unwrap();
     let lost_after = lost_after.lock().unwrap().unwrap();
     assert!((secs(28)..=millis(28_010)).contains(&lost_after), "two seconds before the 30: {lost_after:?}");
@@ -183,7 +188,8 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let both = until(|| lost_after.lock().unwrap().len() == 2);
     consumer.run_until(both).await.unwrap();
     let lost_after = lost_after.lock().unwrap();
@@ -231,7 +237,8 @@ async fn message_whose_renewal_fails_is_not_handed_out() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(sleep(secs(29))).await.unwrap();
     assert_eq!(diary.bodies().len(), 1, "the second had ten seconds left when the first was done");
     assert_eq!((report.stats.started, report.stats.leases_lost), (1, 1), "{:?}", report.stats);
@@ -293,7 +300,8 @@ async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let end = async {
         until(|| *told.lock().unwrap() > 0).await;
@@ -316,7 +324,8 @@ async fn renewal_that_is_not_answered_is_asked_for_again_before_the_leases_are_l
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     assert_eq!((hangs.hits(), report.stats.leases_lost), (1, 0), "{:?}", report.stats);
     assert_eq!((report.stats.started, report.stats.acked), (5, 5));

@@ -25,7 +25,8 @@ async fn slow_handlers_of_a_long_queue_receive_several_messages_at_a_time() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let watch = async {
         until(|| rig.left() == 0).await;
@@ -54,7 +55,8 @@ async fn free_places_wait_for_company_no_longer_than_the_poll_delay() {
                     Ok(Outcome::Ack)
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let watch = async {
             rig.send(["long", "long", "short", "next"]).await;
             until(|| diary.bodies().len() == 3).await;
@@ -80,7 +82,8 @@ async fn message_beside_a_slow_one_starts_at_once_while_places_are_free() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let watch = async {
         sleep(secs(5)).await;
         for number in 1..=5 {
@@ -105,7 +108,8 @@ async fn short_polls_of_an_empty_queue_are_paced_and_go_on_at_once_when_a_messag
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let receives = || rig.sent_of(Action::ReceiveMessage).len();
     let watch = async {
         sleep(secs(60)).await;

@@ -147,7 +147,8 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
                 outcome
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let length = millis(random.u64(0..90_000));
     let enough = async {
         let until = tokio::time::Instant::now() + length;

@@ -31,7 +31,7 @@ async fn delete_outlives_seconds_of_failures_and_its_message_is_handled_once() {
         let rig = Rig::new("jobs").await;
         rig.send((0..20).map(|number| number.to_string())).await;
         let diary = Diary::default();
-        let consumer = quick(&rig, &diary).build();
+        let consumer = quick(&rig, &diary).build().unwrap();
         let fault = rig.server.faults().inject(fault.on(Action::DeleteMessageBatch));
         let end = async {
             sleep(secs(10)).await;
@@ -55,7 +55,8 @@ async fn shutdown_uses_its_grace_to_give_back_although_requests_fail_for_seconds
             sleep(secs(2)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let fault = rig.server.faults().inject(Fault::status(503, "down").skip(4));
     let calm = async {
         sleep(secs(12)).await;
@@ -81,7 +82,8 @@ async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(sleep(secs(60))).await.unwrap();
     let stats = report.stats;
     assert_eq!((stats.acked, stats.leases_lost, stats.settle_errors, *lost.lock().unwrap()), (1, 0, 1, 0));
@@ -112,7 +114,8 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
                     Ok(Outcome::Ack)
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let report = consumer.run_until(sleep(secs(60))).await.unwrap();
         let starts = diary.bodies().len();
         assert!((2..=61).contains(&starts), "at most once a second: {starts} with {pace:?}");
@@ -133,7 +136,8 @@ async fn message_is_not_given_back_any_more_when_it_is_visible_by_itself() {
             let count = &count[&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount];
             if count == "1" { Ok(Outcome::Nack(secs(600))) } else { Ok(Outcome::Ack) }
         })
-        .build();
+        .build()
+        .unwrap();
     let end = async {
         sleep(millis(28_500)).await;
         let tried = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();

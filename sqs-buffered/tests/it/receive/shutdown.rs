@@ -32,7 +32,8 @@ async fn after_a_shutdown_no_message_is_hidden() {
                     Ok(Outcome::Ack)
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let report = consumer.run_until(sleep(secs(7))).await.unwrap();
         assert_eq!(rig.in_flight(), 0, "I10");
         let stats = report.stats;
@@ -48,7 +49,8 @@ async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .handler(|_, _| async { panic!("nothing starts after the end") })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let late = async {
         sleep(secs(5)).await;
@@ -79,7 +81,8 @@ async fn handlers_are_stopped_before_the_grace_is_over_and_theirs_is_given_back(
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let run = tokio::spawn({
         let consumer = consumer.clone();
         async move { consumer.run().await }
@@ -111,7 +114,8 @@ async fn shutdown_with_a_handler_that_never_ends_takes_25_seconds_at_most() {
                     std::future::pending().await
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let started = async {
             until(|| diary.bodies().len() == 10).await;
             if hangs {
@@ -136,7 +140,8 @@ async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(secs(2))
         .handler(|_, _| async { Ok(Outcome::Ack) })
-        .build();
+        .build()
+        .unwrap();
     let start = Instant::now();
     let report = consumer.run_until(sleep(secs(1))).await.unwrap();
     assert!(start.elapsed() < secs(4), "{:?}", start.elapsed());
@@ -151,7 +156,8 @@ async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back
         rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(1));
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler(|_, _| async { panic!("nothing starts after the end") })
-            .build();
+            .build()
+            .unwrap();
         let start = Instant::now();
         let report = consumer.run_until(sleep(millis(50))).await.unwrap();
         assert!(start.elapsed() < secs(1), "{:?}", start.elapsed());
@@ -172,7 +178,8 @@ async fn dropped_run_gives_back_in_the_background() {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     assert!(tokio::time::timeout(secs(40), consumer.run()).await.is_err());
     let dropped = Instant::now();
     until(|| rig.in_flight() == 0).await;
@@ -194,7 +201,8 @@ async fn outcomes_that_come_within_the_grace_count() {
             sleep(secs(10)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(sleep(millis(500))).await.unwrap();
     assert_eq!((report.stats.acked, report.stats.returned, rig.left()), (10, 0, 0));
     assert!(report.is_clean);
@@ -210,7 +218,8 @@ async fn grace_without_end_waits_as_long_as_it_takes() {
             sleep(secs(3_000)).await;
             Ok(Outcome::Ack)
         })
-        .build();
+        .build()
+        .unwrap();
     let report = consumer.run_until(sleep(secs(1))).await.unwrap();
     assert_eq!((report.stats.acked, report.is_clean), (1, true));
 }
@@ -229,7 +238,8 @@ async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
                 Ok(Outcome::Ack)
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let run = tokio::spawn({
         let consumer = consumer.clone();
         async move { consumer.run().await }
@@ -250,8 +260,10 @@ async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
 async fn shutdown_does_not_wait_for_a_queue_that_cannot_be_asked() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::latency(secs(90)).on(Action::GetQueueAttributes));
-    let consumer =
-        Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build();
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
     let start = Instant::now();
     let report = consumer.run_until(sleep(secs(1))).await.unwrap();
     assert!(report.is_clean && start.elapsed() < secs(2), "{:?}", start.elapsed());

@@ -34,7 +34,8 @@ async fn thousands_of_messages_are_handled_on_several_threads() {
                     Ok(Outcome::Ack)
                 }
             })
-            .build();
+            .build()
+            .unwrap();
         let all = tokio::time::timeout(Duration::from_secs(60), done.acquire_many(MESSAGES));
         let report = consumer.run_until(all).await.unwrap();
         assert_eq!((report.stats.acked, report.stats.panicked), (MESSAGES.into(), 0), "{report:?}");
@@ -78,7 +79,8 @@ async fn message_of_a_stopped_handler_is_hidden_until_the_handler_has_ended() {
                 }
             }
         })
-        .build();
+        .build()
+        .unwrap();
     let run = tokio::spawn({
         let consumer = consumer.clone();
         async move { consumer.run().await }
