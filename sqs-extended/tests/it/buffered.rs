@@ -28,7 +28,8 @@ async fn consume(rig: &Rig) -> Vec<String> {
             seen.lock().unwrap().push(message.body().unwrap().to_owned());
             async { Ok(Outcome::Ack) }
         })
-        .build().unwrap();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap();
     assert!(report.is_clean);
     let mut bodies = std::mem::take(&mut *bodies.lock().unwrap());
@@ -125,7 +126,8 @@ async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
     });
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
-        .build().unwrap();
+        .build()
+        .unwrap();
     let report = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap();
     assert_eq!(report.stats.dead_lettered, 1);
     assert_eq!(rig.server.queue("dead").bodies(), [pointer]);

@@ -1,7 +1,7 @@
 //! How many messages to ask for, and when. Pure: time is a parameter.
 //!
 //! ```text
-//! free place -> ask: when ten are free, or one has been free for the poll delay
+//! free place -> ask: when ten are free, or one has been free for the poll delay, a fifth of the time that messages stay
 //!     ^          |
 //!     |          +-> requested -> answered -> taken: by a message, or by up to ten messages of one group
 //!     |                              |                                  |
@@ -21,6 +21,13 @@ const MOST_RECEIVES: usize = 10;
 /// while one of them is hidden, so that a group takes one place.
 const GROUP_MESSAGES: usize = 10;
 
+/// The poll delay is this part of the time that messages take. In the simulation of the tests (ten places, handlers of
+/// uneven length, mean 50 ms to 1 s) a fifth keeps 74 to 87 % of the places busy, at 2.5 messages a receive. Without a delay
+/// it is 77 to 99 %, at 1 to 1.7 messages; with 500 ms for all it is 32 to 75 %.
+const POLL_DELAY_DIVISOR: u32 = 5;
+/// How much the latest message counts in the mean of their times.
+const LATEST: f64 = 0.1;
+
 /// A message group of a FIFO queue.
 pub(crate) type Group = Arc<str>;
 
@@ -28,7 +35,9 @@ pub(crate) type Group = Arc<str>;
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
     total: usize,
-    poll_delay: Duration,
+    max_poll_delay: Duration,
+    /// How long messages take from their receive until they are done, on average.
+    mean_time: Option<Duration>,
     /// Places of receives under way.
     requested: usize,
     /// Places of messages that are not done.
@@ -65,11 +74,12 @@ pub(crate) struct Request {
 }
 
 impl Credits {
-    pub(crate) fn new(total: usize, poll_delay: Duration) -> Self {
+    pub(crate) fn new(total: usize, max_poll_delay: Duration) -> Self {
         let (groups, free) = (HashMap::new(), BTreeMap::from([(None, total)]));
         Self {
             total,
-            poll_delay,
+            max_poll_delay,
+            mean_time: None,
             requested: 0,
             taken: 0,
             messages: 0,
@@ -81,6 +91,18 @@ impl Credits {
         }
     }
 
+    /// Changes the number of places. Messages that are here stay, also if they are more now.
+    pub(crate) fn set_total(&mut self, total: usize, now: Instant) {
+        self.total = total;
+        self.count_free(Some(now));
+    }
+
+    /// How long a place stays free at most before a receive asks for it.
+    fn poll_delay(&self) -> Duration {
+        let delay = self.mean_time.map(|mean| mean / POLL_DELAY_DIVISOR);
+        delay.unwrap_or(self.max_poll_delay).min(self.max_poll_delay)
+    }
+
     /// Begins a receive if one is due.
     ///
     /// One for each ten places is enough: a receive that asked for few and waits ends as soon as messages come.
@@ -89,7 +111,7 @@ impl Credits {
         let Some((&since, _)) = self.free.first_key_value().filter(|_| self.receives < receives) else {
             return Ask::Not;
         };
-        let due = since.and_then(|since| since.checked_add(self.poll_delay)).filter(|due| now < *due);
+        let due = since.and_then(|since| since.checked_add(self.poll_delay())).filter(|due| now < *due);
         if let Some(due) = due
             && self.free_places < most_messages().min(self.total)
         {
@@ -115,22 +137,22 @@ impl Credits {
         self.count_free(request.since);
     }
 
-    /// One message makes room for another while it is deleted. Says whether it may.
-    pub(crate) fn make_room(&mut self, group: Option<&Group>, now: Instant) -> bool {
+    /// One message, which took `time` from its receive on, makes room for another while it is deleted. Says whether it may.
+    pub(crate) fn make_room(&mut self, group: Option<&Group>, time: Duration, now: Instant) -> bool {
         let may = self.deleting < self.total && self.messages > 0;
         if may {
             self.deleting += 1;
-            self.leave(group, now);
+            self.leave(group, time, now);
         }
         may
     }
 
-    /// One message is settled, which made room before or did not.
-    pub(crate) fn settled(&mut self, group: Option<&Group>, made_room: bool, now: Instant) {
+    /// One message is settled, `time` after its receive, which made room before or did not.
+    pub(crate) fn settled(&mut self, group: Option<&Group>, made_room: bool, time: Duration, now: Instant) {
         if made_room {
             self.deleting = self.deleting.saturating_sub(1);
         } else {
-            self.leave(group, now);
+            self.leave(group, time, now);
         }
     }
 
@@ -154,7 +176,9 @@ impl Credits {
         self.taken += usize::from(takes_place);
     }
 
-    fn leave(&mut self, group: Option<&Group>, now: Instant) {
+    fn leave(&mut self, group: Option<&Group>, time: Duration, now: Instant) {
+        let mean = self.mean_time.map_or(time, |mean| mean.mul_f64(1.0 - LATEST) + time.mul_f64(LATEST));
+        self.mean_time = Some(mean);
         self.messages = self.messages.saturating_sub(1);
         let frees_place = group.is_none_or(|group| {
             let Some(messages) = self.groups.get_mut(group) else { return false };

@@ -3,6 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 const DELAY: Duration = Duration::from_millis(500);
+/// Messages that take so long leave the delay at its maximum.
+const SLOW: Duration = Duration::from_secs(10);
 
 /// What a receive asks for that begins now.
 fn ask(credits: &mut Credits, now: Instant) -> Option<Request> {
@@ -23,7 +25,7 @@ fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
     credits.answered(first, messages(10));
     credits.answered(second, messages(3));
     for _ in 0..13 {
-        credits.settled(None, false, start);
+        credits.settled(None, false, SLOW, start);
     }
     assert_eq!(ask(&mut credits, start).map(|first| first.messages), Some(10));
     assert_eq!(credits.ask(start), Ask::At(start + DELAY), "three are free");
@@ -38,16 +40,16 @@ fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
     let full = ask(&mut credits, start).expect("all are free");
     credits.answered(full, messages(10));
     assert_eq!(credits.ask(at(900)), Ask::Not);
-    credits.settled(None, false, at(1_000));
-    credits.settled(None, false, at(1_200));
+    credits.settled(None, false, SLOW, at(1_000));
+    credits.settled(None, false, SLOW, at(1_200));
     assert_eq!(credits.ask(at(1_499)), Ask::At(at(1_500)));
     let two = ask(&mut credits, at(1_500)).expect("the first has waited long enough");
     assert_eq!(two.messages, 2);
-    credits.settled(None, false, at(1_510));
+    credits.settled(None, false, SLOW, at(1_510));
     credits.answered(two, messages(2));
     assert_eq!(credits.ask(at(1_520)), Ask::At(at(2_010)), "each place has its own time");
     for _ in 0..9 {
-        credits.settled(None, false, at(1_600));
+        credits.settled(None, false, SLOW, at(1_600));
     }
     assert_eq!(
         ask(&mut credits, at(1_600)).map(|all| all.messages),
@@ -78,7 +80,7 @@ fn up_to_ten_messages_of_a_group_share_a_place() {
     credits.answered(rest, std::iter::repeat_n(Some(&group), 9));
     assert_eq!(ask(&mut credits, start).map(|rest| rest.messages), Some(8), "19 messages take two places");
     for left in (0..19_usize).rev() {
-        credits.settled(Some(&group), false, start);
+        credits.settled(Some(&group), false, SLOW, start);
         assert_eq!((credits.held(), credits.taken), (left, left.div_ceil(10)));
     }
     assert!(credits.groups.is_empty());
@@ -91,11 +93,11 @@ fn messages_that_are_being_deleted_make_room_up_to_the_total() {
     for rooms in [[true, true], [false, false]] {
         let both = ask(&mut credits, now).expect("both are free");
         credits.answered(both, messages(2));
-        assert_eq!([credits.make_room(None, now), credits.make_room(None, now)], rooms);
+        assert_eq!([credits.make_room(None, SLOW, now), credits.make_room(None, SLOW, now)], rooms);
     }
     assert_eq!((credits.held(), credits.ask(now)), (4, Ask::Not));
-    credits.settled(None, true, now);
-    assert!(credits.make_room(None, now));
+    credits.settled(None, true, SLOW, now);
+    assert!(credits.make_room(None, SLOW, now));
     assert_eq!(credits.ask(now), Ask::At(now + DELAY));
 }
 
@@ -106,6 +108,102 @@ fn at_most_ten_receives_run_at_a_time() {
     let asked: Vec<_> =
         std::iter::from_fn(|| ask(&mut credits, now)).map(|request| request.messages).collect();
     assert_eq!(asked, [10; 10]);
+}
+
+#[test]
+fn quick_messages_shorten_the_delay_to_a_fifth_of_their_time() {
+    let now = tokio::time::Instant::now().into_std();
+    let mut credits = Credits::new(10, DELAY);
+    let all = ask(&mut credits, now).expect("all are free");
+    credits.answered(all, messages(10));
+    credits.settled(None, false, Duration::from_millis(100), now);
+    assert_eq!(credits.ask(now), Ask::At(now + Duration::from_millis(20)));
+}
+
+#[test]
+fn changed_total_counts_at_once_and_messages_that_are_here_stay() {
+    let now = tokio::time::Instant::now().into_std();
+    let mut credits = Credits::new(20, DELAY);
+    let first = ask(&mut credits, now).expect("ten are free");
+    credits.answered(first, messages(10));
+    credits.set_total(0, now);
+    assert_eq!((credits.ask(now), credits.held()), (Ask::Not, 10), "paused");
+    credits.set_total(30, now);
+    assert_eq!(ask(&mut credits, now).map(|request| request.messages), Some(10));
+    credits.set_total(5, now);
+    for _ in 0..10 {
+        assert_eq!(credits.ask(now), Ask::Not, "more are here than may be");
+        credits.settled(None, false, SLOW, now);
+    }
+}
+
+/// A queue that never runs dry, whose receives take 10 ms, and handlers of uneven (exponential) times with this mean. Returns
+/// the part of the places that are busy, and messages per receive.
+fn simulate(places: usize, mean: Duration) -> (f64, f64) {
+    let start = tokio::time::Instant::now().into_std();
+    let mut credits = Credits::new(places, DELAY);
+    let mut seed = 42_u64;
+    let mut handler_time = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let chance = f64::from(u32::try_from(seed >> 33).expect("31 bits") + 1) / f64::from(1_u32 << 31);
+        mean.mul_f64(-chance.ln())
+    };
+    let mut answers: BTreeMap<(Instant, usize), Request> = BTreeMap::new();
+    let mut handlers: BTreeMap<(Instant, usize), Duration> = BTreeMap::new();
+    let (mut now, mut number, mut receives, mut done, mut busy) = (start, 0, 0_u32, 0_u32, Duration::ZERO);
+    while done < 20_000 {
+        let timer = loop {
+            match credits.ask(now) {
+                Ask::Now(request) => {
+                    number += 1;
+                    receives += 1;
+                    answers.insert((now + Duration::from_millis(10), number), request);
+                }
+                Ask::At(at) => break Some(at),
+                Ask::Not => break None,
+            }
+        };
+        let next = [
+            timer,
+            answers.first_key_value().map(|((at, _), _)| *at),
+            handlers.first_key_value().map(|((at, _), _)| *at),
+        ];
+        now = next.into_iter().flatten().min().expect("something happens");
+        while let Some(answer) = answers.first_entry().filter(|answer| answer.key().0 <= now) {
+            let request = answer.remove();
+            credits.answered(request, messages(request.messages));
+            for _ in 0..request.messages {
+                number += 1;
+                let time = handler_time();
+                handlers.insert((now + time, number), time);
+            }
+        }
+        while let Some(handler) = handlers.first_entry().filter(|handler| handler.key().0 <= now) {
+            let time = handler.remove();
+            busy += time;
+            done += 1;
+            credits.settled(None, false, time, now);
+        }
+    }
+    let places = f64::from(u32::try_from(places).expect("few places"));
+    (busy.as_secs_f64() / (now - start).as_secs_f64() / places, f64::from(done) / f64::from(receives))
+}
+
+#[test]
+fn uneven_handlers_leave_few_places_idle_and_share_receives() {
+    let table = [
+        (2, 500, 0.8, 1.1),
+        (10, 50, 0.7, 2.2),
+        (10, 1_000, 0.85, 2.4),
+        (30, 50, 0.72, 5.0),
+        (30, 1_000, 0.85, 5.5),
+    ];
+    for (places, millis, least_busy, least_messages) in table {
+        let (busy, messages) = simulate(places, Duration::from_millis(millis));
+        let result =
+            format!("{places} places, {millis} ms: busy {busy:.2}, {messages:.1} messages a receive");
+        assert!(busy >= least_busy && messages >= least_messages, "{result}");
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -177,15 +275,15 @@ proptest! {
                 }
                 Event::Settle(which) if !deleting.is_empty() => {
                     let group: Option<Group> = deleting.swap_remove(which.index(deleting.len()));
-                    credits.settled(group.as_ref(), true, now);
+                    credits.settled(group.as_ref(), true, SLOW, now);
                 }
                 Event::Settle(which) if !here.is_empty() => {
                     let group = here.swap_remove(which.index(here.len()));
-                    credits.settled(group.as_ref(), false, now);
+                    credits.settled(group.as_ref(), false, SLOW, now);
                 }
                 Event::MakeRoom(which) if !here.is_empty() => {
                     let which = which.index(here.len());
-                    let may = credits.make_room(here[which].as_ref(), now);
+                    let may = credits.make_room(here[which].as_ref(), SLOW, now);
                     prop_assert_eq!(may, deleting.len() < total);
                     if may {
                         deleting.push(here.swap_remove(which));

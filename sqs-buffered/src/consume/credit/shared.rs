@@ -32,6 +32,8 @@ pub(crate) struct Credit {
     credits: Arc<SharedCredits>,
     group: Option<Group>,
     made_room: bool,
+    /// When the message came.
+    since: Instant,
 }
 
 impl SharedCredits {
@@ -59,6 +61,12 @@ impl SharedCredits {
         }
     }
 
+    /// See [`Credits::set_total`].
+    pub(crate) fn set_total(&self, places: usize) {
+        self.credits.lock().set_total(places, Instant::now().into_std());
+        self.freed.notify_one();
+    }
+
     /// Waits until a place was freed.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
@@ -78,11 +86,12 @@ impl Reservation {
 
     /// Ends the receive, and gives a credit for each message that it brought, named by its group.
     pub(crate) fn answered(mut self, groups: impl Iterator<Item = Option<Group>>) -> Vec<Credit> {
-        let by_group = self.credits.by_group;
+        let (by_group, since) = (self.credits.by_group, Instant::now());
         let credit = |group: Option<Group>| Credit {
             credits: Arc::clone(&self.credits),
             group: group.filter(|_| by_group),
             made_room: false,
+            since,
         };
         let credits: Vec<Credit> = groups.map(credit).collect();
         if let Some(request) = self.request.take() {
@@ -105,8 +114,9 @@ impl Drop for Reservation {
 impl Credit {
     /// See [`Credits::make_room`].
     pub(crate) fn make_room(&mut self) {
+        let now = Instant::now();
         if !self.made_room
-            && self.credits.credits.lock().make_room(self.group.as_ref(), Instant::now().into_std())
+            && self.credits.credits.lock().make_room(self.group.as_ref(), now - self.since, now.into_std())
         {
             self.made_room = true;
             self.credits.freed.notify_one();
@@ -116,7 +126,8 @@ impl Credit {
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.credits.credits.lock().settled(self.group.as_ref(), self.made_room, Instant::now().into_std());
+        let (now, group) = (Instant::now(), self.group.as_ref());
+        self.credits.credits.lock().settled(group, self.made_room, now - self.since, now.into_std());
         self.credits.freed.notify_one();
     }
 }

@@ -34,9 +34,10 @@ macro_rules! receive_setters {
             self
         }
 
-        /// How long a receive waits for more free places: 0 to 60 seconds, 500 ms by default. A receive begins when ten
-        /// places are free (or all, if there are fewer), or when one has been free for this long. Longer delays save
-        /// requests while handlers are slow; zero begins a receive for each free place.
+        /// How long a receive waits at most for more free places: 0 to 60 seconds, 500 ms by default. A receive begins
+        /// when ten places are free (or all, if there are fewer), or when one has been free for a fifth of the time that
+        /// messages take on average, at most this long. Longer delays save requests; zero begins a receive for each
+        /// free place.
         pub fn max_poll_delay(mut self, delay: std::time::Duration) -> Self {
             self.settings.max_poll_delay = delay;
             self

@@ -39,18 +39,18 @@ async fn slow_handlers_of_a_long_queue_receive_several_messages_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn free_places_wait_for_company_no_longer_than_the_poll_delay() {
-    for delay in [millis(0), millis(500), secs(4)] {
+async fn free_place_waits_for_others_a_fifth_of_the_handler_time_and_at_most_the_poll_delay() {
+    for (max, delay) in [(millis(0), millis(0)), (millis(500), millis(500)), (secs(4), secs(2))] {
         let rig = Rig::new("jobs").await;
         let diary = Diary::default();
         let seen = diary.clone();
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .concurrency(3)
-            .max_poll_delay(delay)
+            .max_poll_delay(max)
             .handler(move |message, _| {
                 let page = seen.start(&message);
                 async move {
-                    sleep(if message.body() == Some("short") { secs(1) } else { secs(60) }).await;
+                    sleep(if message.body() == Some("short") { secs(10) } else { secs(60) }).await;
                     drop(page);
                     Ok(Outcome::Ack)
                 }
@@ -60,7 +60,7 @@ async fn free_places_wait_for_company_no_longer_than_the_poll_delay() {
         let watch = async {
             rig.send(["long", "long", "short", "next"]).await;
             until(|| diary.bodies().len() == 3).await;
-            sleep(millis(970) + delay).await;
+            sleep(millis(9_970) + delay).await;
             assert_eq!(diary.bodies().len(), 3, "before {delay:?}");
             sleep(millis(60)).await;
             assert_eq!(diary.bodies().len(), 4, "after {delay:?}");
