@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let consumer = Consumer::builder_with(&buffered, &url)
         .concurrency(32)
         .wait_time(Duration::from_secs(1))
-        .handler(move |message, _lease| {
+        .message_handler(move |message, _lease| {
             sum.fetch_add(message.body().unwrap_or_default().len(), Ordering::Relaxed);
             count.fetch_sub(1, Ordering::Relaxed);
             async { Ok(Outcome::Ack) }

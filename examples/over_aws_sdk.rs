@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let handled = Arc::clone(&done);
     let consumer = Consumer::builder(sqs.clone(), &url)
         .concurrency(16)
-        .handler(move |_message, _lease| {
+        .message_handler(move |_message, _lease| {
             let handled = Arc::clone(&handled);
             async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;

@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .visibility_timeout(Duration::from_secs(2))
         .wait_time(Duration::from_secs(1))
         .back_off(BackOff::Fixed(Duration::from_secs(1)))
-        .handler(move |message, lease| {
+        .message_handler(move |message, lease| {
             let finished = Arc::clone(&finished);
             async move {
                 let Some(order) = message.body().and_then(|body| body.strip_prefix("order ")) else {

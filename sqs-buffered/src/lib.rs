@@ -40,9 +40,10 @@ mod time;
 use sqs_client::random;
 
 pub use consume::{
-    BackOff, Consumer, ConsumerBuilder, Event, GroupAdvance, HandlerError, Lease, LeaseOver, NoHandler,
-    Outcome, ReadyConsumer, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
-    ReceiverBuilder, Report, Settled, WithHandler,
+    Attempt, BackOff, Consumer, ConsumerBuilder, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler,
+    HandlerError, IntoOutcome, Json, Lease, LeaseOver, MessageAttributes, MessageContext, NoHandler, Outcome,
+    ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
+    ReceiverBuilder, Report, Settled, State, WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,

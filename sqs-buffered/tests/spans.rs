@@ -146,7 +146,7 @@ async fn receive_process_and_settle() {
     let done = Arc::new(Semaphore::new(0));
     let finished = Arc::clone(&done);
     let consumer = Consumer::builder(client, &url)
-        .handler(move |_, _| {
+        .message_handler(move |_, _| {
             let finished = Arc::clone(&finished);
             async move {
                 tracing::info!("inside the handler");

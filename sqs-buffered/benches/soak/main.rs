@@ -153,7 +153,7 @@ fn consumer(client: Client, run: &Arc<Run>) -> Result<Consumer, BuildError> {
     Consumer::builder(client, &run.url)
         .concurrency(256)
         .prefetch(256)
-        .handler(move |message, _lease| {
+        .message_handler(move |message, _lease| {
             ledger.received(&message);
             async { Ok(Outcome::Ack) }
         })

@@ -3,6 +3,8 @@
 //! ```text
 //! consumer   runs handlers and carries out their outcomes
 //!    |
+//! handler    what a user writes to handle a message
+//!    |
 //! receive    receives, and hands out deliveries
 //!    |
 //! lease      renews leases, and gives back what was dropped      credit   bounds what is here
@@ -13,6 +15,7 @@
 mod back_off;
 mod consumer;
 mod credit;
+mod handler;
 mod lease;
 mod observe;
 mod outcome;
@@ -22,6 +25,10 @@ mod stop;
 
 pub use back_off::BackOff;
 pub use consumer::{Consumer, ConsumerBuilder, GroupAdvance, NoHandler, ReadyConsumer, Report, WithHandler};
+pub use handler::{
+    Attempt, FromMessage, FromRef, GroupId, Handler, IntoOutcome, Json, MessageAttributes, MessageContext,
+    ReceiveCount, State,
+};
 pub use lease::{Lease, LeaseOver};
 pub use observe::{Event, ReceiveStats, Settled};
 pub use outcome::{HandlerError, Outcome};

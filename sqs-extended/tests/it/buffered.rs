@@ -24,7 +24,7 @@ async fn consume(rig: &Rig) -> Vec<String> {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&bodies);
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.lock().unwrap().push(message.body().unwrap().to_owned());
             async { Ok(Outcome::Ack) }
         })
@@ -125,7 +125,7 @@ async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
         (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
     });
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
-        .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
+        .message_handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
         .build()
         .unwrap();
     let report = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap();

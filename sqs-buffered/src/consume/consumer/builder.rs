@@ -8,10 +8,10 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
 use super::groups::GroupAdvance;
-use super::handler::Handler;
 use super::limits::Limits;
 use super::{Consumer, Parts};
 use crate::consume::back_off::BackOff;
+use crate::consume::handler::{AnyHandler, Handler};
 use crate::consume::lease::Lease;
 use crate::consume::observe::Hook;
 use crate::consume::outcome::{HandlerError, Outcome};
@@ -19,8 +19,8 @@ use crate::consume::receive::{GRACE, Settings, receive_setters};
 use crate::consume::source::Source;
 use crate::produce::BuildError;
 
-/// Builds a [`Consumer`]. Settings come in any order; [`build`](Self::build) checks them. `S` says whether there is a handler:
-/// `build` needs one.
+/// Builds a [`Consumer`]. Settings come in any order, except that the [state](Self::state) comes before the
+/// [handler](Self::handler); [`build`](Self::build) checks them. `S` says whether there is a handler: `build` needs one.
 #[must_use = "a consumer does nothing before it is built and run"]
 pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
@@ -36,13 +36,12 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
 /// A [`ConsumerBuilder`] with a handler.
 pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>;
 
-/// Of a [`ConsumerBuilder`] that has no handler yet.
+/// Of a [`ConsumerBuilder`] that has no handler yet, but a state for it.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct NoHandler;
+pub struct NoHandler<T = ()>(T);
 
 /// Of a [`ConsumerBuilder`] that has a handler.
-pub struct WithHandler(Handler);
+pub struct WithHandler(AnyHandler);
 
 impl<H: Execute> ConsumerBuilder<H> {
     pub(super) fn new(source: Source<H>) -> Self {
@@ -54,7 +53,7 @@ impl<H: Execute> ConsumerBuilder<H> {
             advance: GroupAdvance::default(),
             grace: GRACE,
             hook: None,
-            handler: NoHandler,
+            handler: NoHandler(()),
         }
     }
 }
@@ -102,16 +101,65 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
-    /// What handles messages. Each call runs in a task of its own; a panic is treated as an error. The message has all its
-    /// attributes. Said again, the last counts. A handler whose lease is [lost](Lease::lost) goes on, but its outcome does not count.
-    pub fn handler<F, R>(self, handler: F) -> ReadyConsumer<H>
+    fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
+        let Self { source, limits, settings, back_off, advance, grace, hook, handler } = self;
+        ConsumerBuilder { source, limits, settings, back_off, advance, grace, hook, handler: change(handler) }
+    }
+}
+
+impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
+    /// Sets the value that handlers take as [`State`](crate::State). A later call replaces it.
+    pub fn state<N: Clone + Send + Sync + 'static>(self, state: N) -> ConsumerBuilder<H, NoHandler<N>> {
+        self.with(|_| NoHandler(state))
+    }
+
+    /// Sets the [handler](Handler) of messages: an async function or closure whose parameters are
+    /// [extractors](crate::FromMessage). Each call runs in a task of its own; a panic counts as an error. A handler whose
+    /// lease is [lost](crate::Lease::lost) goes on, but its outcome does not count.
+    ///
+    /// ```no_run
+    /// use sqs_buffered::{Consumer, Json};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Order {
+    ///     id: u64,
+    /// }
+    ///
+    /// async fn cook(Json(order): Json<Order>) -> Result<(), std::io::Error> {
+    ///     println!("order {}", order.id);
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn example(client: sqs_client::Client, url: &str) {
+    /// let consumer = Consumer::builder(client, url).handler(cook).build();
+    /// # }
+    /// ```
+    pub fn handler<A, F>(self, handler: F) -> ReadyConsumer<H>
+    where
+        F: Handler<A, T>,
+        T: Send + Sync + 'static,
+    {
+        self.with(|NoHandler(state)| WithHandler(AnyHandler::new(handler, state)))
+    }
+
+    /// As [`handler`](Self::handler), for a function of message and lease. The parameters of a closure need no types here.
+    ///
+    /// ```no_run
+    /// use sqs_buffered::{Consumer, Outcome};
+    ///
+    /// # fn example(client: sqs_client::Client, url: &str) {
+    /// let consumer = Consumer::builder(client, url).message_handler(|message, _lease| async move {
+    ///     println!("{}", message.body().unwrap_or_default());
+    ///     Ok(Outcome::Ack)
+    /// });
+    /// # }
+    /// ```
+    pub fn message_handler<F, R>(self, handler: F) -> ReadyConsumer<H>
     where
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
     {
-        let Self { source, limits, settings, back_off, advance, grace, hook, handler: _ } = self;
-        let handler = WithHandler(Handler::new(handler));
-        ConsumerBuilder { source, limits, settings, back_off, advance, grace, hook, handler }
+        self.with(|_| WithHandler(AnyHandler::of_messages(handler)))
     }
 }
 

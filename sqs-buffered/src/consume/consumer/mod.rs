@@ -3,7 +3,7 @@
 mod builder;
 mod dead_letter;
 mod groups;
-mod handler;
+mod handling;
 mod limits;
 mod report;
 mod run;
@@ -41,15 +41,13 @@ pub(crate) use shared::{Parts, RunGuard, Shared};
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
-/// use sqs_buffered::{Consumer, Outcome};
+/// use sqs_buffered::Consumer;
 ///
-/// let consumer = Consumer::builder(client, url)
-///     .concurrency(32)
-///     .handler(|message, _lease| async move {
-///         println!("{}", message.body().unwrap_or_default());
-///         Ok(Outcome::Ack)
-///     })
-///     .build()?;
+/// async fn print(body: String) {
+///     println!("{body}");
+/// }
+///
+/// let consumer = Consumer::builder(client, url).concurrency(32).handler(print).build()?;
 /// let report = consumer.run_until(tokio::time::sleep(std::time::Duration::from_secs(60))).await?;
 /// println!("{} done", report.stats.acked);
 /// # Ok(())

@@ -8,7 +8,7 @@ use sqs_client::client::Execute;
 
 use super::Shared;
 use super::groups::{Entry, Key};
-use super::handler::Verdict;
+use super::handling::Verdict;
 use crate::consume::observe::Settled;
 use crate::consume::receive::Delivery;
 use crate::consume::source::Source;

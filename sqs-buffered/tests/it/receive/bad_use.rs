@@ -17,7 +17,7 @@ async fn refusal(
     change: impl FnOnce(ConsumerBuilder<BaseClient>) -> ConsumerBuilder<BaseClient>,
 ) -> sqs_buffered::ReceiveError {
     let builder = change(Consumer::builder(rig.base.clone(), url));
-    let consumer = builder.handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
+    let consumer = builder.message_handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
     consumer.run().await.expect_err("it cannot work")
 }
 
@@ -38,7 +38,7 @@ async fn build_names_the_invalid_setting_its_value_and_what_is_allowed() {
     ];
     for (url, change, text) in table {
         let builder = change(Consumer::builder(rig.base.clone(), url));
-        let error = builder.handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap_err();
+        let error = builder.message_handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap_err();
         assert!(error.to_string().starts_with(text), "{error}");
     }
 }
@@ -75,7 +75,7 @@ async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
 async fn consumer_runs_once() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let first = consumer.run_until(async {}).await.unwrap();
@@ -89,7 +89,7 @@ async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
     let rig = Rig::new("jobs").await;
     rig.send(["a"]).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     consumer.shutdown(secs(1)).await.unwrap();
@@ -105,7 +105,7 @@ async fn what_passes_at_the_start_is_waited_for() {
             rig.send(["a"]).await;
             rig.server.faults().inject(Fault::error(code.clone()).on(action).times(20));
             let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-                .handler(|_, _| async { Ok(Outcome::Ack) })
+                .message_handler(|_, _| async { Ok(Outcome::Ack) })
                 .build()
                 .unwrap();
             let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -121,7 +121,7 @@ async fn one_refusal_at_the_start_ends_all_receives() {
     rig.server.faults().inject(Fault::throttle().on(Action::ReceiveMessage));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(30)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
@@ -142,7 +142,8 @@ async fn invalid_limit_of_a_receiver_is_refused() {
 #[tokio::test]
 async fn settings_may_follow_the_handler() {
     let rig = Rig::new("jobs").await;
-    let builder = Consumer::builder(rig.base.clone(), &rig.url).handler(|_, _| async { Ok(Outcome::Ack) });
+    let builder =
+        Consumer::builder(rig.base.clone(), &rig.url).message_handler(|_, _| async { Ok(Outcome::Ack) });
     let error = builder.wait_time(secs(1)).concurrency(0).build().unwrap_err();
     assert_eq!(error.setting(), "concurrency");
 }
@@ -151,7 +152,8 @@ async fn settings_may_follow_the_handler() {
 fn run_outside_of_a_runtime_is_an_error() {
     let client = sqs_mock_server::MockSqs::in_process().client();
     let url = "http://localhost/000000000000/jobs";
-    let consumer = Consumer::builder(client, url).handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
+    let consumer =
+        Consumer::builder(client, url).message_handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
     let mut run = std::pin::pin!(consumer.run());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let std::task::Poll::Ready(Err(error)) = run.as_mut().poll(&mut context) else { panic!("it cannot run") };

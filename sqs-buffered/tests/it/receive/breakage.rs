@@ -27,7 +27,7 @@ async fn hook_that_panics_harms_nobody() {
         .back_off(BackOff::None)
         // Without the hook that would print it.
         .on_event(|_| std::panic::resume_unwind(Box::new("a panic")))
-        .handler(|_, lease| async move {
+        .message_handler(|_, lease| async move {
             tokio::select! {
                 () = sleep(secs(40)) => Ok(Outcome::Ack),
                 () = lease.lost() => Err("lost")?,
@@ -49,8 +49,10 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
         }
         body
     });
-    let consumer =
-        Consumer::builder(client, &rig.url).handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
+    let consumer = Consumer::builder(client, &rig.url)
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
     let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
     assert_eq!(error.kind(), ReceiveErrorKind::Aborted);
     assert!(error.to_string().contains("a receive has ended before its time"), "{error}");
@@ -66,7 +68,7 @@ async fn run_ends_with_the_client_that_it_needs() {
     let seen = diary.clone();
     let consumer = Consumer::builder_with(&buffered, &rig.url)
         .concurrency(3)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async {
                 sleep(secs(5)).await;
@@ -102,7 +104,7 @@ async fn messages_without_an_id_are_told_apart_and_each_is_handled() {
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder(client, &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async {
                 sleep(secs(1)).await;
@@ -150,7 +152,7 @@ async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
     rig.server.faults().inject(refusal.clone());
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let late = async {

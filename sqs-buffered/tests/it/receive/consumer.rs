@@ -19,7 +19,7 @@ async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(32)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let page = seen.start(&message);
             async move {
                 sleep(millis(50)).await;
@@ -47,7 +47,7 @@ async fn each_outcome_does_what_it_says() {
     let log = Arc::clone(&seen);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(millis(6_500)))
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let body = message.body().unwrap_or_default().to_owned();
             let mut log = log.lock().unwrap();
             let is_first = !log.iter().any(|(other, _)| *other == body);
@@ -91,7 +91,7 @@ async fn panics_are_contained_reported_and_backed_off() {
                 told.lock().unwrap().push((*text).to_owned());
             }
         })
-        .handler(|message, _| {
+        .message_handler(|message, _| {
             let count = message.attributes().unwrap()
                 [&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount]
                 .clone();
@@ -120,7 +120,7 @@ async fn second_delivery_of_a_running_message_goes_with_the_first() {
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(40)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let page = seen.start(&message);
             async move {
                 sleep(secs(2)).await;
@@ -144,7 +144,7 @@ async fn consumers_can_share_the_batches_of_a_client() {
     rig.send((0..4).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
     let consumer = Consumer::builder_with(&buffered, &rig.url)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -162,7 +162,7 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
         let seen = diary.clone();
         let builder = Consumer::builder_with(&buffered, &rig.url).concurrency(5);
         builder
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 let page = seen.start(&message);
                 async move {
                     sleep(secs(5)).await;
@@ -201,7 +201,7 @@ async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
             };
             log.lock().unwrap().push(line);
         })
-        .handler(|message, _| async move {
+        .message_handler(|message, _| async move {
             sleep(secs(3)).await;
             if message.body() == Some("ack") { Ok(Outcome::Ack) } else { Err("it fails")? }
         })

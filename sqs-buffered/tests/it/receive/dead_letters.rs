@@ -29,7 +29,7 @@ async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
             send.message_attributes("kind", MessageAttributeValue::string("order")).send().await.unwrap();
         }
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-            .handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
+            .message_handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
             .build()
             .unwrap();
         let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
@@ -58,7 +58,7 @@ async fn without_a_dead_letter_queue_it_is_a_failure() {
                 told.lock().unwrap().push((*reason).to_owned());
             }
         })
-        .handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
+        .message_handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
         .build()
         .unwrap();
     let report = consumer.run_until(until(|| !reasons.lock().unwrap().is_empty())).await.unwrap();

@@ -29,7 +29,7 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(30)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let page = seen.start(&message);
             async move {
                 sleep(millis(100)).await;
@@ -57,7 +57,7 @@ async fn hot_group_leaves_its_places_to_other_groups() {
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(10)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let page = seen.start(&message);
             let count = &message.attributes().unwrap()[&Name::ApproximateReceiveCount];
             assert_eq!(count, "1", "nothing is given back and received again");
@@ -87,7 +87,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
     let failures = Arc::new(AtomicU32::new(0));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(3)))
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             let fails = message.body() == Some("a1") && failures.fetch_add(1, Ordering::Relaxed) == 0;
             async move { if fails { Err("not now")? } else { Ok(Outcome::Ack) } }
@@ -115,7 +115,7 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 5)).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async { Ok(Outcome::Nack(secs(60))) })
+        .message_handler(|_, _| async { Ok(Outcome::Nack(secs(60))) })
         .build()
         .unwrap();
     consumer.run_until(sleep(secs(1))).await.unwrap();
@@ -142,7 +142,7 @@ async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
         let seen = Arc::clone(&starts);
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .group_advance(pace)
-            .handler(move |_, _| {
+            .message_handler(move |_, _| {
                 seen.lock().unwrap().push(Instant::now());
                 async move { Ok(Outcome::Ack) }
             })
@@ -164,7 +164,7 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
@@ -184,7 +184,7 @@ async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(3)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
@@ -218,7 +218,7 @@ async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() 
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let page = seen.start(&message);
             async move {
                 sleep(secs(1)).await;
@@ -242,7 +242,7 @@ async fn damaged_message_is_not_overtaken_by_its_group() {
         let diary = Diary::default();
         let seen = diary.clone();
         let consumer = Consumer::builder(damaging_once(&rig, damaged), &rig.url)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 seen.start(&message);
                 async { Ok(Outcome::Ack) }
             })

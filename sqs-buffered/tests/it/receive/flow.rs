@@ -28,7 +28,7 @@ async fn failed_receives_are_tried_again_after_growing_pauses() {
                 told.lock().unwrap().push((*failures, *retry_in));
             }
         })
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let run = tokio::spawn({
@@ -60,7 +60,7 @@ async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
     let count = Arc::clone(&done);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(2)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let count = Arc::clone(&count);
             async move {
                 if message.body() == Some("slow") {
@@ -92,7 +92,7 @@ async fn no_more_messages_are_here_than_run_and_are_prefetched() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(3)
         .prefetch(4)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(millis(500)).await;
             Ok(Outcome::Ack)
         })
@@ -121,7 +121,7 @@ async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
@@ -146,7 +146,7 @@ async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .prefetch(9)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let body = message.body().unwrap_or_default().to_owned();
             let work = if body == "slow" { millis(13_500) } else { secs(1) };
             seen.lock().unwrap().push((body, Instant::now()));

@@ -31,7 +31,7 @@ async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
         let diary = Diary::default();
         let seen = diary.clone();
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-            .handler(move |message, lease| {
+            .message_handler(move |message, lease| {
                 let page = seen.start(&message);
                 async move {
                     sleep(secs(12 * timeout)).await;
@@ -57,7 +57,7 @@ async fn renewals_of_many_handlers_go_in_batches() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(20)
         .prefetch(30)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(secs(100)).await;
             Ok(Outcome::Ack)
         })
@@ -84,7 +84,7 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
     let lost = Arc::clone(&told);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| *lost.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
-        .handler(move |_, lease| {
+        .message_handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
                 let start = Instant::now();
@@ -125,7 +125,7 @@ async fn lease_outlives(fault: Fault) {
     rig.send(["1"]).await;
     let fault = rig.server.faults().inject(fault.on(Action::ChangeMessageVisibilityBatch));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |_, lease| async move {
+        .message_handler(move |_, lease| async move {
             sleep(secs(120)).await;
             assert!(!lease.is_lost());
             Ok(Outcome::Ack)
@@ -147,7 +147,7 @@ async fn lease_whose_renewals_keep_failing_is_lost_at_its_deadline() {
     let lost_after = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&lost_after);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |_, lease| {
+        .message_handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
                 let start = Instant::now();
@@ -173,7 +173,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .max_lease(secs(100))
         .back_off(BackOff::None)
-        .handler(move |_, lease| {
+        .message_handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
                 let start = Instant::now();
@@ -230,7 +230,7 @@ async fn message_whose_renewal_fails_is_not_handed_out() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .prefetch(1)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async {
                 sleep(secs(20)).await;
@@ -296,7 +296,7 @@ async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
         .on_event(move |event| {
             *failures.lock().unwrap() += u32::from(matches!(event, Event::RenewalFailed { .. }));
         })
-        .handler(move |_, _| async {
+        .message_handler(move |_, _| async {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })
@@ -320,7 +320,7 @@ async fn renewal_that_is_not_answered_is_asked_for_again_before_the_leases_are_l
     let hangs = Fault::latency(secs(100)).on(Action::ChangeMessageVisibilityBatch).times(1);
     let hangs = rig.server.faults().inject(hangs);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |_, _| async {
+        .message_handler(move |_, _| async {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })

@@ -7,6 +7,7 @@ mod dead_letters;
 mod diary;
 mod fifo;
 mod flow;
+mod handlers;
 mod leases;
 mod meddler;
 mod polling;

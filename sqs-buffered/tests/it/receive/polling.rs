@@ -17,7 +17,7 @@ async fn slow_handlers_of_a_long_queue_receive_several_messages_at_a_time() {
     rig.send((0..200).map(|number| number.to_string())).await;
     let count = AtomicU64::new(0);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |_, _| {
+        .message_handler(move |_, _| {
             // Handlers end one by one, never together.
             let work = millis(1_000 + 137 * (count.fetch_add(1, Ordering::Relaxed) % 10));
             async move {
@@ -47,7 +47,7 @@ async fn free_place_waits_for_others_a_fifth_of_the_handler_time_and_at_most_the
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .concurrency(3)
             .max_poll_delay(max)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 let page = seen.start(&message);
                 async move {
                     sleep(if message.body() == Some("short") { secs(10) } else { secs(60) }).await;
@@ -75,7 +75,7 @@ async fn message_beside_a_slow_one_starts_at_once_while_places_are_free() {
     let started = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&started);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |_, _| {
+        .message_handler(move |_, _| {
             count.fetch_add(1, Ordering::Relaxed);
             async {
                 sleep(secs(10)).await;
@@ -104,7 +104,7 @@ async fn short_polls_of_an_empty_queue_are_paced_and_go_on_at_once_when_a_messag
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(100)
         .wait_time(secs(0))
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })

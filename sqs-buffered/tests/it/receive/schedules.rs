@@ -124,7 +124,7 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
                 _ => {}
             }
         })
-        .handler(move |message, lease| {
+        .message_handler(move |message, lease| {
             let page = seen.start(&message);
             let chance = chances.lock().unwrap().u64(..);
             let (losses, log) = (Arc::clone(&losses), Arc::clone(&log));

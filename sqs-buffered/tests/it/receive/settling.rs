@@ -19,7 +19,7 @@ use super::rig::{Rig, millis, secs, until};
 /// A consumer whose handlers are done at once.
 fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer<BaseClient> {
     let seen = diary.clone();
-    Consumer::builder(rig.base.clone(), &rig.url).handler(move |message, _| {
+    Consumer::builder(rig.base.clone(), &rig.url).message_handler(move |message, _| {
         seen.start(&message);
         async { Ok(Outcome::Ack) }
     })
@@ -51,7 +51,7 @@ async fn shutdown_uses_its_grace_to_give_back_although_requests_fail_for_seconds
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(2)
         .prefetch(10)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(secs(2)).await;
             Ok(Outcome::Ack)
         })
@@ -78,7 +78,7 @@ async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
     let (told, seen) = (Arc::clone(&lost), diary.clone());
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| *told.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
         })
@@ -107,7 +107,7 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .back_off(back_off)
             .group_advance(pace)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 seen.start(&message);
                 async {
                     sleep(millis(100)).await;
@@ -131,7 +131,7 @@ async fn message_is_not_given_back_any_more_when_it_is_visible_by_itself() {
     let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
     let fault = rig.server.faults().inject(fault);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|message, _| async move {
+        .message_handler(|message, _| async move {
             let count = message.attributes().unwrap();
             let count = &count[&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount];
             if count == "1" { Ok(Outcome::Nack(secs(600))) } else { Ok(Outcome::Ack) }

@@ -24,7 +24,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .concurrency(4)
             .prefetch(30)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 let page = seen.start(&message);
                 async move {
                     sleep(secs(3)).await;
@@ -48,7 +48,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
 async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async { panic!("nothing starts after the end") })
+        .message_handler(|_, _| async { panic!("nothing starts after the end") })
         .build()
         .unwrap();
     let start = Instant::now();
@@ -72,7 +72,7 @@ async fn handlers_are_stopped_before_the_grace_is_over_and_theirs_is_given_back(
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             let (count, page) = (Arc::clone(&count), seen.start(&message));
             async move {
                 sleep(if message.body() == Some("short") { secs(5) } else { secs(500) }).await;
@@ -107,7 +107,7 @@ async fn shutdown_with_a_handler_that_never_ends_takes_25_seconds_at_most() {
         let seen = diary.clone();
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .prefetch(10)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 let page = seen.start(&message);
                 async move {
                     let _page = page;
@@ -139,7 +139,7 @@ async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(secs(2))
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let start = Instant::now();
@@ -155,7 +155,7 @@ async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back
         rig.send_to("a", (0..10).map(|number| number.to_string())).await;
         rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(1));
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-            .handler(|_, _| async { panic!("nothing starts after the end") })
+            .message_handler(|_, _| async { panic!("nothing starts after the end") })
             .build()
             .unwrap();
         let start = Instant::now();
@@ -174,7 +174,7 @@ async fn dropped_run_gives_back_in_the_background() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(5)
         .prefetch(10)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(secs(60)).await;
             Ok(Outcome::Ack)
         })
@@ -197,7 +197,7 @@ async fn outcomes_that_come_within_the_grace_count() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(secs(10)).await;
             Ok(Outcome::Ack)
         })
@@ -214,7 +214,7 @@ async fn grace_without_end_waits_as_long_as_it_takes() {
     rig.send(["long"]).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(std::time::Duration::MAX)
-        .handler(|_, _| async {
+        .message_handler(|_, _| async {
             sleep(secs(3_000)).await;
             Ok(Outcome::Ack)
         })
@@ -231,7 +231,7 @@ async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
     let diary = Diary::default();
     let seen = diary.clone();
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(move |message, _| {
+        .message_handler(move |message, _| {
             seen.start(&message);
             async {
                 sleep(secs(500)).await;
@@ -261,7 +261,7 @@ async fn shutdown_does_not_wait_for_a_queue_that_cannot_be_asked() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::latency(secs(90)).on(Action::GetQueueAttributes));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .handler(|_, _| async { Ok(Outcome::Ack) })
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
         .unwrap();
     let start = Instant::now();

@@ -24,7 +24,7 @@ async fn thousands_of_messages_are_handled_on_several_threads() {
             .concurrency(64)
             .prefetch(64)
             .wait_time(Duration::ZERO)
-            .handler(move |message, _| {
+            .message_handler(move |message, _| {
                 let is_new = seen.lock().unwrap().insert(message.body().unwrap_or_default().to_owned());
                 let finished = Arc::clone(&finished);
                 async move {
@@ -67,7 +67,7 @@ async fn message_of_a_stopped_handler_is_hidden_until_the_handler_has_ended() {
     let (begin, noted, log) = (Arc::clone(&began), Arc::clone(&at_its_end), rig.log());
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .wait_time(Duration::ZERO)
-        .handler(move |_, _| {
+        .message_handler(move |_, _| {
             let (begin, at_its_end) = (Arc::clone(&begin), AtItsEnd(Arc::clone(&noted), Arc::clone(&log)));
             async move {
                 let _at_its_end = at_its_end;

@@ -22,6 +22,7 @@ use tracing::Instrument as _;
 
 use super::Shared;
 use super::groups::{Entry, Groups, Key};
+use super::handling::handle;
 use super::report::Report;
 use super::step::{self, Return, Step};
 use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
@@ -126,7 +127,7 @@ impl<H: Execute> Run<H> {
             self.work.push(Box::pin(async move {
                 let (handler, observer) = (&shared.handler, &shared.observer);
                 let source = (shared.source.client.claims(), &shared.source.url);
-                let verdict = handler.run(source, &entry.latest, observer, stop).await;
+                let verdict = handle(handler, source, &entry.latest, observer, stop).await;
                 Step::Handled { key, entry, verdict }
             }));
         }

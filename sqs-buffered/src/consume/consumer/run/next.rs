@@ -16,7 +16,7 @@ use sqs_client::client::Execute;
 use tracing::Instrument as _;
 
 use super::super::groups::{Entry, GroupAdvance, Key};
-use super::super::handler::Verdict;
+use super::super::handling::Verdict;
 use super::super::step::{self, Return, Step};
 use super::Run;
 use crate::consume::observe::{Event, Settled};

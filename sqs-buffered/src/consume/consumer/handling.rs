@@ -1,0 +1,79 @@
+//! Running the handler, whatever it does.
+
+use std::sync::Arc;
+
+use sqs_client::types::MessageSystemAttributeName as Name;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::claims::Claims;
+use crate::consume::handler::{AnyHandler, Failure, HandlerTask, MessageContext};
+use crate::consume::observe::{Event, Observer};
+use crate::consume::outcome::Outcome;
+use crate::consume::receive::Delivery;
+use crate::span::messaging_span;
+
+/// How a handler ended.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    Outcome(Outcome),
+    /// It returned an error or panicked; the text is that of a panic.
+    Failed(Option<String>),
+    /// It was not started: somebody else who uses the same client is handling the message.
+    Busy,
+    /// It was stopped, or it still runs although it was told to stop.
+    Aborted,
+}
+
+/// Runs a handler in a task of its own.
+pub(super) async fn handle(
+    handler: &AnyHandler,
+    (claims, queue_url): (&Arc<Claims>, &Arc<str>),
+    delivery: &Delivery,
+    observer: &Observer,
+    mut stop: watch::Receiver<Option<Instant>>,
+) -> Verdict {
+    let Some(claim) = claims.claim(queue_url, delivery.id()) else { return Verdict::Busy };
+    observer.tally.started.one();
+    let (began, message_id) = (Instant::now(), &**delivery.id());
+    let context = MessageContext::leased(Arc::clone(&delivery.message), delivery.lease.clone());
+    let handler = handler.clone();
+    let mut task = HandlerTask::spawn(span(queue_url, delivery), move || async move {
+        // The claim ends with the task, also when the task is stopped.
+        let _claim = claim;
+        handler.call(context).await
+    });
+    let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
+    let ended = tokio::select! {
+        biased;
+        ended = &mut task => Some(ended),
+        until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
+    };
+    let Some(ended) = ended else {
+        observer.tally.aborted.one();
+        return Verdict::Aborted;
+    };
+    let verdict = match ended {
+        Ok(outcome) => Verdict::Outcome(outcome),
+        Err(Failure::Error(error)) => {
+            observer.report(&Event::HandlerFailed { message_id, error: &*error });
+            Verdict::Failed(None)
+        }
+        Err(Failure::Panic(text)) => {
+            observer.report(&Event::HandlerPanicked { message_id, text: &text });
+            Verdict::Failed(Some(text))
+        }
+    };
+    let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
+    observer.report(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
+    verdict
+}
+
+/// It follows from the receive. The trace of the sender, as X-Ray writes it, is for subscribers that can link to it.
+fn span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
+    let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
+        messaging.message.id = &**delivery.id(),
+        aws.xray.trace_header = delivery.attribute(&Name::AwsTraceHeader));
+    span.follows_from(&delivery.span);
+    span
+}

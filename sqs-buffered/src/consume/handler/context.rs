@@ -1,0 +1,80 @@
+//! A message on its way to a handler.
+
+use std::sync::Arc;
+
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use tokio::time::Instant;
+
+use super::attempt::Attempt;
+use crate::consume::lease::Lease;
+
+/// A message on its way to a handler, with what is known about its delivery. [Extractors](crate::FromMessage) read from it.
+///
+/// ```
+/// use sqs_buffered::{FromMessage, HandlerError, MessageContext};
+/// use sqs_client::types::Message;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), HandlerError> {
+/// // In a unit test of a handler or extractor.
+/// let mut message = Message::default();
+/// message.body = Some("tea".to_owned());
+/// let body = String::from_message(&MessageContext::new(message), &()).await?;
+/// assert_eq!(body, "tea");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct MessageContext {
+    message: Arc<Message>,
+    lease: Option<Lease>,
+    deadline: Option<Instant>,
+    attempt: Option<Attempt>,
+}
+
+impl MessageContext {
+    /// A message without a lease and without a deadline.
+    pub fn new(message: impl Into<Arc<Message>>) -> Self {
+        Self { message: message.into(), lease: None, deadline: None, attempt: None }
+    }
+
+    /// Sets when the handler must have ended. A lease, if there is one, takes precedence.
+    pub fn with_deadline(self, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    /// Sets the attempt that handlers can take as a parameter.
+    pub fn with_attempt(self, attempt: Attempt) -> Self {
+        Self { attempt: Some(attempt), ..self }
+    }
+
+    pub(crate) fn leased(message: Arc<Message>, lease: Lease) -> Self {
+        Self { lease: Some(lease), ..Self::new(message) }
+    }
+
+    /// The message, with all its attributes.
+    pub fn message(&self) -> &Arc<Message> {
+        &self.message
+    }
+
+    /// The lease of the message. `None` in AWS Lambda, which keeps the message itself.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    /// The attempt, within [`Idempotent`](crate::Idempotent).
+    pub fn attempt(&self) -> Option<&Attempt> {
+        self.attempt.as_ref()
+    }
+
+    /// When the current lease ends; renewals extend it. In AWS Lambda, when the invocation ends. `None` if the lease is lost,
+    /// or if there is neither a lease nor a deadline.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.lease.as_ref().map_or(self.deadline, Lease::deadline)
+    }
+
+    /// The value of a system attribute.
+    pub fn attribute(&self, name: &Name) -> Option<&str> {
+        self.message.attributes()?.get(name).map(String::as_str)
+    }
+}
