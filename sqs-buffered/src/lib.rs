@@ -40,10 +40,10 @@ mod time;
 use sqs_client::random;
 
 pub use consume::{
-    Attempt, BackOff, Consumer, ConsumerBuilder, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler,
-    HandlerError, IntoOutcome, Json, Lease, LeaseOver, MessageAttributes, MessageContext, NoHandler, Outcome,
-    ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
-    ReceiverBuilder, Report, Settled, State, WithHandler,
+    Attempt, BackOff, Begin, Consumer, ConsumerBuilder, Event, FromMessage, FromRef, GroupAdvance, GroupId,
+    Handler, HandlerError, IdempotencyStore, Idempotent, IntoOutcome, Json, Lease, LeaseOver, MemoryStore,
+    MessageAttributes, MessageContext, NoHandler, Outcome, ReadyConsumer, ReceiveCount, ReceiveError,
+    ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Report, Settled, State, WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,

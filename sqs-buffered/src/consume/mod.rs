@@ -16,6 +16,7 @@ mod back_off;
 mod consumer;
 mod credit;
 mod handler;
+mod idempotent;
 mod lease;
 mod observe;
 mod outcome;
@@ -29,6 +30,7 @@ pub use handler::{
     Attempt, FromMessage, FromRef, GroupId, Handler, IntoOutcome, Json, MessageAttributes, MessageContext,
     ReceiveCount, State,
 };
+pub use idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
 pub use lease::{Lease, LeaseOver};
 pub use observe::{Event, ReceiveStats, Settled};
 pub use outcome::{HandlerError, Outcome};

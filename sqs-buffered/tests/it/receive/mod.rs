@@ -8,6 +8,7 @@ mod diary;
 mod fifo;
 mod flow;
 mod handlers;
+mod idempotent;
 mod leases;
 mod meddler;
 mod polling;

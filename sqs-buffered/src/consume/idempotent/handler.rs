@@ -1,0 +1,183 @@
+//! The wrapper around a handler.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use sqs_client::types::MessageSystemAttributeName as Name;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::store::{Begin, IdempotencyStore};
+use crate::consume::{Attempt, Handler, HandlerError, MessageContext, Outcome};
+
+/// How long a record is in progress where the message has no deadline: in AWS Lambda without one. It is prolonged.
+const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
+/// The shortest pause between two prolongations.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+/// How long a call of the store may take, unless the user says.
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+
+type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync>;
+
+/// A [handler](Handler) that runs once for each key, as far as its [store](IdempotencyStore) remembers. SQS delivers messages
+/// at least once, and producers may send the same message twice.
+///
+/// | Delivery | What happens |
+/// |---|---|
+/// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and prolonged with it |
+/// | of a key in progress | the message is given back for the rest of that time |
+/// | of a completed key | the message is deleted; the handler does not run |
+///
+/// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so that the next delivery
+/// runs the handler. A stopped handler and a killed process leave the record in progress until the lease ends. If the store
+/// fails or takes too long, the handler fails: before its run, or after it when the key cannot be completed.
+///
+/// A process that is killed after the effect of the handler and before the key is completed runs the handler again. To rule
+/// that out, [complete the attempt in the handler's transaction](IdempotencyStore#an-effect-that-happens-exactly-once).
+///
+/// The key is the message group id and the deduplication id on FIFO queues, and the message id on standard queues, unless
+/// [`key`](Self::key) says otherwise. SQS forgets deduplication ids after five minutes; the store remembers them. With
+/// content-based deduplication, the same body sent again a day later is the same key. Queues that share a store need keys
+/// that differ.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use sqs_buffered::{Consumer, Idempotent, Json, MemoryStore};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Order {
+///     id: u64,
+/// }
+///
+/// async fn charge(Json(order): Json<Order>) -> Result<(), std::io::Error> {
+///     println!("order {} is charged", order.id);
+///     Ok(())
+/// }
+///
+/// # fn example(client: sqs_client::Client, url: &str) {
+/// let store = Arc::new(MemoryStore::default());
+/// let consumer = Consumer::builder(client, url).handler(Idempotent::new(charge, store));
+/// # }
+/// ```
+pub struct Idempotent<F, T> {
+    handler: F,
+    store: T,
+    key_of: KeyOf,
+    store_timeout: Duration,
+}
+
+impl<F, T: IdempotencyStore> Idempotent<F, T> {
+    /// Wraps a handler. An `Arc` of a store is a store.
+    pub fn new(handler: F, store: T) -> Self {
+        Self { handler, store, key_of: Box::new(default_key), store_timeout: STORE_TIMEOUT }
+    }
+
+    /// Sets how the key of a message is found. An error fails the handler.
+    pub fn key(
+        mut self,
+        key_of: impl Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync + 'static,
+    ) -> Self {
+        self.key_of = Box::new(key_of);
+        self
+    }
+
+    /// Sets how long a call of the store may take: 5 seconds by default.
+    pub fn store_timeout(mut self, timeout: Duration) -> Self {
+        self.store_timeout = timeout;
+        self
+    }
+
+    async fn bounded<R>(
+        &self,
+        call: impl Future<Output = Result<R, HandlerError>> + Send,
+    ) -> Result<R, HandlerError> {
+        let result = timeout(self.store_timeout, call).await;
+        let text = || format!("the idempotency store did not answer within {:?}", self.store_timeout);
+        result.unwrap_or_else(|_| Err(text().into()))
+    }
+
+    async fn begin(&self, attempt: &Attempt, lease: Duration) -> Result<Begin, HandlerError> {
+        self.bounded(self.store.begin(attempt, lease)).await
+    }
+
+    /// Prolongs the record while the handler runs, as the lease of the message is.
+    async fn prolong(&self, context: &MessageContext, attempt: &Attempt, mut lease: Duration) {
+        loop {
+            sleep((lease / 2).max(SHORTEST_PAUSE)).await;
+            let Some(left) = time_left(context) else { return };
+            match self.begin(attempt, left).await {
+                Ok(Begin::Started) => lease = left,
+                // Completed by the handler itself, or taken over after a pause that outlasted the lease.
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::debug!(%error, key = attempt.key(), "a record of idempotency was not prolonged");
+                    lease = left.min(lease / 2);
+                }
+            }
+        }
+    }
+}
+
+impl<A, S, F, T> Handler<A, S> for Idempotent<F, T>
+where
+    A: 'static,
+    S: Sync,
+    F: Handler<A, S>,
+    T: IdempotencyStore,
+{
+    async fn call(&self, context: MessageContext, state: &S) -> Result<Outcome, HandlerError> {
+        let attempt = Attempt::new((self.key_of)(&context)?);
+        let lease = time_left(&context).ok_or("the lease of the message is lost")?;
+        match self.begin(&attempt, lease).await? {
+            Begin::Completed => return Ok(Outcome::Ack),
+            Begin::InProgress { remaining } => return Ok(Outcome::Nack(remaining)),
+            Begin::Started => {}
+        }
+        let mut handled = pin!(self.handler.call(context.clone().with_attempt(attempt.clone()), state));
+        // The record must not outlive a panic.
+        let mut handled =
+            pin!(poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| handled.as_mut().poll(cx))) {
+                Ok(polled) => polled.map(Ok),
+                Err(panic) => Poll::Ready(Err(panic)),
+            }));
+        let ended = tokio::select! {
+            biased;
+            ended = &mut handled => ended,
+            () = self.prolong(&context, &attempt, lease) => handled.await,
+        };
+        if let Ok(Ok(Outcome::Ack)) = ended {
+            self.bounded(self.store.complete(&attempt)).await?;
+        } else if let Err(error) = self.bounded(self.store.abandon(&attempt)).await {
+            tracing::debug!(%error, key = attempt.key(), "a record of idempotency was not removed");
+        }
+        ended.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// `None` when the lease is lost.
+fn time_left(context: &MessageContext) -> Option<Duration> {
+    let Some(deadline) = context.deadline() else {
+        return context.lease().is_none().then_some(WITHOUT_DEADLINE);
+    };
+    Some(deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
+}
+
+/// With [`DeduplicationScope`](https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html)
+/// `messageGroup`, one deduplication id in two groups means two messages. No id contains a space.
+fn default_key(context: &MessageContext) -> Result<String, HandlerError> {
+    if let Some(id) = context.attribute(&Name::MessageDeduplicationId) {
+        let group = context.attribute(&Name::MessageGroupId).unwrap_or_default();
+        return Ok(format!("{group} {id}"));
+    }
+    context.message().message_id().map(str::to_owned).ok_or_else(|| "the message has no message id".into())
+}
+
+impl<F, T> fmt::Debug for Idempotent<F, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotent").field("store_timeout", &self.store_timeout).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,249 @@
+//! Handlers that run once for each key.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sqs_buffered::{
+    Attempt, BackOff, Begin, Consumer, Event, Handler, HandlerError, IdempotencyStore, Idempotent,
+    MemoryStore, MessageContext, Outcome, State,
+};
+use sqs_client::operation::Action;
+use sqs_client::types::Message;
+use sqs_client::wire::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep};
+
+use super::rig::{Rig, millis, secs, until};
+
+/// How many runs a handler has begun.
+type Runs = Arc<AtomicU32>;
+
+/// A store that fails as it is told.
+#[derive(Default)]
+struct Flaky {
+    memory: MemoryStore,
+    begin_fails: AtomicBool,
+    begin_hangs: AtomicBool,
+    complete_fails: AtomicBool,
+}
+
+impl IdempotencyStore for Flaky {
+    async fn begin(&self, attempt: &Attempt, lease: Duration) -> Result<Begin, HandlerError> {
+        if self.begin_hangs.swap(false, SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        if self.begin_fails.swap(false, SeqCst) {
+            return Err("the store is down".into());
+        }
+        self.memory.begin(attempt, lease).await
+    }
+
+    async fn complete(&self, attempt: &Attempt) -> Result<(), HandlerError> {
+        if self.complete_fails.swap(false, SeqCst) {
+            return Err("the store went down".into());
+        }
+        self.memory.complete(attempt).await
+    }
+
+    async fn abandon(&self, attempt: &Attempt) -> Result<(), HandlerError> {
+        self.memory.abandon(attempt).await
+    }
+}
+
+async fn work(State(runs): State<Runs>) {
+    runs.fetch_add(1, SeqCst);
+    sleep(secs(2)).await;
+}
+
+fn context(id: &str) -> MessageContext {
+    let mut message = Message::default();
+    message.message_id = Some(id.to_owned());
+    MessageContext::new(message)
+}
+
+/// Runs a consumer until its queue is empty; returns the errors of handlers.
+async fn run<A, S: Clone + Send + Sync + 'static>(
+    rig: &Rig,
+    state: S,
+    handler: impl Handler<A, S>,
+) -> Vec<String> {
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&errors);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .wait_time(secs(1))
+        .back_off(BackOff::Fixed(secs(1)))
+        .on_event(move |event| {
+            if let Event::HandlerFailed { error, .. } = event {
+                told.lock().unwrap().push(error.to_string());
+            }
+        })
+        .state(state)
+        .handler(handler)
+        .build()
+        .unwrap();
+    consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    errors.lock().unwrap().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_delivery_is_given_back_while_the_first_runs_and_deleted_after_it() {
+    let store = Arc::new(MemoryStore::default());
+    let begun = Instant::now();
+    let of = |deadline: Duration, work: Duration| {
+        let store = Arc::clone(&store);
+        let handler = Idempotent::new(move || sleep(work), store);
+        async move { handler.call(context("a").with_deadline(begun + deadline), &()).await.unwrap() }
+    };
+    let first = tokio::spawn(of(secs(30), secs(20)));
+    sleep(secs(18)).await;
+    assert_eq!(of(secs(99), secs(1)).await, Outcome::Nack(secs(12)));
+    assert_eq!(first.await.unwrap(), Outcome::Ack);
+    assert_eq!((of(secs(99), secs(1)).await, begun.elapsed()), (Outcome::Ack, secs(20)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn duplicates_across_consumers_run_once_and_none_reaches_the_dead_letter_queue() {
+    let rig = Rig::new("jobs").await;
+    rig.server.faults().inject(Fault::redeliver().times(3));
+    rig.send((0..20).map(|number| number.to_string())).await;
+    let (runs, store) = (Runs::default(), Arc::new(MemoryStore::default()));
+    let one = run(&rig, Arc::clone(&runs), Idempotent::new(work, Arc::clone(&store)));
+    let other = run(&rig, Arc::clone(&runs), Idempotent::new(work, store));
+    let (one, other) = tokio::join!(one, other);
+    assert_eq!((one.len(), other.len(), runs.load(SeqCst)), (0, 0, 20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_whose_delete_failed_is_deleted_without_a_second_run() {
+    let rig = Rig::new("jobs").await;
+    let refused = Fault::fail_entries(ErrorCode::ReceiptHandleIsInvalid).on(Action::DeleteMessageBatch);
+    rig.server.faults().inject(refused.times(2));
+    rig.send(["soup"]).await;
+    let runs = Runs::default();
+    run(&rig, Arc::clone(&runs), Idempotent::new(work, MemoryStore::default())).await;
+    assert_eq!(runs.load(SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_panicked_and_undecided_runs_are_repeated_after_the_back_off() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["soup"]).await;
+    let (runs, begun) = (Runs::default(), Instant::now());
+    let handler = |State(runs): State<Runs>| async move {
+        match runs.fetch_add(1, SeqCst) {
+            0 => Err("burnt"),
+            1 => std::panic::resume_unwind(Box::new("dropped")),
+            2 => Ok(Outcome::Nack(secs(1))),
+            3 => Ok(Outcome::DeadLetter("there is no such queue".to_owned())),
+            _ => Ok(Outcome::Ack),
+        }
+    };
+    let errors = run(&rig, Arc::clone(&runs), Idempotent::new(handler, MemoryStore::default())).await;
+    assert_eq!((errors, runs.load(SeqCst)), (vec!["burnt".to_owned()], 5));
+    assert!(begun.elapsed() < secs(10), "no run waited for the end of a lease: {:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn failing_store_gives_the_message_back() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["soup"]).await;
+    let (runs, store) = (Runs::default(), Arc::new(Flaky::default()));
+    store.begin_hangs.store(true, SeqCst);
+    store.begin_fails.store(true, SeqCst);
+    let handler = Idempotent::new(work, Arc::clone(&store)).store_timeout(secs(3));
+    let errors = run(&rig, Arc::clone(&runs), handler).await;
+    assert_eq!(errors, ["the idempotency store did not answer within 3s", "the store is down"]);
+    assert_eq!(runs.load(SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_is_repeated_when_its_completion_was_not_recorded() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["soup"]).await;
+    let (runs, store, begun) = (Runs::default(), Arc::new(Flaky::default()), Instant::now());
+    store.complete_fails.store(true, SeqCst);
+    let errors = run(&rig, Arc::clone(&runs), Idempotent::new(work, Arc::clone(&store))).await;
+    assert_eq!((errors, runs.load(SeqCst)), (vec!["the store went down".to_owned()], 2));
+    assert!(begun.elapsed() > secs(27), "the second waited for the end of the first's lease");
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_that_completes_its_attempt_itself_is_not_repeated_after_a_crash() {
+    for completes in [false, true] {
+        let rig = Rig::new("jobs").await;
+        rig.send(["soup"]).await;
+        let (runs, store) = (Runs::default(), Arc::new(MemoryStore::default()));
+        let handler = move |attempt: Attempt, State((runs, store)): State<(Runs, Arc<MemoryStore>)>| async move {
+            // One step, as a transaction is: the effect and its record.
+            let run = runs.fetch_add(1, SeqCst);
+            if completes {
+                store.complete(&attempt).await?;
+            }
+            // A crash: nothing comes after it.
+            if run == 0 {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, HandlerError>(())
+        };
+        let state = (Arc::clone(&runs), Arc::clone(&store));
+        let first = Consumer::builder(rig.base.clone(), &rig.url)
+            .state(state.clone())
+            .handler(Idempotent::new(handler, Arc::clone(&store)))
+            .build()
+            .unwrap();
+        tokio::select! {
+            _ = first.run() => unreachable!(),
+            () = until(|| runs.load(SeqCst) == 1) => {}
+        }
+        run(&rig, state, Idempotent::new(handler, store)).await;
+        assert_eq!(runs.load(SeqCst), if completes { 1 } else { 2 });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn record_is_prolonged_as_long_as_the_handler_runs() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["soup"]).await;
+    let (store, key) = (Arc::new(MemoryStore::default()), "soup");
+    let handler = Idempotent::new(|| sleep(secs(200)), Arc::clone(&store))
+        .key(|context| Ok(context.message().body().ok_or("no body")?.to_owned()));
+    let watch = async {
+        until(|| !store.is_empty()).await;
+        while rig.left() > 0 {
+            let begun = store.begin(&Attempt::new(key), secs(1)).await.unwrap();
+            assert!(matches!(begun, Begin::InProgress { .. } | Begin::Completed), "{begun:?}");
+            sleep(millis(500)).await;
+        }
+    };
+    tokio::join!(run(&rig, (), handler), watch);
+    assert_eq!(store.begin(&Attempt::new(key), secs(1)).await.unwrap(), Begin::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn default_key_is_group_and_deduplication_id_else_the_message_id() {
+    let rig = Rig::new("jobs.fifo").await;
+    let store = Arc::new(MemoryStore::default());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let note = |attempt: Attempt, State(seen): State<Arc<Mutex<Vec<String>>>>| async move {
+        seen.lock().unwrap().push(attempt.key().to_owned());
+    };
+    let send = |id: &str| {
+        let send = rig.client.send_message().queue_url(&rig.url).message_body("soup");
+        send.message_group_id("table").message_deduplication_id(id).send()
+    };
+    send("7").await.unwrap();
+    run(&rig, Arc::clone(&seen), Idempotent::new(note, Arc::clone(&store))).await;
+    // SQS has forgotten the id after five minutes; the store has not.
+    sleep(secs(400)).await;
+    send("7").await.unwrap();
+    send("8").await.unwrap();
+    assert_eq!(rig.left(), 2);
+    run(&rig, Arc::clone(&seen), Idempotent::new(note, store)).await;
+    assert_eq!(*seen.lock().unwrap(), ["table 7", "table 8"]);
+
+    seen.lock().unwrap().clear();
+    let handler = Idempotent::new(note, MemoryStore::default());
+    handler.call(context("an id"), &seen).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["an id"]);
+}
