@@ -13,6 +13,7 @@ mod events;
 mod faults;
 mod fifo;
 mod isolation;
+mod killed;
 mod over_aws_sdk;
 mod receive;
 mod rig;
