@@ -17,6 +17,7 @@ mod consumer;
 mod credit;
 mod handler;
 mod idempotent;
+mod lambda;
 mod lease;
 mod observe;
 mod outcome;
@@ -31,6 +32,9 @@ pub use handler::{
     ReceiveCount, State,
 };
 pub use idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
+pub use lambda::{
+    BatchItemFailure, LambdaHandler, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute,
+};
 pub use lease::{Lease, LeaseOver};
 pub use observe::{Event, ReceiveStats, Settled};
 pub use outcome::{HandlerError, Outcome};

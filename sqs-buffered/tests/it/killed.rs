@@ -154,7 +154,8 @@ async fn consumer_to_be_killed() {
         .visibility_timeout(Duration::from_secs(1))
         .state(Arc::clone(&ledger))
         .handler(Idempotent::new(work, ledger))
-        .build();
+        .build()
+        .unwrap();
     // It does not outlive a parent that was killed itself.
     consumer.run_until(sleep(Duration::from_secs(60))).await.unwrap();
 }

@@ -14,6 +14,7 @@ mod faults;
 mod fifo;
 mod isolation;
 mod killed;
+mod lambda;
 mod over_aws_sdk;
 mod receive;
 mod rig;

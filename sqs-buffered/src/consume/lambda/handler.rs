@@ -1,0 +1,174 @@
+//! The same handler for an event of AWS Lambda.
+//!
+//! ```text
+//! event -> lines: a group of a FIFO queue each, else a message each -> lines side by side, each in order -> failures
+//! ```
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::iter;
+use tokio::time::{Instant, timeout_at};
+
+use super::event::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord};
+use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
+use crate::consume::{Handler, HandlerError, MessageContext, Outcome};
+use crate::span::messaging_span;
+use crate::time::after;
+
+/// How many handlers run at a time, unless the user says.
+const CONCURRENCY: usize = 10;
+
+/// A [handler](Handler) for the SQS events of AWS Lambda: the same that a [`Consumer`](crate::Consumer) runs.
+///
+/// **Enable partial failures** in the event source mapping: `FunctionResponseTypes` = `ReportBatchItemFailures`. Without
+/// it, Lambda ignores the [response](SqsBatchResponse) and deletes failed messages too.
+///
+/// Messages of a standard queue run side by side, up to the [concurrency](Self::concurrency). On a FIFO queue, groups run
+/// side by side, and the messages of a group in order; after a failure the rest of the group does not run and is reported as
+/// failed. That keeps the order of each group, which is what AWS's advice to "stop processing messages after the first
+/// failure" is for; other groups need not wait.
+///
+/// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: Lambda makes the message visible
+/// again when its visibility timeout is over, and the queue's redrive policy moves it to the dead-letter queue. The delay of
+/// [`Outcome::Nack`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease): Lambda
+/// keeps the messages while the function runs; take `Option<Lease>`.
+///
+/// With the crate `lambda_runtime`:
+///
+/// ```ignore
+/// use lambda_runtime::{Error, LambdaEvent, service_fn};
+/// use sqs_buffered::{LambdaHandler, SqsEvent};
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Error> {
+///     let handler = LambdaHandler::new(cook, database().await?);
+///     lambda_runtime::run(service_fn(async |event: LambdaEvent<SqsEvent>| {
+///         let left = event.context.deadline().duration_since(std::time::SystemTime::now())?;
+///         Ok::<_, Error>(handler.handle_within(left, event.payload).await)
+///     }))
+///     .await
+/// }
+/// ```
+///
+/// Source: <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html>
+#[derive(Clone, Debug)]
+pub struct LambdaHandler {
+    handler: AnyHandler,
+    concurrency: usize,
+    margin: Duration,
+}
+
+impl LambdaHandler {
+    /// Wraps a handler with its state; `()` if it has none.
+    pub fn new<A, S, F>(handler: F, state: S) -> Self
+    where
+        F: Handler<A, S>,
+        S: Send + Sync + 'static,
+    {
+        Self {
+            handler: AnyHandler::new(handler, state),
+            concurrency: CONCURRENCY,
+            margin: Duration::from_millis(500),
+        }
+    }
+
+    /// Sets how many messages run at a time: 10 by default; 0 counts as 1.
+    pub fn concurrency(mut self, messages: usize) -> Self {
+        self.concurrency = messages.max(1);
+        self
+    }
+
+    /// Sets how long before the end of [`handle_within`](Self::handle_within) handlers are stopped, so that the response
+    /// arrives in time: 500 ms by default.
+    pub fn margin(mut self, margin: Duration) -> Self {
+        self.margin = margin;
+        self
+    }
+
+    /// Handles the messages of an event. A Lambda function that exceeds its timeout reports nothing, and all messages of the
+    /// event are delivered again: prefer [`handle_within`](Self::handle_within).
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, running handlers are stopped.
+    pub async fn handle(&self, event: SqsEvent) -> SqsBatchResponse {
+        self.run(event, None).await
+    }
+
+    /// Handles the messages of an event within the time that the invocation has left. When it is over but for the
+    /// [margin](Self::margin), running handlers are stopped; they and those that have not started are reported as failed.
+    ///
+    /// # Cancel safety
+    /// Dropped before its end, running handlers are stopped.
+    pub async fn handle_within(&self, left: Duration, event: SqsEvent) -> SqsBatchResponse {
+        self.run(event, Some(after(Instant::now(), left.saturating_sub(self.margin)))).await
+    }
+
+    async fn run(&self, event: SqsEvent, deadline: Option<Instant>) -> SqsBatchResponse {
+        let records = event.records;
+        let running = iter(lines(&records)).map(|line| self.run_line(line, deadline));
+        let failed: Vec<_> = running.buffer_unordered(self.concurrency).concat().await;
+        let failure = |record: &SqsRecord| BatchItemFailure { item_identifier: record.message_id.clone() };
+        SqsBatchResponse { batch_item_failures: failed.into_iter().map(failure).collect() }
+    }
+
+    /// Runs messages one after the other; returns the first that fails and those behind it.
+    async fn run_line<'r>(&self, line: Vec<&'r SqsRecord>, deadline: Option<Instant>) -> Vec<&'r SqsRecord> {
+        for (index, record) in line.iter().enumerate() {
+            if let Err(error) = self.run_one(record, deadline).await {
+                let not_run = line.len() - index - 1;
+                tracing::warn!(message_id = record.message_id, %error, not_run, "a message is reported as failed");
+                return line[index..].to_vec();
+            }
+        }
+        Vec::new()
+    }
+
+    async fn run_one(&self, record: &SqsRecord, deadline: Option<Instant>) -> Result<(), HandlerError> {
+        let mut context = MessageContext::new(record.to_message()?);
+        if let Some(deadline) = deadline {
+            if deadline <= Instant::now() {
+                return Err("the time of the invocation is over".into());
+            }
+            context = context.with_deadline(deadline);
+        }
+        let queue = record.event_source_arn.rsplit(':').next().unwrap_or_default();
+        let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue,
+            messaging.message.id = &*record.message_id,
+            aws.xray.trace_header = record.attributes.get("AWSTraceHeader").map(String::as_str));
+        let handler = self.handler.clone();
+        let task = HandlerTask::spawn(span, move || async move { handler.call(context).await });
+        let ended = match deadline {
+            Some(deadline) => timeout_at(deadline, task).await,
+            None => Ok(task.await),
+        };
+        match ended {
+            Ok(Ok(Outcome::Ack)) => Ok(()),
+            Ok(Ok(outcome)) => Err(format!("the handler returned {outcome:?}").into()),
+            Ok(Err(Failure::Error(error))) => Err(error),
+            Ok(Err(Failure::Panic(text))) => Err(format!("the handler panicked: {text}").into()),
+            Err(_) => Err("the handler was stopped: the time of the invocation is over".into()),
+        }
+    }
+}
+
+/// Messages that run one after the other: the groups of FIFO queues, in the order of their first messages. Other messages
+/// are alone.
+fn lines(records: &[SqsRecord]) -> Vec<Vec<&SqsRecord>> {
+    let mut lines: Vec<Vec<_>> = Vec::new();
+    let mut of_groups = HashMap::new();
+    for record in records {
+        if !record.is_fifo() {
+            lines.push(vec![record]);
+            continue;
+        }
+        // Without a group id, which SQS always sends, all are one group: the order is kept in any case.
+        let line = *of_groups.entry((&*record.event_source_arn, record.group_id())).or_insert(lines.len());
+        if line == lines.len() {
+            lines.push(Vec::new());
+        }
+        lines[line].push(record);
+    }
+    lines
+}
