@@ -40,12 +40,12 @@ mod time;
 use sqs_client::random;
 
 pub use consume::{
-    Attempt, BackOff, BatchItemFailure, Begin, Consumer, ConsumerBuilder, Event, FromMessage, FromRef,
-    GroupAdvance, GroupId, Handler, HandlerError, IdempotencyStore, Idempotent, IntoOutcome, Json,
-    LambdaHandler, Lease, LeaseOver, MemoryStore, MessageAttributes, MessageContext, NoHandler, Outcome,
-    ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
-    ReceiverBuilder, Report, Settled, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute, State,
-    WithHandler,
+    Attempt, BackOff, BatchHandler, BatchItemFailure, BatchOutcomes, Begin, Consumer, ConsumerBuilder, Event,
+    FromMessage, FromRef, GroupAdvance, GroupId, Handler, HandlerError, IdempotencyStore, Idempotent,
+    IntoBatchOutcomes, IntoOutcome, Json, LambdaHandler, Lease, LeaseOver, MemoryStore, MessageAttributes,
+    MessageContext, NoHandler, Outcome, ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind,
+    ReceiveStats, Received, Receiver, ReceiverBuilder, Report, Settled, SqsBatchResponse, SqsEvent,
+    SqsRecord, SqsRecordAttribute, State, WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,

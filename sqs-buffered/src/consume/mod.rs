@@ -28,8 +28,8 @@ mod stop;
 pub use back_off::BackOff;
 pub use consumer::{Consumer, ConsumerBuilder, GroupAdvance, NoHandler, ReadyConsumer, Report, WithHandler};
 pub use handler::{
-    Attempt, FromMessage, FromRef, GroupId, Handler, IntoOutcome, Json, MessageAttributes, MessageContext,
-    ReceiveCount, State,
+    Attempt, BatchHandler, BatchOutcomes, FromMessage, FromRef, GroupId, Handler, IntoBatchOutcomes,
+    IntoOutcome, Json, MessageAttributes, MessageContext, ReceiveCount, State,
 };
 pub use idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
 pub use lambda::{

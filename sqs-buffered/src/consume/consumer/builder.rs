@@ -8,10 +8,11 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
 use super::groups::GroupAdvance;
+use super::handling::Handling;
 use super::limits::Limits;
 use super::{Consumer, Parts};
 use crate::consume::back_off::BackOff;
-use crate::consume::handler::{AnyHandler, Handler};
+use crate::consume::handler::{AnyBatchHandler, AnyHandler, BatchHandler, Handler};
 use crate::consume::lease::Lease;
 use crate::consume::observe::Hook;
 use crate::consume::outcome::{HandlerError, Outcome};
@@ -41,7 +42,7 @@ pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>
 pub struct NoHandler<T = ()>(T);
 
 /// Of a [`ConsumerBuilder`] that has a handler.
-pub struct WithHandler(AnyHandler);
+pub struct WithHandler(Handling);
 
 impl<H: Execute> ConsumerBuilder<H> {
     pub(super) fn new(source: Source<H>) -> Self {
@@ -74,6 +75,20 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// busy group takes one place, and the others are left to other groups. At most ten messages a place are here.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.limits.prefetch = messages;
+        self
+    }
+
+    /// How many messages a [batch handler](ConsumerBuilder::batch_handler) takes at most: 1 to 10,000, and at most 120,000
+    /// multiplied by the [concurrency](Self::concurrency); 10 by default. Without a batch handler it has no effect.
+    pub fn batch_size(mut self, messages: usize) -> Self {
+        self.limits.batch_size = messages;
+        self
+    }
+
+    /// How long the first message of a batch waits for others: at most 5 minutes, 100 ms by default. Zero starts a batch
+    /// with what is here. Without a [batch handler](ConsumerBuilder::batch_handler) it has no effect.
+    pub fn batch_window(mut self, window: Duration) -> Self {
+        self.limits.batch_window = window;
         self
     }
 
@@ -139,7 +154,39 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
         F: Handler<A, T>,
         T: Send + Sync + 'static,
     {
-        self.with(|NoHandler(state)| WithHandler(AnyHandler::new(handler, state)))
+        self.with(|NoHandler(state)| WithHandler(Handling::Each(AnyHandler::new(handler, state))))
+    }
+
+    /// Sets a [handler of several messages at a time](BatchHandler): an async function or closure of a `Vec` of
+    /// [extractors](crate::FromMessage) and, optionally, the [state](Self::state). A batch starts when
+    /// [`batch_size`](Self::batch_size) messages are here, or when its first message has waited for the
+    /// [`batch_window`](Self::batch_window). [`concurrency`](Self::concurrency) counts batches. Leases are renewed until the
+    /// batch has ended.
+    ///
+    /// On a FIFO queue a batch may hold several messages of a group, in order. No later message of the group starts before
+    /// they are settled. They are deleted one after the other, or together with
+    /// [`GroupAdvance::AfterHandler`]; a failure makes the messages behind it in the group visible again, whatever their
+    /// outcomes.
+    ///
+    /// ```no_run
+    /// use sqs_buffered::{Consumer, HandlerError, Outcome};
+    ///
+    /// # fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// // One outcome for each message, by position.
+    /// async fn check(bodies: Vec<String>) -> Vec<Result<(), String>> {
+    ///     bodies.into_iter().map(|body| if body.is_empty() { Err("empty".to_owned()) } else { Ok(()) }).collect()
+    /// }
+    ///
+    /// let consumer = Consumer::builder(client, url).batch_size(25).batch_handler(check).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn batch_handler<A, F>(self, handler: F) -> ReadyConsumer<H>
+    where
+        F: BatchHandler<A, T>,
+        T: Send + Sync + 'static,
+    {
+        self.with(|NoHandler(state)| WithHandler(Handling::Batches(AnyBatchHandler::new(handler, state))))
     }
 
     /// As [`handler`](Self::handler), for a function of message and lease. The parameters of a closure need no types here.
@@ -159,7 +206,7 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
     {
-        self.with(|_| WithHandler(AnyHandler::of_messages(handler)))
+        self.with(|_| WithHandler(Handling::Each(AnyHandler::of_messages(handler))))
     }
 }
 
@@ -169,8 +216,19 @@ impl<H: Execute> ReadyConsumer<H> {
     /// # Errors
     /// A setting is out of range. The error names it, with its value and what is allowed.
     pub fn build(self) -> Result<Consumer<H>, BuildError> {
-        let Self { source, limits, settings, back_off, advance, grace, hook, handler: WithHandler(handler) } =
-            self;
+        let Self {
+            source,
+            mut limits,
+            settings,
+            back_off,
+            advance,
+            grace,
+            hook,
+            handler: WithHandler(handler),
+        } = self;
+        if let Handling::Each(_) = handler {
+            limits.batch_size = 1;
+        }
         settings.check(&source.url)?;
         limits.check()?;
         Ok(Consumer::assemble(Parts { source, limits, settings, back_off, advance, grace, hook, handler }))

@@ -8,6 +8,9 @@
 //!              ^                          ^ a second delivery of the running message goes with the first
 //!              +-- a second delivery of a waiting message goes with the first
 //! ```
+//!
+//! A batch starts several messages of a line. When it has ended, the first is settled; the others are decided, and are
+//! settled one after the other as each becomes [done](Groups::done).
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, VecDeque};
@@ -60,17 +63,19 @@ impl<T> Entry<T> {
 /// The name of a line.
 pub(crate) type Key = Arc<str>;
 
-/// All lines that have messages.
+/// All lines that have messages. `V` is what a batch decided about a message.
 #[derive(Debug)]
-pub(crate) struct Groups<T> {
-    lines: HashMap<Key, Line<T>>,
+pub(crate) struct Groups<T, V> {
+    lines: HashMap<Key, Line<T, V>>,
     /// Lines whose first message may start, in the order in which they came to be so.
     ready: VecDeque<Key>,
     waiting: usize,
 }
 
 #[derive(Debug)]
-struct Line<T> {
+struct Line<T, V> {
+    /// Messages that ran in a batch with the one that is being settled, in order.
+    decided: VecDeque<(Entry<T>, V)>,
     waiting: VecDeque<Entry<T>>,
     stage: Stage<T>,
 }
@@ -79,13 +84,20 @@ struct Line<T> {
 enum Stage<T> {
     /// Nothing runs; the line is in `ready`.
     Idle,
-    /// This message runs, or was run and is being deleted. Deliveries of it that came since then are with it.
-    Running(Arc<str>, Vec<T>),
+    /// The first message runs, or was run and is being deleted; others run with it in a batch. Deliveries that came since
+    /// then are with their message.
+    Running(VecDeque<(Arc<str>, Vec<T>)>),
     /// What ran is being given back: it can come again before that is answered, as a message like others.
     GivingBack,
 }
 
-impl<T: Item> Groups<T> {
+impl<T> Stage<T> {
+    fn running(id: &Arc<str>) -> Self {
+        Self::Running([(Arc::clone(id), Vec::new())].into())
+    }
+}
+
+impl<T: Item, V> Groups<T, V> {
     pub(crate) fn new() -> Self {
         Self { lines: HashMap::new(), ready: VecDeque::new(), waiting: 0 }
     }
@@ -102,16 +114,17 @@ impl<T: Item> Groups<T> {
             Slot::Occupied(line) => line.into_mut(),
             Slot::Vacant(slot) => {
                 self.ready.push_back(slot.key().clone());
-                slot.insert(Line { waiting: VecDeque::new(), stage: Stage::Idle })
+                slot.insert(Line { decided: VecDeque::new(), waiting: VecDeque::new(), stage: Stage::Idle })
             }
         };
-        if let Stage::Running(id, with_it) = &mut line.stage
-            && id == delivery.id()
+        if let Stage::Running(running) = &mut line.stage
+            && let Some((_, with_it)) = running.iter_mut().find(|(id, _)| id == delivery.id())
         {
             with_it.push(delivery);
             return true;
         }
-        if let Some(same) = line.waiting.iter_mut().find(|entry| entry.latest.id() == delivery.id()) {
+        let mut here = line.decided.iter_mut().map(|(entry, _)| entry).chain(&mut line.waiting);
+        if let Some(same) = here.find(|entry| entry.latest.id() == delivery.id()) {
             same.renew(delivery);
             return true;
         }
@@ -131,16 +144,51 @@ impl<T: Item> Groups<T> {
                 self.lines.remove(&key);
                 continue;
             };
-            line.stage = Stage::Running(entry.latest.id().clone(), Vec::new());
+            line.stage = Stage::running(entry.latest.id());
             self.waiting -= 1;
             return Some((key, entry));
+        }
+    }
+
+    /// Takes the next message of a line that has started, to run with it in a batch, if it may.
+    pub(crate) fn start_next(&mut self, key: &Key, may: impl FnOnce(&Entry<T>) -> bool) -> Option<Entry<T>> {
+        let line = self.lines.get_mut(key)?;
+        let Stage::Running(running) = &mut line.stage else { return None };
+        let entry = line.waiting.pop_front_if(|entry| may(entry))?;
+        running.push_back((entry.latest.id().clone(), Vec::new()));
+        self.waiting -= 1;
+        Some(entry)
+    }
+
+    /// How many messages may start, of which `most` are counted.
+    pub(crate) fn startable(&self, most: usize) -> usize {
+        let mut count = 0;
+        for line in self.ready.iter().filter_map(|key| self.lines.get(key)) {
+            count += line.waiting.len();
+            if count >= most {
+                return most;
+            }
+        }
+        count
+    }
+
+    /// The messages that ran in a batch behind the first of the line have ended so.
+    pub(crate) fn decide(&mut self, key: &Key, ended: impl IntoIterator<Item = (Entry<T>, V)>) {
+        let Some(line) = self.lines.get_mut(key) else { return };
+        let Stage::Running(running) = &mut line.stage else { return };
+        let rest = running.split_off(1.min(running.len()));
+        for ((mut entry, decision), (_, with_it)) in ended.into_iter().zip(rest) {
+            with_it.into_iter().for_each(|delivery| entry.renew(delivery));
+            line.decided.push_back((entry, decision));
         }
     }
 
     /// The deliveries of the running message that came since it started. More can come.
     pub(crate) fn take_more(&mut self, key: &Key) -> Vec<T> {
         match self.lines.get_mut(key).map(|line| &mut line.stage) {
-            Some(Stage::Running(_, with_it)) => std::mem::take(with_it),
+            Some(Stage::Running(running)) => {
+                running.front_mut().map(|(_, with_it)| std::mem::take(with_it)).unwrap_or_default()
+            }
             _ => Vec::new(),
         }
     }
@@ -154,34 +202,49 @@ impl<T: Item> Groups<T> {
         with_it
     }
 
-    /// Takes what waits in a line, in order.
+    /// Takes what waits in a line, in order, behind what was decided in a batch.
     pub(crate) fn take_waiting(&mut self, key: &Key) -> Vec<Entry<T>> {
         let Some(line) = self.lines.get_mut(key) else { return Vec::new() };
         self.waiting -= line.waiting.len();
-        std::mem::take(&mut line.waiting).into()
+        let decided = line.decided.drain(..).map(|(entry, _)| entry);
+        decided.chain(line.waiting.drain(..)).collect()
     }
 
-    /// Puts a delivery of the message that ran before all others of its line.
+    /// Puts a delivery of the message that ran before all others of its line. Those that ran in a batch with it run again
+    /// too, in order.
     pub(crate) fn run_again(&mut self, key: &Key, entry: Entry<T>) {
         if let Some(line) = self.lines.get_mut(key) {
+            self.waiting += 1 + line.decided.len();
+            while let Some((decided, _)) = line.decided.pop_back() {
+                line.waiting.push_front(decided);
+            }
             line.waiting.push_front(entry);
-            self.waiting += 1;
         }
     }
 
-    /// The running message is settled; the next of its line may start. Returns deliveries that came too late to be
-    /// settled with it.
+    /// The running message is settled; the next of its line may start, unless one [is decided](Self::next_decided). Returns
+    /// deliveries that came too late to be settled with it.
     pub(crate) fn done(&mut self, key: &Key) -> Vec<T> {
         let late = self.take_more(key);
         if let Some(line) = self.lines.get_mut(key) {
             line.stage = Stage::Idle;
-            if line.waiting.is_empty() {
+            if !line.decided.is_empty() {
+                // It is taken next.
+            } else if line.waiting.is_empty() {
                 self.lines.remove(key);
             } else {
                 self.ready.push_back(key.clone());
             }
         }
         late
+    }
+
+    /// Takes the next decided message of a line whose running message is done, to be settled.
+    pub(crate) fn next_decided(&mut self, key: &Key) -> Option<(Entry<T>, V)> {
+        let line = self.lines.get_mut(key).filter(|line| matches!(line.stage, Stage::Idle))?;
+        let (entry, decision) = line.decided.pop_front()?;
+        line.stage = Stage::running(entry.latest.id());
+        Some((entry, decision))
     }
 
     /// Takes everything that has not started, line by line, each in order.

@@ -30,13 +30,13 @@ fn key(name: &str) -> Key {
     name.into()
 }
 
-fn started(groups: &mut Groups<Fake>) -> Option<u128> {
+fn started(groups: &mut Groups<Fake, bool>) -> Option<u128> {
     groups.start().map(|(_, entry)| entry.latest.sequence)
 }
 
 #[test]
 fn groups_run_side_by_side_and_their_messages_one_by_one() {
-    let mut groups = Groups::new();
+    let mut groups = Groups::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));
     }
@@ -47,7 +47,7 @@ fn groups_run_side_by_side_and_their_messages_one_by_one() {
 
 #[test]
 fn messages_start_by_number_whatever_order_they_come_in() {
-    let mut groups = Groups::new();
+    let mut groups = Groups::<Fake, bool>::new();
     for sequence in [5, 9, 2, 7] {
         groups.arrive(key("a"), fake(sequence, 1));
     }
@@ -61,7 +61,7 @@ fn messages_start_by_number_whatever_order_they_come_in() {
 
 #[test]
 fn second_delivery_goes_with_the_first() {
-    let mut groups = Groups::new();
+    let mut groups = Groups::<Fake, bool>::new();
     assert!(!groups.arrive(key("a"), fake(1, 1)));
     assert!(!groups.arrive(key("a"), fake(2, 1)));
     assert!(groups.arrive(key("a"), fake(2, 2)), "of one that waits");
@@ -77,7 +77,7 @@ fn second_delivery_goes_with_the_first() {
 
 #[test]
 fn message_that_is_given_back_comes_as_a_new_one() {
-    let mut groups = Groups::new();
+    let mut groups = Groups::<Fake, bool>::new();
     groups.arrive(key("a"), fake(1, 1));
     groups.arrive(key("a"), fake(2, 1));
     assert_eq!(started(&mut groups), Some(1));
@@ -95,7 +95,7 @@ fn message_that_is_given_back_comes_as_a_new_one() {
 
 #[test]
 fn what_has_not_started_can_be_taken_out() {
-    let mut groups = Groups::new();
+    let mut groups = Groups::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));
     }
@@ -126,7 +126,7 @@ proptest! {
     /// One message of a line at a time; the lowest first of those that wait; each delivery comes out exactly once.
     #[test]
     fn lines_are_in_order_and_lose_nothing(events in events()) {
-        let mut groups = Groups::new();
+        let mut groups = Groups::<Fake, bool>::new();
         let (mut deliveries, mut out) = (0, BTreeSet::new());
         let mut waiting: BTreeMap<Key, BTreeSet<u128>> = BTreeMap::new();
         let mut running: Vec<(Key, Entry<Fake>)> = Vec::new();

@@ -7,11 +7,18 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::claims::Claims;
-use crate::consume::handler::{AnyHandler, Failure, HandlerTask, MessageContext};
+use crate::consume::handler::{AnyBatchHandler, AnyHandler, Failure, HandlerTask, MessageContext};
 use crate::consume::observe::{Event, Observer};
 use crate::consume::outcome::Outcome;
 use crate::consume::receive::Delivery;
 use crate::span::messaging_span;
+
+/// What handles messages.
+#[derive(Clone, Debug)]
+pub(crate) enum Handling {
+    Each(AnyHandler),
+    Batches(AnyBatchHandler),
+}
 
 /// How a handler ended.
 #[derive(Debug)]
@@ -31,7 +38,7 @@ pub(super) async fn handle(
     (claims, queue_url): (&Arc<Claims>, &Arc<str>),
     delivery: &Delivery,
     observer: &Observer,
-    mut stop: watch::Receiver<Option<Instant>>,
+    stop: watch::Receiver<Option<Instant>>,
 ) -> Verdict {
     let Some(claim) = claims.claim(queue_url, delivery.id()) else { return Verdict::Busy };
     observer.tally.started.one();
@@ -43,16 +50,33 @@ pub(super) async fn handle(
         let _claim = claim;
         handler.call(context).await
     });
-    let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
-    let ended = tokio::select! {
-        biased;
-        ended = &mut task => Some(ended),
-        until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
-    };
-    let Some(ended) = ended else {
+    let Some(ended) = ended(&mut task, stop).await else {
         observer.tally.aborted.one();
         return Verdict::Aborted;
     };
+    verdict(ended, message_id, began, observer)
+}
+
+/// Waits until a handler has ended. `None` if it was stopped.
+pub(super) async fn ended<T>(
+    task: &mut HandlerTask<T>,
+    mut stop: watch::Receiver<Option<Instant>>,
+) -> Option<Result<T, Failure>> {
+    let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
+    tokio::select! {
+        biased;
+        ended = &mut *task => Some(ended),
+        until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
+    }
+}
+
+/// Reports how the handler of a message ended.
+pub(super) fn verdict(
+    ended: Result<Outcome, Failure>,
+    message_id: &str,
+    began: Instant,
+    observer: &Observer,
+) -> Verdict {
     let verdict = match ended {
         Ok(outcome) => Verdict::Outcome(outcome),
         Err(Failure::Error(error)) => {

@@ -1,5 +1,6 @@
 //! Consumers: a handler for each message, and everything around it.
 
+mod batch;
 mod builder;
 mod dead_letter;
 mod groups;

@@ -12,11 +12,11 @@ use tokio::time::Instant;
 use super::dead_letter::DeadLetters;
 use super::groups::GroupAdvance;
 use super::groups::{Item, Key};
+use super::handling::Handling;
 use super::limits::Limits;
 use super::report::Report;
 use crate::consume::back_off::BackOff;
 use crate::consume::credit::SharedCredits;
-use crate::consume::handler::AnyHandler;
 use crate::consume::observe::{Hook, Observer};
 use crate::consume::receive::{Delivery, Grace, ReceiveError, ReceiveErrorKind, Settings};
 use crate::consume::source::Source;
@@ -29,7 +29,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) settings: Settings,
     pub(super) back_off: BackOff,
     pub(super) advance: GroupAdvance,
-    pub(super) handler: AnyHandler,
+    pub(super) handler: Handling,
     pub(super) credits: Arc<SharedCredits>,
     pub(super) observer: Arc<Observer>,
     pub(super) dead_letters: DeadLetters,
@@ -52,7 +52,7 @@ pub(crate) struct Parts<H: Execute> {
     pub(super) advance: GroupAdvance,
     pub(super) grace: Duration,
     pub(super) hook: Option<Hook>,
-    pub(super) handler: AnyHandler,
+    pub(super) handler: Handling,
 }
 
 /// Tells those who wait for the end of a run that it was dropped.

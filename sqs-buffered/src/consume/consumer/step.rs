@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use sqs_client::client::Execute;
 
 use super::Shared;
+use super::batch::Lines;
 use super::groups::{Entry, Key};
 use super::handling::Verdict;
 use crate::consume::observe::Settled;
@@ -23,6 +24,13 @@ pub(super) enum Step {
         is_fresh: bool,
     },
     Handled {
+        key: Key,
+        entry: Entry<Delivery>,
+        verdict: Verdict,
+    },
+    HandledBatch(Lines<(Entry<Delivery>, Verdict)>),
+    /// The message before it in its line is done, and this one ran with it in a batch.
+    Decided {
         key: Key,
         entry: Entry<Delivery>,
         verdict: Verdict,

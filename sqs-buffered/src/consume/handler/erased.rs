@@ -9,7 +9,7 @@ use sqs_client::types::Message;
 use super::context::MessageContext;
 use super::function::Handler;
 use crate::consume::lease::Lease;
-use crate::consume::{HandlerError, Outcome};
+use crate::consume::outcome::{HandlerError, Outcome};
 
 type Handling = BoxFuture<'static, Result<Outcome, HandlerError>>;
 

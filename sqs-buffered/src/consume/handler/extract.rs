@@ -7,8 +7,8 @@ use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeNa
 
 use super::attempt::Attempt;
 use super::context::MessageContext;
-use crate::consume::HandlerError;
 use crate::consume::lease::Lease;
+use crate::consume::outcome::HandlerError;
 
 /// A type that a [handler](crate::Handler) may have as a parameter. `S` is the state of the handler.
 ///
@@ -24,6 +24,7 @@ use crate::consume::lease::Lease;
 /// | [`Lease`], `Option<Lease>` | the lease; there is none in AWS Lambda |
 /// | [`Attempt`] | the attempt, within [`Idempotent`](crate::Idempotent) |
 /// | [`MessageContext`] | all of the above |
+/// | `(A, B)` | both; of use in [batch handlers](crate::BatchHandler) |
 ///
 /// An error is an error of the handler: the message is received again after the [back-off](crate::BackOff), and moves to the
 /// dead-letter queue as the queue's redrive policy says.
@@ -145,6 +146,13 @@ impl<S: Sync> FromMessage<S> for ReceiveCount {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
         let count = context.attribute(&Name::ApproximateReceiveCount).and_then(|count| count.parse().ok());
         Ok(Self(count.unwrap_or(1)))
+    }
+}
+
+/// Both of them.
+impl<S: Sync, A: FromMessage<S>, B: FromMessage<S>> FromMessage<S> for (A, B) {
+    async fn from_message(context: &MessageContext, state: &S) -> Result<Self, HandlerError> {
+        Ok((A::from_message(context, state).await?, B::from_message(context, state).await?))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::context::MessageContext;
 use super::extract::FromMessage;
 use super::into_outcome::IntoOutcome;
-use crate::consume::{HandlerError, Outcome};
+use crate::consume::outcome::{HandlerError, Outcome};
 
 /// What handles messages: an async function or a closure that returns a future, whose up to eight parameters are
 /// [extractors](FromMessage) and whose result converts [into an outcome](IntoOutcome). `S` is the state; `A` stands for the

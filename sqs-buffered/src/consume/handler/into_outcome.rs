@@ -1,6 +1,6 @@
 //! What handlers may return.
 
-use crate::consume::{HandlerError, Outcome};
+use crate::consume::outcome::{HandlerError, Outcome};
 
 /// What a [handler](crate::Handler) may return: `()` for success, an [`Outcome`], or a `Result` of these whose error converts
 /// into [`HandlerError`]. Implement it for your own type to return that.

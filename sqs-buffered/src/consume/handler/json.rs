@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::MessageContext;
 use super::extract::FromMessage;
-use crate::consume::HandlerError;
+use crate::consume::outcome::HandlerError;
 
 /// The body of a message, deserialized from JSON.
 ///

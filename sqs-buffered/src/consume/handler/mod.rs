@@ -5,6 +5,7 @@
 //! ```
 
 mod attempt;
+mod batch;
 mod context;
 mod erased;
 mod extract;
@@ -14,6 +15,8 @@ mod json;
 mod task;
 
 pub use attempt::Attempt;
+pub(crate) use batch::AnyBatchHandler;
+pub use batch::{BatchHandler, BatchOutcomes, IntoBatchOutcomes};
 pub use context::MessageContext;
 pub(crate) use erased::AnyHandler;
 pub use extract::{FromMessage, FromRef, GroupId, MessageAttributes, ReceiveCount, State};

@@ -7,7 +7,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
-use crate::consume::HandlerError;
+use crate::consume::outcome::HandlerError;
 use crate::panicked;
 
 /// A handler in a task of its own. Dropping it stops the handler at its next `.await`.

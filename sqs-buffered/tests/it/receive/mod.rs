@@ -1,6 +1,7 @@
 //! Receivers and consumers.
 
 mod bad_use;
+mod batches;
 mod breakage;
 mod consumer;
 mod dead_letters;

@@ -6,6 +6,7 @@
 //! ```
 //! One task owns all of this; only handlers, receives and the renewal of leases run beside it.
 
+mod batch;
 mod next;
 
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ use tracing::Instrument as _;
 
 use super::Shared;
 use super::groups::{Entry, Groups, Key};
-use super::handling::handle;
+use super::handling::{Handling, Verdict, handle};
 use super::report::Report;
 use super::step::{self, Return, Step};
 use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
@@ -31,12 +32,14 @@ use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
 pub(super) struct Run<H: Execute> {
     pub(super) shared: Arc<Shared<H>>,
     intake: Intake<H>,
-    pub(super) groups: Groups<Delivery>,
+    pub(super) groups: Groups<Delivery, Verdict>,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
     /// Messages whose turn it is and whose leases were renewed for it.
     pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
     /// Handlers that run.
     pub(super) running: usize,
+    /// When the next batch starts, though it is not full.
+    batch_due: Option<Instant>,
     /// Stops the handlers, which are then waited for until this moment.
     stop_handlers: watch::Sender<Option<Instant>>,
     pub(super) panics: Vec<String>,
@@ -46,7 +49,17 @@ impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
         let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
-        Self { shared, intake, groups, work, fresh, running: 0, stop_handlers, panics: Vec::new() }
+        Self {
+            shared,
+            intake,
+            groups,
+            work,
+            fresh,
+            running: 0,
+            batch_due: None,
+            stop_handlers,
+            panics: Vec::new(),
+        }
     }
 
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
@@ -54,6 +67,7 @@ impl<H: Execute> Run<H> {
         let stop = self.shared.stop.clone();
         loop {
             self.start_what_may();
+            let due = self.batch_due.filter(|_| self.running < self.shared.limits.concurrency);
             tokio::select! {
                 biased;
                 () = stop.finishing() => return,
@@ -62,6 +76,7 @@ impl<H: Execute> Run<H> {
                     Some(batch) => self.arrive(batch),
                     None => return,
                 },
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
             }
         }
     }
@@ -115,7 +130,12 @@ impl<H: Execute> Run<H> {
     }
 
     fn start_what_may(&mut self) {
-        while self.running < self.shared.limits.concurrency {
+        let shared = Arc::clone(&self.shared);
+        let handler = match &shared.handler {
+            Handling::Each(handler) => handler,
+            Handling::Batches(handler) => return self.start_batches(handler),
+        };
+        while self.running < shared.limits.concurrency {
             let next = self.fresh.pop_front().or_else(|| self.groups.start());
             let Some((key, entry)) = next else { return };
             if !entry.latest.lease.is_fresh() {
@@ -123,18 +143,18 @@ impl<H: Execute> Run<H> {
                 continue;
             }
             self.running += 1;
-            let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
+            let (shared, handler) = (Arc::clone(&shared), handler.clone());
+            let stop = self.stop_handlers.subscribe();
             self.work.push(Box::pin(async move {
-                let (handler, observer) = (&shared.handler, &shared.observer);
                 let source = (shared.source.client.claims(), &shared.source.url);
-                let verdict = handle(handler, source, &entry.latest, observer, stop).await;
+                let verdict = handle(&handler, source, &entry.latest, &shared.observer, stop).await;
                 Step::Handled { key, entry, verdict }
             }));
         }
     }
 
     /// Has a lease renewed that has little time left. No handler has to wait for that.
-    fn refresh(&mut self, key: Key, entry: Entry<Delivery>) {
+    pub(super) fn refresh(&mut self, key: Key, entry: Entry<Delivery>) {
         let stop = self.shared.stop.clone();
         self.work.push(Box::pin(async move {
             let is_fresh = tokio::select! {

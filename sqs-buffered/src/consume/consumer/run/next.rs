@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Refreshed -> its handler may begin, or it is given back
+//! HandledBatch -> each message in the order of its line, when the one before it is done: Decided, as Handled
 //! Handled -> succeeded -> delete --Deleted--> the next of the line may start
 //!    |                               | failed
 //!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
@@ -9,6 +10,7 @@
 //!    +-> lost --> a later delivery of it runs again | the group begins again
 //! ```
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,13 +38,21 @@ impl<H: Execute> Run<H> {
         match step {
             Step::Refreshed { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
             Step::Refreshed { key, entry, is_fresh: false } => self.not_started(key, entry),
-            Step::Handled { key, entry, verdict } => self.handled(key, entry, verdict),
+            Step::Handled { key, entry, verdict } => {
+                self.running -= 1;
+                self.handled(key, entry, verdict);
+            }
+            Step::HandledBatch(lines) => {
+                self.running -= 1;
+                self.handled_batch(lines);
+            }
+            Step::Decided { key, entry, verdict } => self.handled(key, entry, verdict),
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
                 if !is_done {
                     return self.not_deleted(key, deliveries);
                 }
-                let late = self.groups.done(&key);
+                let late = self.line_done(&key);
                 if !late.is_empty() {
                     self.delete(None, late, Settled::Acked);
                 }
@@ -55,12 +65,23 @@ impl<H: Execute> Run<H> {
             }
             // What is left of them is given back by being dropped.
             Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
-            Step::GivenBack { key: Some(key) } => drop(self.groups.done(&key)),
+            Step::GivenBack { key: Some(key) } => drop(self.line_done(&key)),
         }
     }
 
-    fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
-        self.running -= 1;
+    /// The message of a line that ran is settled: the next one is settled, if it ran in a batch with it, or may start. Returns
+    /// deliveries that came too late to be settled with it.
+    fn line_done(&mut self, key: &Key) -> Vec<Delivery> {
+        let late = self.groups.done(key);
+        if let Some((entry, verdict)) = self.groups.next_decided(key) {
+            // A step of its own, since a line may have any number of them.
+            let step = Step::Decided { key: Key::clone(key), entry, verdict };
+            self.work.push(Box::pin(ready(step)));
+        }
+        late
+    }
+
+    pub(super) fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
         let receives = entry.latest.receive_count();
         let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
@@ -105,7 +126,7 @@ impl<H: Execute> Run<H> {
         entry.into_deliveries().for_each(Delivery::forget);
         if let Some(latest) = more.pop() {
             self.groups.run_again(&key, Entry { latest, earlier: more });
-            drop(self.groups.done(&key));
+            drop(self.line_done(&key));
         } else {
             self.give_back(key, Vec::new(), Return::Returned(Duration::ZERO));
         }
@@ -131,7 +152,7 @@ impl<H: Execute> Run<H> {
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
         deliveries.iter_mut().for_each(Delivery::makes_room);
         if self.shared.advance == GroupAdvance::AfterHandler && self.shared.source.is_fifo() {
-            deliveries.extend(self.groups.done(&key));
+            deliveries.extend(self.line_done(&key));
             return self.delete(None, deliveries, how);
         }
         self.delete(Some(key), deliveries, how);

@@ -1,0 +1,78 @@
+//! Starting and ending batches.
+
+use std::sync::Arc;
+
+use sqs_client::client::Execute;
+use tokio::time::Instant;
+
+use super::super::batch::{Lines, handle_batch};
+use super::super::groups::Entry;
+use super::super::handling::Verdict;
+use super::super::step::Step;
+use super::Run;
+use crate::consume::handler::AnyBatchHandler;
+use crate::consume::receive::Delivery;
+use crate::time::after;
+
+impl<H: Execute> Run<H> {
+    /// Starts batches that are full, or whose first message has waited for the window.
+    pub(super) fn start_batches(&mut self, handler: &AnyBatchHandler) {
+        let (now, limits) = (Instant::now(), self.shared.limits);
+        while self.running < limits.concurrency {
+            let here = self.fresh.len() + self.groups.startable(limits.batch_size);
+            if here == 0 {
+                self.batch_due = None;
+                return;
+            }
+            let due = *self.batch_due.get_or_insert_with(|| after(now, limits.batch_window));
+            if here < limits.batch_size && now < due {
+                return;
+            }
+            self.batch_due = None;
+            let lines = self.next_batch(limits.batch_size);
+            if !lines.is_empty() {
+                self.start_batch(handler.clone(), lines);
+            }
+        }
+    }
+
+    /// Takes messages whose leases have enough time left. The others are refreshed, and come with a later batch.
+    fn next_batch(&mut self, size: usize) -> Lines<Entry<Delivery>> {
+        let (mut lines, mut count) = (Vec::new(), 0);
+        while count < size {
+            let Some((key, entry)) = self.fresh.pop_front().or_else(|| self.groups.start()) else { break };
+            if !entry.latest.lease.is_fresh() {
+                self.refresh(key, entry);
+                continue;
+            }
+            let mut entries = vec![entry];
+            while count + entries.len() < size
+                && let Some(next) = self.groups.start_next(&key, |entry| entry.latest.lease.is_fresh())
+            {
+                entries.push(next);
+            }
+            count += entries.len();
+            lines.push((key, entries));
+        }
+        lines
+    }
+
+    fn start_batch(&mut self, handler: AnyBatchHandler, lines: Lines<Entry<Delivery>>) {
+        self.running += 1;
+        let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
+        self.work.push(Box::pin(async move {
+            let source = (shared.source.client.claims(), &shared.source.url);
+            Step::HandledBatch(handle_batch(&handler, source, lines, &shared.observer, stop).await)
+        }));
+    }
+
+    /// Settles the first message of each line; the others when it is their turn.
+    pub(super) fn handled_batch(&mut self, lines: Lines<(Entry<Delivery>, Verdict)>) {
+        for (key, entries) in lines {
+            let mut entries = entries.into_iter();
+            let Some((first, verdict)) = entries.next() else { continue };
+            self.groups.decide(&key, entries);
+            self.handled(key, first, verdict);
+        }
+    }
+}
