@@ -106,41 +106,96 @@ fn what_has_not_started_can_be_taken_out() {
     assert!(groups.lines.is_empty(), "nothing is left behind");
 }
 
+#[test]
+fn messages_of_a_batch_are_settled_one_after_the_other() {
+    let mut groups = Groups::<Fake, bool>::new();
+    for sequence in 1..=5 {
+        groups.arrive(key("a"), fake(sequence, 1));
+    }
+    assert_eq!((groups.startable(3), groups.startable(9)), (3, 5));
+    let (_, first) = groups.start().expect("ready");
+    let mut batch = Vec::new();
+    while let Some(entry) = groups.start_next(&key("a"), |entry| entry.latest.sequence < 4) {
+        batch.push((entry, true));
+    }
+    assert_eq!((first.latest.sequence, batch.len(), groups.waiting(), groups.startable(9)), (1, 2, 2, 0));
+    assert!(groups.arrive(key("a"), fake(3, 2)), "of one that runs");
+    groups.decide(&key("a"), batch);
+    assert!(groups.arrive(key("a"), fake(2, 2)), "of one that is decided");
+    assert!(groups.next_decided(&key("a")).is_none(), "not before the first is done");
+    assert_eq!(groups.drain().iter().map(Vec::len).sum::<usize>(), 2, "what is decided has started");
+    assert!(groups.done(&key("a")).is_empty());
+    let (second, verdict) = groups.next_decided(&key("a")).expect("it is decided");
+    assert!(verdict);
+    assert_eq!(second.into_deliveries().collect::<Vec<_>>(), [fake(2, 2), fake(2, 1)]);
+    groups.arrive(key("a"), fake(7, 1));
+    let rest = groups.take_waiting(&key("a"));
+    let rest: Vec<_> = rest.into_iter().map(|entry| entry.into_deliveries().count()).collect();
+    assert_eq!(rest, [2, 1], "what was decided comes before what waits");
+    groups.give_back(&key("a"));
+    groups.done(&key("a"));
+    assert!(groups.next_decided(&key("a")).is_none() && groups.lines.is_empty());
+}
+
+#[test]
+fn batch_whose_first_message_runs_again_runs_again_in_order() {
+    let mut groups = Groups::<Fake, bool>::new();
+    for sequence in 1..=4 {
+        groups.arrive(key("a"), fake(sequence, 1));
+    }
+    let (_, first) = groups.start().expect("ready");
+    let next = |groups: &mut Groups<Fake, bool>| groups.start_next(&key("a"), |_| true).expect("it waits");
+    let batch = [(next(&mut groups), true), (next(&mut groups), true)];
+    groups.decide(&key("a"), batch);
+    groups.run_again(&key("a"), first);
+    assert_eq!(groups.waiting(), 4);
+    groups.done(&key("a"));
+    let mut order = Vec::new();
+    while let Some(sequence) = started(&mut groups) {
+        order.push(sequence);
+        groups.done(&key("a"));
+    }
+    assert_eq!(order, [1, 2, 3, 4]);
+}
+
 #[derive(Clone, Debug)]
 enum Event {
     Arrive(u8, u128),
-    Start,
-    Finish(prop::sample::Index, bool),
+    /// A batch of at most so many of a line.
+    Start(usize),
+    /// The first so many of a batch succeed.
+    Finish(prop::sample::Index, usize),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
         3 => (0_u8..4, 0_u128..30).prop_map(|(group, sequence)| Event::Arrive(group, sequence)),
-        2 => Just(Event::Start),
-        2 => (any::<prop::sample::Index>(), any::<bool>()).prop_map(|(which, ok)| Event::Finish(which, ok)),
+        2 => (1_usize..4).prop_map(Event::Start),
+        2 => (any::<prop::sample::Index>(), 0_usize..4).prop_map(|(which, ok)| Event::Finish(which, ok)),
     ];
     prop::collection::vec(event, 0..300)
 }
 
 proptest! {
-    /// One message of a line at a time; the lowest first of those that wait; each delivery comes out exactly once.
+    /// One message or batch of a line at a time; the lowest first of those that wait; each delivery comes out exactly once.
     #[test]
     fn lines_are_in_order_and_lose_nothing(events in events()) {
         let mut groups = Groups::<Fake, bool>::new();
         let (mut deliveries, mut out) = (0, BTreeSet::new());
         let mut waiting: BTreeMap<Key, BTreeSet<u128>> = BTreeMap::new();
-        let mut running: Vec<(Key, Entry<Fake>)> = Vec::new();
+        let mut running: Vec<(Key, Vec<Entry<Fake>>)> = Vec::new();
         for event in events {
             match event {
                 Event::Arrive(group, sequence) => {
                     let group = key(&group.to_string());
                     deliveries += 1;
                     let goes_along = groups.arrive(group.clone(), fake(sequence, deliveries));
-                    let runs = running.iter().any(|(key, entry)| *key == group && entry.latest.sequence == sequence);
+                    let is_it = |entry: &Entry<Fake>| entry.latest.sequence == sequence;
+                    let runs = running.iter().any(|(key, batch)| *key == group && batch.iter().any(is_it));
                     let is_new = !runs && waiting.entry(group).or_default().insert(sequence);
                     prop_assert_eq!(goes_along, !is_new);
                 }
-                Event::Start => {
+                Event::Start(size) => {
                     let Some((group, entry)) = groups.start() else {
                         let idle = |group: &Key| running.iter().all(|(key, _)| key != group);
                         prop_assert!(waiting.iter().all(|(group, waiting)| waiting.is_empty() || !idle(group)));
@@ -149,20 +204,33 @@ proptest! {
                     prop_assert!(running.iter().all(|(key, _)| *key != group));
                     let first = waiting.get_mut(&group).and_then(BTreeSet::pop_first);
                     prop_assert_eq!(first, Some(entry.latest.sequence));
-                    running.push((group, entry));
-                }
-                Event::Finish(which, succeeds) if !running.is_empty() => {
-                    let (group, entry) = running.swap_remove(which.index(running.len()));
-                    let mut settled: Vec<_> = entry.into_deliveries().collect();
-                    if succeeds {
-                        settled.extend(groups.take_more(&group));
-                    } else {
-                        let rest = groups.take_waiting(&group);
-                        settled.extend(rest.into_iter().flat_map(Entry::into_deliveries));
-                        waiting.remove(&group);
-                        settled.extend(groups.give_back(&group));
+                    let mut batch = vec![entry];
+                    while batch.len() < size && let Some(entry) = groups.start_next(&group, |_| true) {
+                        let next = waiting.get_mut(&group).and_then(BTreeSet::pop_first);
+                        prop_assert_eq!(next, Some(entry.latest.sequence));
+                        batch.push(entry);
                     }
-                    settled.extend(groups.done(&group));
+                    running.push((group, batch));
+                }
+                Event::Finish(which, succeed) if !running.is_empty() => {
+                    let (group, batch) = running.swap_remove(which.index(running.len()));
+                    let mut batch = batch.into_iter().enumerate().map(|(place, entry)| (entry, place < succeed));
+                    let mut next = batch.next();
+                    groups.decide(&group, batch);
+                    let mut settled = Vec::new();
+                    while let Some((entry, succeeds)) = next {
+                        settled.extend(entry.into_deliveries());
+                        if succeeds {
+                            settled.extend(groups.take_more(&group));
+                        } else {
+                            let rest = groups.take_waiting(&group);
+                            settled.extend(rest.into_iter().flat_map(Entry::into_deliveries));
+                            waiting.remove(&group);
+                            settled.extend(groups.give_back(&group));
+                        }
+                        settled.extend(groups.done(&group));
+                        next = groups.next_decided(&group);
+                    }
                     for fake in settled {
                         prop_assert!(out.insert(fake.delivery), "{} came out twice", fake.delivery);
                     }
@@ -173,8 +241,14 @@ proptest! {
         }
         let left = groups.drain().into_iter().flatten().flat_map(Entry::into_deliveries);
         out.extend(left.map(|fake| fake.delivery));
-        for (group, entry) in running {
-            out.extend(entry.into_deliveries().chain(groups.done(&group)).map(|fake| fake.delivery));
+        for (group, batch) in running {
+            let mut batch = batch.into_iter().map(|entry| (entry, true));
+            let mut next = batch.next();
+            groups.decide(&group, batch);
+            while let Some((entry, _)) = next {
+                out.extend(entry.into_deliveries().chain(groups.done(&group)).map(|fake| fake.delivery));
+                next = groups.next_decided(&group);
+            }
         }
         prop_assert_eq!(out.len(), usize::try_from(deliveries).unwrap());
         prop_assert!(groups.lines.is_empty() && groups.ready.is_empty());
