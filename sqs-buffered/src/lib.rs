@@ -4,6 +4,7 @@
 //! [`BatchLimits`]: crate::BatchLimits
 //! [`BufferedClient`]: crate::BufferedClient
 //! [`Builder`]: crate::Builder
+//! [`Concurrency`]: crate::Concurrency
 //! [`Consumer`]: crate::Consumer
 //! [`ConsumerBuilder`]: crate::ConsumerBuilder
 //! [`DedupId`]: crate::DedupId
@@ -12,6 +13,7 @@
 //! [`Event`]: crate::Event
 //! [`FifoOrdering`]: crate::FifoOrdering
 //! [`GroupAdvance`]: crate::GroupAdvance
+//! [`HandlerPool`]: crate::HandlerPool
 //! [`InFlight`]: crate::InFlight
 //! [`Lease`]: crate::Lease
 //! [`Linger`]: crate::Linger
@@ -40,12 +42,13 @@ mod time;
 use sqs_client::random;
 
 pub use consume::{
-    Attempt, BackOff, BatchHandler, BatchItemFailure, BatchOutcomes, Begin, Consumer, ConsumerBuilder, Event,
-    FromMessage, FromRef, GroupAdvance, GroupId, Handler, HandlerError, IdempotencyStore, Idempotent,
-    IntoBatchOutcomes, IntoOutcome, Json, LambdaHandler, Lease, LeaseOver, MemoryStore, MessageAttributes,
-    MessageContext, NoHandler, Outcome, ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind,
-    ReceiveStats, Received, Receiver, ReceiverBuilder, Report, Settled, SqsBatchResponse, SqsEvent,
-    SqsRecord, SqsRecordAttribute, State, WithHandler,
+    Attempt, BackOff, BatchHandler, BatchItemFailure, BatchOutcomes, Begin, Concurrency, Consumer,
+    ConsumerBuilder, ConsumerHandle, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler,
+    HandlerError, HandlerPool, IdempotencyStore, Idempotent, IntoBatchOutcomes, IntoOutcome, Json,
+    LambdaHandler, Lease, LeaseOver, MemoryStore, MessageAttributes, MessageContext, NoHandler, Outcome,
+    ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
+    ReceiverBuilder, Report, Settled, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute, State,
+    WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,

@@ -3,7 +3,7 @@
 //! ```text
 //! consumer   runs handlers and carries out their outcomes
 //!    |
-//! handler    what a user writes to handle a message
+//! handler    what a user writes to handle a message              pool     bounds the handlers that run
 //!    |
 //! receive    receives, and hands out deliveries
 //!    |
@@ -21,12 +21,15 @@ mod lambda;
 mod lease;
 mod observe;
 mod outcome;
+mod pool;
 mod receive;
 mod source;
 mod stop;
 
 pub use back_off::BackOff;
-pub use consumer::{Consumer, ConsumerBuilder, GroupAdvance, NoHandler, ReadyConsumer, Report, WithHandler};
+pub use consumer::{
+    Consumer, ConsumerBuilder, ConsumerHandle, GroupAdvance, NoHandler, ReadyConsumer, Report, WithHandler,
+};
 pub use handler::{
     Attempt, BatchHandler, BatchOutcomes, FromMessage, FromRef, GroupId, Handler, IntoBatchOutcomes,
     IntoOutcome, Json, MessageAttributes, MessageContext, ReceiveCount, State,
@@ -38,4 +41,5 @@ pub use lambda::{
 pub use lease::{Lease, LeaseOver};
 pub use observe::{Event, ReceiveStats, Settled};
 pub use outcome::{HandlerError, Outcome};
+pub use pool::{Concurrency, HandlerPool};
 pub use receive::{ReceiveError, ReceiveErrorKind, Received, Receiver, ReceiverBuilder};

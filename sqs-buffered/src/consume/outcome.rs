@@ -40,6 +40,11 @@ pub enum Outcome {
     /// Leave it as it is: it is not renewed any more and comes back when its visibility timeout is over, unless somebody
     /// deletes it by its receipt handle until then. On FIFO queues its group stands still until then.
     Keep,
+    /// Not now, since something that the handler needs is overloaded: it throttles, or is too slow. The message stays here
+    /// with its lease renewed, and its handler runs again after a pause of 100 ms to 30 seconds, which grows with each
+    /// time in a row. So it does not count as another receive, and no redrive policy moves it to a dead-letter queue. With
+    /// [`Concurrency::Adaptive`](crate::Concurrency::Adaptive), fewer handlers run.
+    Overloaded,
     /// It can never be done: send it to the dead-letter queue of the queue, with this reason as the attribute
     /// `DeadLetterReason`, and delete it here. Without a dead-letter queue it is treated as one whose handler failed.
     DeadLetter(String),

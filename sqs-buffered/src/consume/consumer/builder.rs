@@ -9,13 +9,14 @@ use sqs_client::types::Message;
 
 use super::groups::GroupAdvance;
 use super::handling::Handling;
-use super::limits::Limits;
+use super::limits::{Handlers, Limits};
 use super::{Consumer, Parts};
 use crate::consume::back_off::BackOff;
 use crate::consume::handler::{AnyBatchHandler, AnyHandler, BatchHandler, Handler};
 use crate::consume::lease::Lease;
 use crate::consume::observe::Hook;
 use crate::consume::outcome::{HandlerError, Outcome};
+use crate::consume::pool::{Concurrency, HandlerPool};
 use crate::consume::receive::{GRACE, Settings, receive_setters};
 use crate::consume::source::Source;
 use crate::produce::BuildError;
@@ -60,9 +61,23 @@ impl<H: Execute> ConsumerBuilder<H> {
 }
 
 impl<H: Execute, S> ConsumerBuilder<H, S> {
-    /// How many handlers run at a time, at least 1; 10 by default.
-    pub fn concurrency(mut self, handlers: usize) -> Self {
-        self.limits.concurrency = handlers;
+    /// How many handlers run at a time: a number from 1 to 120,000, or [`Concurrency::Adaptive`]; 10 by default.
+    pub fn concurrency(mut self, handlers: impl Into<Concurrency>) -> Self {
+        self.limits.handlers = Handlers::Own(handlers.into());
+        self
+    }
+
+    /// Shares the handlers of a pool with other consumers, instead of a [`concurrency`](Self::concurrency) of its own. While
+    /// all are busy, this one has `weight` (1 to 1,000) of the sum of all weights.
+    pub fn pool(mut self, pool: &HandlerPool, weight: u32) -> Self {
+        self.limits.handlers = Handlers::Shared(pool.clone(), weight);
+        self
+    }
+
+    /// How many handlers start per second at most: 0.001 to 1,000,000; any number by default. They start evenly, with bursts
+    /// of at most 50 ms worth of messages. At most one second's worth of messages waits to be started.
+    pub fn rate_limit(mut self, messages_per_second: f64) -> Self {
+        self.limits.per_second = Some(messages_per_second);
         self
     }
 

@@ -50,7 +50,8 @@ impl<T> Entry<T> {
         Self { latest, earlier: Vec::new() }
     }
 
-    fn renew(&mut self, delivery: T) {
+    /// Takes a later delivery.
+    pub(crate) fn renew(&mut self, delivery: T) {
         self.earlier.push(std::mem::replace(&mut self.latest, delivery));
     }
 

@@ -10,6 +10,7 @@ use crate::claims::Claims;
 use crate::consume::handler::{AnyBatchHandler, AnyHandler, Failure, HandlerTask, MessageContext};
 use crate::consume::observe::{Event, Observer};
 use crate::consume::outcome::Outcome;
+use crate::consume::pool::HandlerEnd;
 use crate::consume::receive::Delivery;
 use crate::span::messaging_span;
 
@@ -30,6 +31,18 @@ pub(super) enum Verdict {
     Busy,
     /// It was stopped, or it still runs although it was told to stop.
     Aborted,
+}
+
+impl Verdict {
+    /// What it says about how many handlers should run.
+    pub(super) fn end(&self) -> HandlerEnd {
+        match self {
+            Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
+            Self::Outcome(_) => HandlerEnd::Succeeded,
+            Self::Failed(_) => HandlerEnd::Failed,
+            Self::Busy | Self::Aborted => HandlerEnd::Stopped,
+        }
+    }
 }
 
 /// Runs a handler in a task of its own.

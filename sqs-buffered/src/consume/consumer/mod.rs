@@ -2,13 +2,16 @@
 
 mod batch;
 mod builder;
+mod control;
 mod dead_letter;
 mod groups;
+mod handle;
 mod handling;
 mod limits;
 mod report;
 mod run;
 mod shared;
+mod signals;
 mod step;
 
 use std::fmt;
@@ -28,6 +31,7 @@ use crate::produce::BufferedClient;
 
 pub use builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
 pub use groups::GroupAdvance;
+pub use handle::ConsumerHandle;
 pub use report::Report;
 
 use run::Run;
@@ -108,8 +112,7 @@ impl<H: Execute> Consumer<H> {
     /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
     pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
         if self.shared.has_run.swap(true, Relaxed) {
-            let text = "the consumer has been run before; build another one";
-            return Err(ReceiveError::new(ReceiveErrorKind::Running, text));
+            return Err(control::already_run());
         }
         let _ending = RunGuard(&self.shared);
         let mut driven = pin!(self.drive());

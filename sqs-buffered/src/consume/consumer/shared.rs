@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use sqs_client::client::Execute;
 use sqs_client::types::MessageSystemAttributeName as Name;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::dead_letter::DeadLetters;
 use super::groups::GroupAdvance;
 use super::groups::{Item, Key};
 use super::handling::Handling;
-use super::limits::Limits;
+use super::limits::{Handlers, Limits};
 use super::report::Report;
 use crate::consume::back_off::BackOff;
 use crate::consume::credit::SharedCredits;
 use crate::consume::observe::{Hook, Observer};
+use crate::consume::pool::{HandlerPool, Seat};
 use crate::consume::receive::{Delivery, Grace, ReceiveError, ReceiveErrorKind, Settings};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
@@ -31,6 +32,10 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) advance: GroupAdvance,
     pub(super) handler: Handling,
     pub(super) credits: Arc<SharedCredits>,
+    pub(super) pool: HandlerPool,
+    pub(super) is_paused: AtomicBool,
+    /// Wakes the run: whether it is paused, whose turn it is, or how many places there are, may have changed.
+    pub(super) woken: Arc<Notify>,
     pub(super) observer: Arc<Observer>,
     pub(super) dead_letters: DeadLetters,
     pub(super) has_run: AtomicBool,
@@ -75,8 +80,16 @@ impl<H: Execute> Shared<H> {
         let Parts { source, limits, settings, back_off, advance, grace, hook, handler } = parts;
         // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
+        let pool = match &limits.handlers {
+            Handlers::Own(concurrency) => HandlerPool::unchecked(*concurrency),
+            Handlers::Shared(pool, _) => pool.clone(),
+        };
         Self {
-            credits: Arc::new(credits_of(limits.credits(), settings.max_poll_delay)),
+            // The run knows how many places there are.
+            credits: Arc::new(credits_of(0, settings.max_poll_delay)),
+            pool,
+            is_paused: AtomicBool::new(false),
+            woken: Arc::default(),
             source,
             limits,
             settings,
@@ -91,6 +104,12 @@ impl<H: Execute> Shared<H> {
             ending: watch::channel(None).0,
             result: watch::channel(None).0,
         }
+    }
+
+    /// Takes part in the pool.
+    pub(super) fn seat(&self) -> Seat {
+        let weight = if let Handlers::Shared(_, weight) = self.limits.handlers { weight } else { 1 };
+        self.pool.join(weight, &self.woken)
     }
 
     /// Begins the shutdown. The latest grace wins; without one, the first.

@@ -27,8 +27,17 @@ pub(super) enum Step {
         key: Key,
         entry: Entry<Delivery>,
         verdict: Verdict,
+        elapsed: Duration,
     },
-    HandledBatch(Lines<(Entry<Delivery>, Verdict)>),
+    /// The pause is over before the handler of a message runs again.
+    Rested {
+        key: Key,
+        entry: Entry<Delivery>,
+    },
+    HandledBatch {
+        lines: Lines<(Entry<Delivery>, Verdict)>,
+        elapsed: Duration,
+    },
     /// The message before it in its line is done, and this one ran with it in a batch.
     Decided {
         key: Key,

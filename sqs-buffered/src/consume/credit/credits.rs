@@ -75,7 +75,8 @@ pub(crate) struct Request {
 
 impl Credits {
     pub(crate) fn new(total: usize, max_poll_delay: Duration) -> Self {
-        let (groups, free) = (HashMap::new(), BTreeMap::from([(None, total)]));
+        let groups = HashMap::new();
+        let free = Some((None, total)).filter(|(_, total)| *total > 0).into_iter().collect();
         Self {
             total,
             max_poll_delay,
@@ -91,10 +92,12 @@ impl Credits {
         }
     }
 
-    /// Changes the number of places. Messages that are here stay, also if they are more now.
+    /// Changes the number of places. Messages that are here stay, also if they are more now. The first places, at the start
+    /// and after a pause, are asked for at once.
     pub(crate) fn set_total(&mut self, total: usize, now: Instant) {
+        let since = Some(now).filter(|_| self.total > 0);
         self.total = total;
-        self.count_free(Some(now));
+        self.count_free(since);
     }
 
     /// How long a place stays free at most before a receive asks for it.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, Settled};
+use crate::consume::outcome::Outcome;
 
 /// Declares the counters once: as they count, and as they are read.
 macro_rules! counters {
@@ -59,6 +60,8 @@ counters! {
     panicked,
     /// Handlers that a shutdown stopped since they took too long for its grace.
     aborted,
+    /// Handlers that returned [`Overloaded`](crate::Outcome::Overloaded): they run again.
+    overloaded,
     /// Messages that were deleted after success.
     acked,
     /// Messages that were given back to be visible after a while, by their handler or because it failed.
@@ -95,6 +98,7 @@ impl Tally {
                 }
                 &self.empty_receives
             }
+            Event::Handled { outcome: Some(Outcome::Overloaded), .. } => &self.overloaded,
             Event::Handled { .. } => return,
             Event::Settled { how, .. } => self.of(*how),
             Event::ReceiveFailed { .. } => &self.receive_errors,

@@ -22,6 +22,8 @@ pub(crate) struct Delivery {
     /// Of the receive that brought it.
     pub(crate) span: Span,
     pub(crate) lease: Lease,
+    /// How often in a row its handler said that something was overloaded.
+    pub(crate) overloads: u32,
     leases: Arc<Leases>,
     observer: Arc<Observer>,
     /// Once its lease has ended: until when the message is ours, and can be hidden.
@@ -45,6 +47,7 @@ impl Delivery {
             message: Arc::new(message),
             span,
             lease,
+            overloads: 0,
             leases,
             observer,
             ended: None,

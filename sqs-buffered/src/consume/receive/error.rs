@@ -36,6 +36,9 @@ pub enum ReceiveErrorKind {
     Closed,
     /// There is no tokio runtime here in which it could work.
     NoRuntime,
+    /// The operating system does not report the signals that
+    /// [`run_until_signal`](crate::Consumer::run_until_signal) waits for.
+    Signals,
     /// It was dropped, a part of it broke, or its runtime has ended.
     Aborted,
 }
@@ -55,6 +58,10 @@ impl ReceiveError {
         let text = format!("nothing can be received from {queue_url}: {error}");
         let is_retryable = error.is_retryable();
         Self(Arc::new(Inner { kind, text, cause, is_retryable, source: Some(Box::new(error)) }))
+    }
+
+    pub(crate) fn no_runtime() -> Self {
+        Self::new(ReceiveErrorKind::NoRuntime, "there is no tokio runtime here to receive in")
     }
 
     /// A task that panicked, or that its runtime has ended.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::delivery::Delivery;
-use super::error::{ReceiveError, ReceiveErrorKind};
+use super::error::ReceiveError;
 use super::pause::PollPace;
 use super::poll::Terms;
 use super::pump::{Pump, give_back};
@@ -49,8 +49,7 @@ impl<H: Execute> Intake<H> {
         stop: Stop,
     ) -> Result<Option<Self>, ReceiveError> {
         if Handle::try_current().is_err() {
-            let text = "there is no tokio runtime here in which messages could be received";
-            return Err(ReceiveError::new(ReceiveErrorKind::NoRuntime, text));
+            return Err(ReceiveError::no_runtime());
         }
         let asked = visibility_seconds(&source, settings, &observer, &stop).await?;
         let Some(visibility_seconds) = asked else { return Ok(None) };

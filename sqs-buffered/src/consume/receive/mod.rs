@@ -20,6 +20,7 @@ pub(crate) use delivery::Delivery;
 pub use error::{ReceiveError, ReceiveErrorKind};
 pub(crate) use grace::{GRACE, Grace};
 pub(crate) use intake::Intake;
+pub(crate) use pause::pause;
 pub(crate) use pump::give_back;
 pub use received::Received;
 pub use receiver::{Receiver, ReceiverBuilder};

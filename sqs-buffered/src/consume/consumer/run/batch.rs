@@ -1,6 +1,7 @@
 //! Starting and ending batches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::Execute;
 use tokio::time::Instant;
@@ -11,26 +12,33 @@ use super::super::handling::Verdict;
 use super::super::step::Step;
 use super::Run;
 use crate::consume::handler::AnyBatchHandler;
+use crate::consume::pool::HandlerEnd;
 use crate::consume::receive::Delivery;
 use crate::time::after;
 
 impl<H: Execute> Run<H> {
-    /// Starts batches that are full, or whose first message has waited for the window.
-    pub(super) fn start_batches(&mut self, handler: &AnyBatchHandler) {
-        let (now, limits) = (Instant::now(), self.shared.limits);
-        while self.running < limits.concurrency {
-            let here = self.fresh.len() + self.groups.startable(limits.batch_size);
+    /// Starts batches that are full, or whose first message has waited for the window. An error says when to go on, if that
+    /// does not depend on messages and other handlers.
+    pub(super) fn start_batches(&mut self, handler: &AnyBatchHandler) -> Result<(), Option<Instant>> {
+        let (now, size, window) =
+            (Instant::now(), self.shared.limits.batch_size, self.shared.limits.batch_window);
+        loop {
+            let here = self.fresh.len() + self.groups.startable(size);
             if here == 0 {
                 self.batch_due = None;
-                return;
+                return Ok(());
             }
-            let due = *self.batch_due.get_or_insert_with(|| after(now, limits.batch_window));
-            if here < limits.batch_size && now < due {
-                return;
+            let due = *self.batch_due.get_or_insert_with(|| after(now, window));
+            if here < size && now < due {
+                self.seat.idle();
+                return Err(Some(due));
             }
+            self.may_start()?;
             self.batch_due = None;
-            let lines = self.next_batch(limits.batch_size);
-            if !lines.is_empty() {
+            let lines = self.next_batch(size);
+            if lines.is_empty() {
+                self.handler_ended(HandlerEnd::Stopped, Duration::ZERO);
+            } else {
                 self.start_batch(handler.clone(), lines);
             }
         }
@@ -58,11 +66,12 @@ impl<H: Execute> Run<H> {
     }
 
     fn start_batch(&mut self, handler: AnyBatchHandler, lines: Lines<Entry<Delivery>>) {
-        self.running += 1;
+        self.started(lines.iter().map(|(_, entries)| entries.len()).sum());
         let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
         self.work.push(Box::pin(async move {
-            let source = (shared.source.client.claims(), &shared.source.url);
-            Step::HandledBatch(handle_batch(&handler, source, lines, &shared.observer, stop).await)
+            let (source, began) = ((shared.source.client.claims(), &shared.source.url), Instant::now());
+            let lines = handle_batch(&handler, source, lines, &shared.observer, stop).await;
+            Step::HandledBatch { lines, elapsed: began.elapsed() }
         }));
     }
 
@@ -75,4 +84,10 @@ impl<H: Execute> Run<H> {
             self.handled(key, first, verdict);
         }
     }
+}
+
+/// What a batch says about how many handlers should run.
+pub(super) fn batch_end(lines: &Lines<(Entry<Delivery>, Verdict)>) -> HandlerEnd {
+    let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
+    ends.max().unwrap_or(HandlerEnd::Stopped)
 }

@@ -8,6 +8,7 @@
 
 mod batch;
 mod next;
+mod start;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,15 +19,17 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::Instrument as _;
 
 use super::Shared;
 use super::groups::{Entry, Groups, Key};
-use super::handling::{Handling, Verdict, handle};
+use super::handling::Verdict;
 use super::report::Report;
 use super::step::{self, Return, Step};
-use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError};
+use crate::consume::pool::{RateLimit, Seat};
+use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError, pause};
+use crate::random;
 
 /// One run of a consumer.
 pub(super) struct Run<H: Execute> {
@@ -37,7 +40,11 @@ pub(super) struct Run<H: Execute> {
     /// Messages whose turn it is and whose leases were renewed for it.
     pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
     /// Handlers that run.
-    pub(super) running: usize,
+    running: usize,
+    seat: Seat,
+    rate: Option<RateLimit>,
+    /// The places that the credits know of.
+    places: usize,
     /// When the next batch starts, though it is not full.
     batch_due: Option<Instant>,
     /// Stops the handlers, which are then waited for until this moment.
@@ -49,6 +56,9 @@ impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
         let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
+        let seat = shared.seat();
+        // Its bounds were checked when the consumer was built.
+        let rate = shared.limits.per_second.and_then(|per_second| RateLimit::new(per_second).ok());
         Self {
             shared,
             intake,
@@ -56,6 +66,9 @@ impl<H: Execute> Run<H> {
             work,
             fresh,
             running: 0,
+            seat,
+            rate,
+            places: 0,
             batch_due: None,
             stop_handlers,
             panics: Vec::new(),
@@ -65,9 +78,10 @@ impl<H: Execute> Run<H> {
     /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
     pub(super) async fn serve(&mut self) {
         let stop = self.shared.stop.clone();
+        let woken = Arc::clone(&self.shared.woken);
         loop {
-            self.start_what_may();
-            let due = self.batch_due.filter(|_| self.running < self.shared.limits.concurrency);
+            let next_start = self.start_what_may();
+            self.update_places();
             tokio::select! {
                 biased;
                 () = stop.finishing() => return,
@@ -76,7 +90,8 @@ impl<H: Execute> Run<H> {
                     Some(batch) => self.arrive(batch),
                     None => return,
                 },
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
+                () = woken.notified() => {}
+                () = sleep_until(next_start.unwrap_or_else(Instant::now)), if next_start.is_some() => {}
             }
         }
     }
@@ -86,6 +101,7 @@ impl<H: Execute> Run<H> {
         let mut ending = self.shared.ending.subscribe();
         let mut grace = Grace::new(Instant::now(), self.shared.grace);
         let (mut is_late, mut comes_more) = (false, true);
+        self.seat.idle();
         loop {
             if !is_late {
                 grace = ending.borrow_and_update().unwrap_or(grace);
@@ -129,30 +145,6 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    fn start_what_may(&mut self) {
-        let shared = Arc::clone(&self.shared);
-        let handler = match &shared.handler {
-            Handling::Each(handler) => handler,
-            Handling::Batches(handler) => return self.start_batches(handler),
-        };
-        while self.running < shared.limits.concurrency {
-            let next = self.fresh.pop_front().or_else(|| self.groups.start());
-            let Some((key, entry)) = next else { return };
-            if !entry.latest.lease.is_fresh() {
-                self.refresh(key, entry);
-                continue;
-            }
-            self.running += 1;
-            let (shared, handler) = (Arc::clone(&shared), handler.clone());
-            let stop = self.stop_handlers.subscribe();
-            self.work.push(Box::pin(async move {
-                let source = (shared.source.client.claims(), &shared.source.url);
-                let verdict = handle(&handler, source, &entry.latest, &shared.observer, stop).await;
-                Step::Handled { key, entry, verdict }
-            }));
-        }
-    }
-
     /// Has a lease renewed that has little time left. No handler has to wait for that.
     pub(super) fn refresh(&mut self, key: Key, entry: Entry<Delivery>) {
         let stop = self.shared.stop.clone();
@@ -163,6 +155,21 @@ impl<H: Execute> Run<H> {
                 fresh = entry.latest.lease.refresh() => fresh.is_ok(),
             };
             Step::Refreshed { key, entry, is_fresh }
+        }));
+    }
+
+    /// Keeps a message, whose handler said that something is overloaded, for a pause before its handler runs again.
+    fn rest(&mut self, key: Key, mut entry: Entry<Delivery>) {
+        entry.latest.overloads += 1;
+        let pause = pause(entry.latest.overloads, random::unit());
+        let stop = self.shared.stop.clone();
+        self.work.push(Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = stop.finishing() => {}
+                () = sleep(pause) => {}
+            }
+            Step::Rested { key, entry }
         }));
     }
 

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! Refreshed -> its handler may begin, or it is given back
+//! Handled -> overloaded -> rest --Rested--> it may start again
+//!    |
+//!    |-> succeeded -> delete --Deleted--> the next of the line may start
 //! HandledBatch -> each message in the order of its line, when the one before it is done: Decided, as Handled
-//! Handled -> succeeded -> delete --Deleted--> the next of the line may start
 //!    |                               | failed
 //!    |-> failed, or given back ------+--> give back, all that waits behind it first --GivenBack--> the next may start
 //!    |-> dead letter --Sent--> as if succeeded | as if failed
@@ -21,6 +23,7 @@ use super::super::groups::{Entry, GroupAdvance, Key};
 use super::super::handling::Verdict;
 use super::super::step::{self, Return, Step};
 use super::Run;
+use super::batch::batch_end;
 use crate::consume::observe::{Event, Settled};
 use crate::consume::outcome::Outcome;
 use crate::consume::receive::Delivery;
@@ -38,15 +41,16 @@ impl<H: Execute> Run<H> {
         match step {
             Step::Refreshed { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
             Step::Refreshed { key, entry, is_fresh: false } => self.not_started(key, entry),
-            Step::Handled { key, entry, verdict } => {
-                self.running -= 1;
+            Step::Handled { key, entry, verdict, elapsed } => {
+                self.handler_ended(verdict.end(), elapsed);
                 self.handled(key, entry, verdict);
             }
-            Step::HandledBatch(lines) => {
-                self.running -= 1;
+            Step::HandledBatch { lines, elapsed } => {
+                self.handler_ended(batch_end(&lines), elapsed);
                 self.handled_batch(lines);
             }
             Step::Decided { key, entry, verdict } => self.handled(key, entry, verdict),
+            Step::Rested { key, entry } => self.rested(&key, entry),
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
                 if !is_done {
@@ -82,12 +86,17 @@ impl<H: Execute> Run<H> {
     }
 
     pub(super) fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
+        if let Verdict::Outcome(Outcome::Overloaded) = verdict {
+            return self.rest(key, entry);
+        }
         let receives = entry.latest.receive_count();
         let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
             Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Return::After(delay)),
-            Verdict::Outcome(Outcome::Release) => self.give_back(key, deliveries, Return::Released),
+            Verdict::Outcome(Outcome::Release | Outcome::Overloaded) => {
+                self.give_back(key, deliveries, Return::Released);
+            }
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
             Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
             Verdict::Failed(panic) => {
@@ -100,6 +109,15 @@ impl<H: Execute> Run<H> {
             }
             Verdict::Aborted => self.give_back(key, deliveries, Return::Returned(Duration::ZERO)),
         }
+    }
+
+    /// The message that rested is the next of its line, with deliveries of it that came since then.
+    fn rested(&mut self, key: &Key, mut entry: Entry<Delivery>) {
+        let overloads = entry.latest.overloads;
+        self.groups.take_more(key).into_iter().for_each(|delivery| entry.renew(delivery));
+        entry.latest.overloads = overloads;
+        self.groups.run_again(key, entry);
+        drop(self.line_done(key));
     }
 
     /// Gives a message back whose turn it was.

@@ -1,0 +1,139 @@
+//! How many handlers may run, by the time that they take. Pure: time is a parameter.
+//!
+//! ```text
+//! window of handlers -> as long as usual: grow, if all were busy      usual: falls with quick windows,
+//!                       more than twice:  shrink in proportion               rises slowly with slow ones
+//! a handler says that it is overloaded -> halve
+//! ```
+//! After the gradient limits of <https://github.com/Netflix/concurrency-limits>.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// A window is this long at least, and holds ten handlers, or as many as may run.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
+const WINDOW_HANDLERS: u32 = 10;
+/// A window that is so long need not be full.
+const LONGEST_WINDOW: Duration = Duration::from_secs(1);
+/// Handlers may take so many times as long as usual: some messages take longer than others.
+const TOLERANCE: f64 = 2.0;
+/// The largest part that one window takes away. One odd window does little harm.
+const LARGEST_CUT: f64 = 0.25;
+/// One window adds this part of the limit's square root: from 10 to 100 in about six seconds.
+const GROWTH: f64 = 0.25;
+/// How much a window quicker than usual counts.
+const QUICK_WEIGHT: f64 = 0.1;
+/// The usual time doubles at most once in this time.
+const DOUBLING: Duration = Duration::from_secs(60);
+/// The limit is halved at most so often.
+const HALVING_PAUSE: Duration = Duration::from_millis(100);
+/// The first limit, within the bounds.
+const FIRST: usize = 10;
+
+/// How a handler ended, as the limit sees it. Of several ends, the greatest counts.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum HandlerEnd {
+    /// It says nothing about what is behind the handler.
+    Stopped,
+    /// It counts only if it took long: many failures are quick.
+    Failed,
+    Succeeded,
+    /// The handler said that something behind it is overloaded.
+    Overloaded,
+}
+
+/// How many handlers may run.
+#[derive(Debug)]
+pub(super) struct AdaptiveLimit {
+    min: f64,
+    max: f64,
+    limit: f64,
+    window: Window,
+    /// How many seconds handlers take when nothing is overloaded.
+    usual: Option<f64>,
+    /// When the limit was halved last.
+    halved: Option<Instant>,
+}
+
+/// Handlers that ended lately.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    /// When the window before it ended.
+    since: Option<Instant>,
+    handlers: u32,
+    total: Duration,
+    /// The most that ran at a time.
+    most_running: usize,
+}
+
+impl AdaptiveLimit {
+    pub(super) fn new(min: usize, max: usize) -> Self {
+        let limit = as_f64(FIRST.clamp(min, max.max(min)));
+        let (min, max) = (as_f64(min), as_f64(max));
+        Self { min, max, limit, window: Window::default(), usual: None, halved: None }
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 120,000")]
+        let limit = self.limit as usize;
+        limit
+    }
+
+    /// Takes the end of a handler. `running` counts those that run, this one included.
+    pub(super) fn ended(&mut self, how: HandlerEnd, elapsed: Duration, running: usize, now: Instant) {
+        match how {
+            HandlerEnd::Overloaded => return self.overloaded(elapsed, now),
+            HandlerEnd::Stopped => return,
+            HandlerEnd::Failed if self.usual.is_none_or(|usual| elapsed.as_secs_f64() < usual) => return,
+            HandlerEnd::Failed | HandlerEnd::Succeeded => {}
+        }
+        let window = &mut self.window;
+        window.handlers += 1;
+        window.total += elapsed;
+        window.most_running = window.most_running.max(running);
+        let length = now.saturating_duration_since(*window.since.get_or_insert(now));
+        let is_full = f64::from(window.handlers) >= self.limit.floor().min(WINDOW_HANDLERS.into());
+        if length >= LONGEST_WINDOW || (is_full && length >= SHORTEST_WINDOW) {
+            self.window_ended(length, now);
+        }
+    }
+
+    fn window_ended(&mut self, length: Duration, now: Instant) {
+        let Window { handlers, total, most_running, .. } =
+            std::mem::replace(&mut self.window, Window { since: Some(now), ..Window::default() });
+        let mean = total.as_secs_f64() / f64::from(handlers.max(1));
+        let usual = match self.usual {
+            None => mean,
+            Some(usual) if mean <= usual => usual + (mean - usual) * QUICK_WEIGHT,
+            Some(usual) => mean.min(usual * (length.as_secs_f64() / DOUBLING.as_secs_f64()).exp2()),
+        };
+        self.usual = Some(usual);
+        let gradient = if mean > 0.0 { TOLERANCE * usual / mean } else { 1.0 };
+        if gradient < 1.0 {
+            self.limit *= gradient.max(1.0 - LARGEST_CUT);
+        } else if as_f64(most_running) >= 0.9 * self.limit.floor() {
+            self.limit += GROWTH * self.limit.sqrt();
+        }
+        self.limit = self.limit.clamp(self.min, self.max);
+    }
+
+    /// Handlers that began before the last halving say nothing new.
+    fn overloaded(&mut self, elapsed: Duration, now: Instant) {
+        let is_known = |halved: Instant| now < halved + elapsed.max(HALVING_PAUSE);
+        if !self.halved.is_some_and(is_known) {
+            self.limit = (self.limit / 2.0).max(self.min);
+            self.halved = Some(now);
+            self.window = Window { since: Some(now), ..Window::default() };
+        }
+    }
+}
+
+/// Counts are small.
+fn as_f64(count: usize) -> f64 {
+    u32::try_from(count).unwrap_or(u32::MAX).into()
+}
+
+#[cfg(test)]
+#[path = "adaptive_tests.rs"]
+mod tests;

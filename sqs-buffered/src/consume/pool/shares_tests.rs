@@ -1,0 +1,116 @@
+use super::*;
+
+/// Consumers that always have a message to start, unless they are idle. Each turn, the handler that was started first ends.
+struct Simulation {
+    shares: Shares,
+    running: std::collections::VecDeque<Id>,
+    idle: Vec<Id>,
+    started: BTreeMap<Id, usize>,
+}
+
+impl Simulation {
+    fn new(limit: usize, weights: &[u32]) -> Self {
+        let mut shares = Shares::new(limit);
+        for weight in weights {
+            shares.join(*weight);
+        }
+        Self { shares, running: [].into(), idle: Vec::new(), started: BTreeMap::new() }
+    }
+
+    fn start_what_may(&mut self) {
+        let ids: Vec<Id> = self.shares.members.keys().copied().filter(|id| !self.idle.contains(id)).collect();
+        // All of them wait before anybody starts, as consumers that were woken together.
+        for id in &ids {
+            self.shares.wait(*id);
+        }
+        while let Some(id) = self.shares.turn() {
+            assert!(self.shares.start(id));
+            self.running.push_back(id);
+            *self.started.entry(id).or_default() += 1;
+        }
+    }
+
+    fn turns(&mut self, turns: usize) -> Vec<usize> {
+        self.started.clear();
+        for _ in 0..turns {
+            self.start_what_may();
+            if let Some(id) = self.running.pop_front() {
+                self.shares.ended(id);
+            }
+        }
+        self.shares.members.keys().map(|id| self.started.get(id).copied().unwrap_or_default()).collect()
+    }
+
+    fn running_of(&self, id: Id) -> usize {
+        self.shares.members[&id].running
+    }
+}
+
+#[test]
+fn weights_decide_the_share_while_all_are_busy() {
+    for (limit, weights) in [(8, [3, 1]), (1, [3, 1]), (10, [2, 2]), (7, [5, 2])] {
+        let mut simulation = Simulation::new(limit, &weights);
+        let started = simulation.turns(4_000);
+        let share = 4_000.0 * f64::from(weights[0]) / f64::from(weights[0] + weights[1]);
+        let first = f64::from(u32::try_from(started[0]).unwrap());
+        assert!((first - share).abs() < 20.0, "{limit} handlers, {weights:?}: {started:?}");
+    }
+}
+
+#[test]
+fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
+    let mut simulation = Simulation::new(8, &[1, 1]);
+    simulation.idle = vec![1];
+    simulation.start_what_may();
+    assert_eq!([0, 1].map(|id| simulation.running_of(id)), [8, 0]);
+    assert_eq!([0, 1].map(|id| simulation.shares.places(id)), [8, 4], "it may ask for its share");
+    simulation.idle.clear();
+    simulation.turns(4);
+    simulation.start_what_may();
+    assert_eq!([0, 1].map(|id| simulation.running_of(id)), [4, 4]);
+}
+
+#[test]
+fn consumer_with_slow_handlers_keeps_no_more_than_its_share_from_others() {
+    let mut shares = Shares::new(4);
+    let (slow, quick) = (shares.join(1), shares.join(1));
+    let mut quick_starts = 0;
+    for _ in 0..1_000 {
+        shares.wait(slow);
+        shares.wait(quick);
+        while let Some(id) = shares.turn() {
+            shares.start(id);
+        }
+        // Those of the slow one never end.
+        while shares.members[&quick].running > 0 {
+            shares.ended(quick);
+            quick_starts += 1;
+        }
+    }
+    assert_eq!((shares.members[&slow].running, quick_starts), (2, 2_000));
+}
+
+#[test]
+fn consumer_that_was_idle_does_not_make_up_for_it() {
+    let mut simulation = Simulation::new(1, &[1, 1]);
+    simulation.idle = vec![1];
+    simulation.turns(1_000);
+    simulation.shares.idle(1);
+    simulation.idle.clear();
+    let started = simulation.turns(100);
+    assert!(started[0] >= 49, "{started:?}");
+}
+
+#[test]
+fn smaller_limit_waits_for_running_handlers_and_leaving_frees_them() {
+    let mut simulation = Simulation::new(4, &[1, 1]);
+    simulation.start_what_may();
+    simulation.shares.set_limit(2);
+    assert_eq!(simulation.shares.turn(), None);
+    assert_eq!(simulation.shares.places(0), 1);
+    simulation.shares.leave(0);
+    assert_eq!((simulation.shares.running(), simulation.shares.places(1)), (2, 2));
+    simulation.shares.ended(1);
+    simulation.shares.wait(1);
+    assert_eq!(simulation.shares.turn(), Some(1));
+}
