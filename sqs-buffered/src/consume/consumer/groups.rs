@@ -179,7 +179,9 @@ impl<T: Item, V> Groups<T, V> {
         let Stage::Running(running) = &mut line.stage else { return };
         let rest = running.split_off(1.min(running.len()));
         for ((mut entry, decision), (_, with_it)) in ended.into_iter().zip(rest) {
-            with_it.into_iter().for_each(|delivery| entry.renew(delivery));
+            for delivery in with_it {
+                entry.renew(delivery);
+            }
             line.decided.push_back((entry, decision));
         }
     }

@@ -71,8 +71,8 @@ impl Records {
     }
 
     pub(super) fn abandon(&mut self, attempt: &Attempt) {
-        let holds = |record: &&Record| record.attempt == attempt.id() && !record.is_completed;
-        if self.by_key.get(attempt.key()).filter(holds).is_some() {
+        let holds = |record: &Record| record.attempt == attempt.id() && !record.is_completed;
+        if self.by_key.get(attempt.key()).is_some_and(holds) {
             self.remove(attempt.key());
         }
     }
@@ -118,8 +118,8 @@ mod tests {
 
     const LEASE: Duration = Duration::from_secs(30);
 
-    fn in_progress(seconds: u64) -> Result<Begin, Full> {
-        Ok(Begin::InProgress { remaining: Duration::from_secs(seconds) })
+    fn in_progress(seconds: u64) -> Begin {
+        Begin::InProgress { remaining: Duration::from_secs(seconds) }
     }
 
     #[test]
@@ -128,11 +128,11 @@ mod tests {
         let (first, second) = (Attempt::new("a"), Attempt::new("a"));
         let at = |seconds| now + Duration::from_secs(seconds);
         assert_eq!(records.begin(now, &first, LEASE), Ok(Begin::Started));
-        assert_eq!(records.begin(at(10), &second, LEASE), in_progress(20));
+        assert_eq!(records.begin(at(10), &second, LEASE), Ok(in_progress(20)));
         assert_eq!(records.begin(at(20), &first, LEASE), Ok(Begin::Started), "prolonged");
-        assert_eq!(records.begin(at(30), &second, LEASE), in_progress(20));
+        assert_eq!(records.begin(at(30), &second, LEASE), Ok(in_progress(20)));
         assert_eq!(records.begin(at(50), &second, LEASE), Ok(Begin::Started));
-        assert_eq!(records.begin(at(51), &first, LEASE), in_progress(29));
+        assert_eq!(records.begin(at(51), &first, LEASE), Ok(in_progress(29)));
         assert!(!records.complete(at(51), &first), "it belongs to the second");
         records.abandon(&first);
         assert!(records.complete(at(52), &second));

@@ -9,7 +9,7 @@ use crate::consume::{Attempt, HandlerError};
 /// [`MemoryStore`](crate::MemoryStore) is one for a single process. Implement it over a database that all processes share.
 ///
 /// A record belongs to one key. It is in progress for one [`Attempt`] until its lease ends, or it is completed. Each method
-/// is atomic: of two attempts that begin at once, one starts. In SQL (PostgreSQL here):
+/// is atomic: of two attempts that begin at once, one starts. In SQL, here of `PostgreSQL`:
 ///
 /// ```sql
 /// CREATE TABLE handled (key text PRIMARY KEY, attempt text NOT NULL, leased_until timestamptz, completed_at timestamptz);

@@ -39,7 +39,7 @@ macro_rules! run {
             Event::HandlerPanicked { text, .. } => told.lock().unwrap().push((*text).to_owned()),
             _ => {}
         });
-        let is_done = || $rig.left() == $left && failures.lock().unwrap().len() >= $failures;
+        let is_done = || $rig.left() == $left && failures.lock().unwrap().len() == $failures;
         let report: Report = builder.build().unwrap().run_until(until(is_done)).await.unwrap();
         let mut failures = failures.lock().unwrap().clone();
         failures.sort();
@@ -96,10 +96,12 @@ async fn each_message_has_its_own_outcome_by_position_or_by_id() {
         };
         messages.iter().map(outcome).collect()
     }
-    async fn by_id(messages: Vec<(Arc<Message>, Json<u32>)>) -> Result<HashMap<String, ()>, HandlerError> {
+    async fn by_id(
+        messages: Vec<(Arc<Message>, Json<u32>)>,
+    ) -> Result<HashMap<String, Outcome>, HandlerError> {
         let id = |message: &Message| message.message_id().unwrap_or_default().to_owned();
         let even = |(_, Json(number)): &&(_, Json<u32>)| number % 2 == 0;
-        Ok(messages.iter().filter(even).map(|(message, _)| (id(message), ())).collect())
+        Ok(messages.iter().filter(even).map(|(message, _)| (id(message), Outcome::Ack)).collect())
     }
     let builder = |rig: &Rig| {
         Consumer::builder(rig.base.clone(), &rig.url)
@@ -204,7 +206,7 @@ async fn group_whose_message_cannot_be_read_stops_there() {
         async {}
     };
     let builder = Consumer::builder(rig.base.clone(), &rig.url).back_off(BackOff::Fixed(secs(3_600)));
-    let (_, failures) = run!(rig, builder.batch_handler(handler), 2, 1);
+    let (_, failures) = run!(rig, builder.batch_handler(handler), 2, 2);
     assert!(
         failures[0].starts_with("a message before it") || failures[0].starts_with("the body is not JSON")
     );

@@ -117,6 +117,7 @@ async fn closure_captures_and_returns_what_it_likes() {
 }
 
 /// What every extractor gave, in words.
+#[expect(clippy::too_many_arguments, reason = "as many as a handler may have")]
 async fn all(
     message: Arc<Message>,
     body: String,

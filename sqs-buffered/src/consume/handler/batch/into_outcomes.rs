@@ -51,7 +51,7 @@ impl<T: IntoOutcome> IntoBatchOutcomes for Vec<T> {
     }
 }
 
-impl<T: IntoOutcome> IntoBatchOutcomes for HashMap<String, T> {
+impl<T: IntoOutcome, B> IntoBatchOutcomes for HashMap<String, T, B> {
     fn into_outcomes(self) -> BatchOutcomes {
         BatchOutcomes::ById(self.into_iter().map(|(id, value)| (id, value.into_outcome())).collect())
     }
@@ -63,7 +63,7 @@ impl<T: IntoOutcome, E: Into<HandlerError>> IntoBatchOutcomes for Result<Vec<T>,
     }
 }
 
-impl<T: IntoOutcome, E: Into<HandlerError>> IntoBatchOutcomes for Result<HashMap<String, T>, E> {
+impl<T: IntoOutcome, E: Into<HandlerError>, B> IntoBatchOutcomes for Result<HashMap<String, T, B>, E> {
     fn into_outcomes(self) -> BatchOutcomes {
         self.map_or_else(|error| BatchOutcomes::All(Err(error.into())), HashMap::into_outcomes)
     }
