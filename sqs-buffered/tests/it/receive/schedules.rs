@@ -88,8 +88,8 @@ async fn handle_all<R: Future<Output = Result<Outcome, HandlerError>>>(
             outcomes.push(Ok(Outcome::Ack));
             continue;
         }
-        let outcome = run(message, lease, 900).await;
-        if !matches!(outcome, Ok(Outcome::Ack)) {
+        let outcome = run(message, lease.clone(), 900).await;
+        if !matches!(outcome, Ok(Outcome::Ack)) || lease.is_lost() {
             failed.insert(group);
         }
         outcomes.push(outcome);
