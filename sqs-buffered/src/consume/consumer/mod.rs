@@ -44,19 +44,24 @@ pub(crate) use shared::{Parts, RunGuard, Shared};
 /// once by one consumer, nor by consumers and receivers that share a [`BufferedClient`]: where there are several for one
 /// queue, [`builder_with`](Self::builder_with) lets them. Clones are of the same consumer.
 ///
-/// ```no_run
-/// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
-/// use sqs_buffered::Consumer;
+/// A service:
 ///
-/// async fn print(body: String) {
-///     println!("{body}");
+/// ```no_run
+/// use sqs_buffered::{Consumer, Json, State};
+/// # #[derive(serde::Deserialize)] struct Order { id: u64 }
+/// # #[derive(Clone)] struct Db;
+/// # impl Db { async fn insert(&self, _: Order) -> Result<(), std::io::Error> { Ok(()) } }
+///
+/// async fn store(Json(order): Json<Order>, State(db): State<Db>) -> Result<(), std::io::Error> {
+///     db.insert(order).await
 /// }
 ///
-/// let consumer = Consumer::builder(client, url).concurrency(32).handler(print).build()?;
-/// let report = consumer.run_until(tokio::time::sleep(std::time::Duration::from_secs(60))).await?;
-/// println!("{} done", report.stats.acked);
-/// # Ok(())
-/// # }
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let (client, url) = (sqs_client::Client::load().await?, std::env::var("QUEUE_URL")?);
+///     Consumer::builder(client, url).state(Db).handler(store).build()?.run_until_signal().await?;
+///     Ok(())
+/// }
 /// ```
 pub struct Consumer<H: Execute = sqs_client::Client> {
     shared: Arc<Shared<H>>,

@@ -31,7 +31,7 @@ use crate::produce::BuildError;
 /// let pool = HandlerPool::new(32)?;
 /// let consumer = |queue_url, weight| {
 ///     let builder = Consumer::builder_with(&client, queue_url).pool(&pool, weight);
-///     builder.handler(|_message, _lease| async { Ok(Outcome::Ack) }).build()
+///     builder.message_handler(|_message, _lease| async { Ok(Outcome::Ack) }).build()
 /// };
 /// let (urgent, other) = (consumer(urgent, 3)?, consumer(other, 1)?);
 /// tokio::try_join!(urgent.run_until_signal(), other.run_until_signal())?;

@@ -262,6 +262,65 @@ async fn batch_that_is_stopped_gives_all_of_its_messages_back() {
     assert_eq!((report.stats.started, report.stats.aborted, rig.in_flight()), (5, 5, 0), "{report:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn rate_limit_counts_the_messages_of_batches() {
+    let rig = Rig::new("jobs").await;
+    rig.send(numbers(0..100)).await;
+    let (batches, begun) = (Batches::default(), Instant::now());
+    let builder = Consumer::builder(rig.base.clone(), &rig.url).rate_limit(20.0);
+    let (report, _) = run!(rig, builder.state(Arc::clone(&batches)).batch_handler(note), 0, 0);
+    assert_eq!(report.stats.acked, 100);
+    let last = batches.lock().unwrap().last().map(|(at, _)| *at - begun);
+    assert!(last.is_some_and(|last| (secs(4)..secs(6)).contains(&last)), "{last:?}");
+    let sizes: Vec<usize> = bodies(&batches).iter().map(Vec::len).collect();
+    assert!(sizes.len() <= 12, "{sizes:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_that_is_overloaded_runs_again_without_another_receive() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("table", numbers(0..10)).await;
+        let seen = Batches::default();
+        let handler = |bodies: Vec<String>, State(seen): State<Batches>| async move {
+            let mut seen = seen.lock().unwrap();
+            seen.push((Instant::now(), bodies));
+            if seen.len() < 3 { Outcome::Overloaded } else { Outcome::Ack }
+        };
+        let builder = Consumer::builder(rig.base.clone(), &rig.url).concurrency(1);
+        let (report, _) = run!(rig, builder.state(Arc::clone(&seen)).batch_handler(handler), 0, 0);
+        assert_eq!((report.stats.received, report.stats.acked, report.stats.nacked), (10, 10, 0), "{name}");
+        let seen = bodies(&seen);
+        assert!(seen.len() >= 3, "{name}: {seen:?}");
+        if name == "jobs.fifo" {
+            let in_order =
+                |batch: &Vec<String>| batch.is_sorted() && batch.first().is_some_and(|body| body == "000");
+            assert!(seen.iter().all(in_order), "{seen:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn paused_consumer_starts_no_batch() {
+    let rig = Rig::new("jobs").await;
+    rig.send(numbers(0..10)).await;
+    let batches = Batches::default();
+    let builder = Consumer::builder(rig.base.clone(), &rig.url).state(Arc::clone(&batches));
+    let consumer =
+        builder.wait_time(secs(1)).batch_window(secs(60)).batch_size(20).batch_handler(note).build().unwrap();
+    let watch = async {
+        // All are here, and wait for the window.
+        until(|| rig.in_flight() == 10).await;
+        consumer.pause();
+        sleep(secs(200)).await;
+        assert!(batches.lock().unwrap().is_empty());
+        consumer.resume();
+        until(|| rig.left() == 0).await;
+    };
+    let report = consumer.run_until(watch).await.unwrap();
+    assert_eq!((report.stats.received, report.stats.acked, bodies(&batches).len()), (10, 10, 1));
+}
+
 #[test]
 fn invalid_batch_settings_are_named_with_what_is_allowed() {
     let rig = sqs_mock_server::MockSqs::in_process();
