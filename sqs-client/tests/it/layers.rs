@@ -95,6 +95,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-buffered/src/consume/lease/schedule.rs", &["Instant::now", "crate::consume", "super::"]),
     ("sqs-buffered/src/consume/lease/book.rs", &["Instant::now", "crate::", "spawn", "async"]),
     ("sqs-buffered/src/consume/receive/credits.rs", &["crate::", "tokio"]),
+    ("sqs-buffered/src/consume/handler", &["consume::consumer", "consume::receive", "consume::pool"]),
+    ("sqs-buffered/src/consume/idempotent/records.rs", &["Instant::now", "async", "spawn"]),
     ("sqs-buffered/src/consume/consumer/groups.rs", &["crate::", "tokio"]),
     ("sqs-buffered/src/consume/consumer/back_off.rs", &["crate::", "tokio"]),
     ("sqs-extended/src/pointer.rs", &["crate::", "tokio"]),
