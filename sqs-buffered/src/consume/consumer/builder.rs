@@ -83,7 +83,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
 
     /// How many messages may wait beside those that run, so that the next is at hand when a handler ends; 0 by default.
     /// Their leases are renewed while they wait. Concurrency and prefetch together are the places of a consumer, at most
-    /// 120,000. Messages that are done and being deleted take no place, up to as many again.
+    /// 120,000; a [batch handler](ConsumerBuilder::batch_handler) takes a place for each message of its batch. Messages that
+    /// are done and being deleted take no place, up to as many again.
     ///
     /// On FIFO queues, up to ten messages of a group share a place, since one of them runs at a time. A receive can bring
     /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one

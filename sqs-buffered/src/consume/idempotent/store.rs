@@ -14,7 +14,8 @@ use crate::consume::{Attempt, HandlerError};
 /// ```sql
 /// CREATE TABLE handled (key text PRIMARY KEY, attempt text NOT NULL, leased_until timestamptz, completed_at timestamptz);
 ///
-/// -- begin(attempt, lease): a returned row means Started. No row: read the record, see Begin.
+/// -- begin(attempt, lease): a returned row means Started. Without one, the record says InProgress or Completed; if it is
+/// -- gone by then, begin again.
 /// INSERT INTO handled (key, attempt, leased_until) VALUES ($key, $attempt, now() + $lease)
 /// ON CONFLICT (key) DO UPDATE SET attempt = $attempt, leased_until = now() + $lease
 /// WHERE handled.completed_at IS NULL AND (handled.attempt = $attempt OR handled.leased_until <= now())
