@@ -76,6 +76,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-client/src/retry", &["crate::"]),
     ("sqs-client/src/random.rs", &["crate::"]),
     // The layers use the client's random module.
+    ("sqs-buffered/src/consume/pool/shares.rs", &["tokio::sync", "Instant::now"]),
+    ("sqs-buffered/src/consume/pool/adaptive.rs", &["tokio::sync", "Instant::now"]),
     ("sqs-buffered/src", &["fastrand"]),
     ("sqs-extended/src", &["fastrand"]),
     (

@@ -17,8 +17,8 @@ use crate::produce::BuildError;
 /// A bound on the handlers that run at a time, for several consumers: one for each queue.
 ///
 /// While all queues are busy, each has its share of the handlers, by the weight that its consumer has. What a queue does not
-/// need goes to the others. So a busy queue does not starve the others, and none is idle while there is work. Shares are whole
-/// handlers: what the rounding leaves goes around by weight. Queues may be FIFO and standard queues, and each consumer has its
+/// need for a second goes to the others. So a busy queue does not starve the others. Shares are whole handlers: what the
+/// rounding leaves goes around by weight. Queues may be FIFO and standard queues, and each consumer has its
 /// own handler.
 ///
 /// Clones are of the same pool.
@@ -123,12 +123,12 @@ impl Pool {
 
 impl Seat {
     /// Starts a handler, if it is this consumer's turn. If not, the waker is notified when it is.
-    pub(crate) fn start(&self) -> bool {
+    pub(crate) fn start(&self, now: Instant) -> bool {
         let mut pool = self.pool.0.lock();
-        let may = pool.shares.start(self.id);
+        let may = pool.shares.start(self.id, now);
         if may {
             pool.wake_others(Some(self.id));
-        } else if let Some(waker) = pool.shares.turn().and_then(|id| pool.wakers.get(&id)) {
+        } else if let Some(waker) = pool.shares.turn(now).and_then(|id| pool.wakers.get(&id)) {
             waker.notify_one();
         }
         may
@@ -150,13 +150,14 @@ impl Seat {
             adaptive.ended(how, elapsed, pool.shares.running(), now);
             pool.shares.set_limit(adaptive.limit());
         }
-        pool.shares.ended(self.id);
+        pool.shares.ended(self.id, now);
         pool.wake_others(Some(self.id));
     }
 
-    /// How many handlers this consumer may have at a time.
-    pub(crate) fn places(&self) -> usize {
-        self.pool.0.lock().shares.places(self.id)
+    /// How many handlers this consumer may have at a time, and when that may change without a notice.
+    pub(crate) fn places(&self, now: Instant) -> (usize, Option<Instant>) {
+        let pool = self.pool.0.lock();
+        (pool.shares.places(self.id, now), pool.shares.next_change(self.id, now))
     }
 }
 

@@ -1,9 +1,16 @@
-//! Whose turn it is to start a handler. Pure: nothing waits, nothing runs.
+//! Whose turn it is to start a handler. Pure: nothing waits, nothing runs, and time is a parameter.
 //!
 //! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. What the shares leave,
 //! because they are rounded down or others are idle, goes to those that wait, in turns by their weights (stride scheduling).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The share of a consumer that was busy is kept for it so long, while it receives: else the handlers of another, which may
+/// take an hour, would take it in between.
+const RESERVED: Duration = Duration::from_secs(1);
 
 /// A consumer of the pool.
 pub(super) type Id = u64;
@@ -25,6 +32,8 @@ struct Member {
     is_waiting: bool,
     /// Handlers that were started, divided by the weight. The lowest has the next turn.
     turns: f64,
+    /// When it last had something to start, or a handler ended.
+    busy: Option<Instant>,
 }
 
 impl Shares {
@@ -35,7 +44,10 @@ impl Shares {
     pub(super) fn join(&mut self, weight: u32) -> Id {
         let id = self.next_id;
         self.next_id += 1;
-        self.members.insert(id, Member { weight: weight.max(1), running: 0, is_waiting: false, turns: 0.0 });
+        self.members.insert(
+            id,
+            Member { weight: weight.max(1), running: 0, is_waiting: false, turns: 0.0, busy: None },
+        );
         id
     }
 
@@ -59,9 +71,9 @@ impl Shares {
     }
 
     /// Starts a handler, if it is this consumer's turn. If not, the consumer waits.
-    pub(super) fn start(&mut self, id: Id) -> bool {
-        self.wait(id);
-        let may = self.turn() == Some(id);
+    pub(super) fn start(&mut self, id: Id, now: Instant) -> bool {
+        self.wait(id, now);
+        let may = self.turn(now) == Some(id);
         if may && let Some(member) = self.members.get_mut(&id) {
             self.running += 1;
             member.running += 1;
@@ -75,20 +87,24 @@ impl Shares {
         self.members.get_mut(&id).is_some_and(|member| std::mem::take(&mut member.is_waiting))
     }
 
-    pub(super) fn ended(&mut self, id: Id) {
+    pub(super) fn ended(&mut self, id: Id, now: Instant) {
         if let Some(member) = self.members.get_mut(&id).filter(|member| member.running > 0) {
             member.running -= 1;
+            member.busy = Some(now);
             self.running -= 1;
         }
     }
 
     /// Whose turn it is now, if anybody's.
-    pub(super) fn turn(&self) -> Option<Id> {
+    pub(super) fn turn(&self, now: Instant) -> Option<Id> {
         if self.running >= self.limit {
             return None;
         }
-        let waiting = self.members.iter().filter(|(_, member)| member.is_waiting);
+        let reserved: usize = self.members.values().map(|member| self.reserved(member, now)).sum();
+        let is_full = self.running + reserved >= self.limit;
         let order = |member: &Member| (member.running >= self.share(member, false), member.turns);
+        let may = |member: &Member| member.is_waiting && !(is_full && order(member).0);
+        let waiting = self.members.iter().filter(|(_, member)| may(member));
         let next = waiting.min_by(|(_, one), (_, other)| {
             let (one, other) = (order(one), order(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
@@ -97,10 +113,24 @@ impl Shares {
     }
 
     /// How many handlers a consumer may have at a time: its share, or what the others leave.
-    pub(super) fn places(&self, id: Id) -> usize {
+    pub(super) fn places(&self, id: Id, now: Instant) -> usize {
         let Some(member) = self.members.get(&id) else { return 0 };
-        let others = self.running - member.running;
-        self.share(member, true).max(self.limit.saturating_sub(others))
+        let others = self.members.iter().filter(|(other, _)| **other != id);
+        let taken: usize = others.map(|(_, other)| other.running + self.reserved(other, now)).sum();
+        self.share(member, true).max(self.limit.saturating_sub(taken))
+    }
+
+    /// When handlers that are kept for other consumers are this one's to take, if there are any.
+    pub(super) fn next_change(&self, id: Id, now: Instant) -> Option<Instant> {
+        let others = self.members.iter().filter(|(other, _)| **other != id).map(|(_, other)| other);
+        let reserved = others.filter(|other| !other.is_waiting && self.reserved(other, now) > 0);
+        reserved.filter_map(|other| other.busy).map(|busy| busy + RESERVED).min()
+    }
+
+    /// The part of its share that a consumer does not use now, and is kept for it.
+    fn reserved(&self, member: &Member, now: Instant) -> usize {
+        let is_busy = member.is_waiting || member.busy.is_some_and(|busy| now < busy + RESERVED);
+        if is_busy { self.share(member, false).saturating_sub(member.running) } else { 0 }
     }
 
     /// The share of a consumer, rounded up or down.
@@ -113,11 +143,12 @@ impl Shares {
     }
 
     /// A consumer that was idle does not make up for turns that it did not take.
-    fn wait(&mut self, id: Id) {
+    fn wait(&mut self, id: Id, now: Instant) {
         let busy = self.members.values().filter(|member| member.is_waiting).map(|member| member.turns);
         let least = busy.min_by(f64::total_cmp).unwrap_or_default();
-        if let Some(member) = self.members.get_mut(&id).filter(|member| !member.is_waiting) {
-            member.is_waiting = true;
+        let Some(member) = self.members.get_mut(&id) else { return };
+        member.busy = Some(now);
+        if !std::mem::replace(&mut member.is_waiting, true) {
             member.turns = member.turns.max(least);
         }
     }

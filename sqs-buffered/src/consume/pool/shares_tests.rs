@@ -6,6 +6,7 @@ struct Simulation {
     running: std::collections::VecDeque<Id>,
     idle: Vec<Id>,
     started: BTreeMap<Id, usize>,
+    now: Instant,
 }
 
 impl Simulation {
@@ -14,17 +15,17 @@ impl Simulation {
         for weight in weights {
             shares.join(*weight);
         }
-        Self { shares, running: [].into(), idle: Vec::new(), started: BTreeMap::new() }
+        Self { shares, running: [].into(), idle: Vec::new(), started: BTreeMap::new(), now: Instant::now() }
     }
 
     fn start_what_may(&mut self) {
         let ids: Vec<Id> = self.shares.members.keys().copied().filter(|id| !self.idle.contains(id)).collect();
         // All of them wait before anybody starts, as consumers that were woken together.
         for id in &ids {
-            self.shares.wait(*id);
+            self.shares.wait(*id, self.now);
         }
-        while let Some(id) = self.shares.turn() {
-            assert!(self.shares.start(id));
+        while let Some(id) = self.shares.turn(self.now) {
+            assert!(self.shares.start(id, self.now));
             self.running.push_back(id);
             *self.started.entry(id).or_default() += 1;
         }
@@ -34,8 +35,9 @@ impl Simulation {
         self.started.clear();
         for _ in 0..turns {
             self.start_what_may();
+            self.now += Duration::from_millis(1);
             if let Some(id) = self.running.pop_front() {
-                self.shares.ended(id);
+                self.shares.ended(id, self.now);
             }
         }
         self.shares.members.keys().map(|id| self.started.get(id).copied().unwrap_or_default()).collect()
@@ -63,7 +65,11 @@ fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
     simulation.idle = vec![1];
     simulation.start_what_may();
     assert_eq!([0, 1].map(|id| simulation.running_of(id)), [8, 0]);
-    assert_eq!([0, 1].map(|id| simulation.shares.places(id)), [8, 4], "it may ask for its share");
+    assert_eq!(
+        [0, 1].map(|id| simulation.shares.places(id, simulation.now)),
+        [8, 4],
+        "it may ask for its share"
+    );
     simulation.idle.clear();
     simulation.turns(4);
     simulation.start_what_may();
@@ -71,23 +77,39 @@ fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
 }
 
 #[test]
-fn consumer_with_slow_handlers_keeps_no_more_than_its_share_from_others() {
+fn share_of_a_busy_consumer_is_kept_for_it_while_it_receives() {
     let mut shares = Shares::new(4);
     let (slow, quick) = (shares.join(1), shares.join(1));
+    let start = Instant::now();
+    let mut now = start;
     let mut quick_starts = 0;
-    for _ in 0..1_000 {
-        shares.wait(slow);
-        shares.wait(quick);
-        while let Some(id) = shares.turn() {
-            shares.start(id);
+    for round in 0..1_000 {
+        shares.wait(slow, now);
+        // The quick one has messages in each second round only.
+        if round % 2 == 0 {
+            shares.wait(quick, now);
+        } else {
+            shares.idle(quick);
         }
-        // Those of the slow one never end.
+        while let Some(id) = shares.turn(now) {
+            shares.start(id, now);
+        }
+        // Handlers of the slow one never end.
+        now += Duration::from_millis(100);
         while shares.members[&quick].running > 0 {
-            shares.ended(quick);
+            shares.ended(quick, now);
             quick_starts += 1;
         }
     }
-    assert_eq!((shares.members[&slow].running, quick_starts), (2, 2_000));
+    assert_eq!((shares.members[&slow].running, quick_starts), (2, 1_000));
+    shares.idle(quick);
+    assert_eq!((shares.turn(now), shares.places(slow, now)), (None, 2));
+    let at = shares.next_change(slow, now).expect("the share of the quick one is kept");
+    assert!(at > now && at <= now + RESERVED);
+    assert_eq!(
+        (shares.turn(at), shares.places(slow, at), shares.next_change(slow, at)),
+        (Some(slow), 4, None)
+    );
 }
 
 #[test]
@@ -106,11 +128,11 @@ fn smaller_limit_waits_for_running_handlers_and_leaving_frees_them() {
     let mut simulation = Simulation::new(4, &[1, 1]);
     simulation.start_what_may();
     simulation.shares.set_limit(2);
-    assert_eq!(simulation.shares.turn(), None);
-    assert_eq!(simulation.shares.places(0), 1);
+    assert_eq!(simulation.shares.turn(simulation.now), None);
+    assert_eq!(simulation.shares.places(0, simulation.now), 1);
     simulation.shares.leave(0);
-    assert_eq!((simulation.shares.running(), simulation.shares.places(1)), (2, 2));
-    simulation.shares.ended(1);
-    simulation.shares.wait(1);
-    assert_eq!(simulation.shares.turn(), Some(1));
+    assert_eq!((simulation.shares.running(), simulation.shares.places(1, simulation.now)), (2, 2));
+    simulation.shares.ended(1, simulation.now);
+    simulation.shares.wait(1, simulation.now);
+    assert_eq!(simulation.shares.turn(simulation.now), Some(1));
 }

@@ -81,7 +81,7 @@ impl<H: Execute> Run<H> {
         let woken = Arc::clone(&self.shared.woken);
         loop {
             let next_start = self.start_what_may();
-            self.update_places();
+            let next_look = next_start.into_iter().chain(self.update_places()).min();
             tokio::select! {
                 biased;
                 () = stop.finishing() => return,
@@ -91,7 +91,7 @@ impl<H: Execute> Run<H> {
                     None => return,
                 },
                 () = woken.notified() => {}
-                () = sleep_until(next_start.unwrap_or_else(Instant::now)), if next_start.is_some() => {}
+                () = sleep_until(next_look.unwrap_or_else(Instant::now)), if next_look.is_some() => {}
             }
         }
     }

@@ -68,7 +68,7 @@ impl<H: Execute> Run<H> {
             self.seat.idle();
             return Err(Some(next_start));
         }
-        if !self.seat.start() {
+        if !self.seat.start(Instant::now()) {
             return Err(None);
         }
         self.running += 1;
@@ -88,10 +88,11 @@ impl<H: Execute> Run<H> {
     }
 
     /// Tells the receives how many messages may be here: those whose handlers may run, and the prefetch; but no more than
-    /// the rate limit lets start soon.
-    pub(super) fn update_places(&mut self) {
+    /// the rate limit lets start soon. Returns when that may change without a notice.
+    pub(super) fn update_places(&mut self) -> Option<Instant> {
         let (limits, size) = (&self.shared.limits, self.shared.limits.batch_size);
-        let most = self.seat.places().saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
+        let (handlers, next_change) = self.seat.places(Instant::now());
+        let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
         let places = match &self.rate {
             _ if self.shared.is_paused.load(Relaxed) => 0,
             Some(rate) => most.min(self.running.saturating_mul(size).saturating_add(rate.ahead().max(size))),
@@ -100,5 +101,6 @@ impl<H: Execute> Run<H> {
         if places != std::mem::replace(&mut self.places, places) {
             self.shared.credits.set_total(places);
         }
+        next_change
     }
 }

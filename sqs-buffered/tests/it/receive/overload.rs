@@ -1,0 +1,145 @@
+//! Something behind the handlers that cannot keep up.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sqs_buffered::{Concurrency, Consumer, Outcome};
+use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
+use tokio::time::{Instant, sleep};
+
+use super::diary::Diary;
+use super::rig::{Rig, millis, secs, until};
+
+/// Moves messages to the queue `dead` at their third receive.
+async fn with_strict_redrive(rig: &Rig) {
+    rig.create("dead").await;
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"3"}"#;
+    rig.set(QueueAttributeName::RedrivePolicy, policy).await;
+}
+
+/// Takes at most `capacity` requests at a time, of `millis` each, and refuses the others.
+#[derive(Debug)]
+struct Downstream {
+    capacity: AtomicUsize,
+    millis: AtomicU64,
+    running: AtomicUsize,
+}
+
+impl Downstream {
+    async fn call(&self) -> Outcome {
+        let running = self.running.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_refused = running > self.capacity.load(Ordering::Relaxed);
+        sleep(millis(if is_refused { 1 } else { self.millis.load(Ordering::Relaxed) })).await;
+        self.running.fetch_sub(1, Ordering::Relaxed);
+        if is_refused { Outcome::Overloaded } else { Outcome::Ack }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn adaptive_consumer_follows_a_downstream_that_slows_tenfold_and_no_message_is_dead_lettered() {
+    let rig = Rig::new("jobs").await;
+    with_strict_redrive(&rig).await;
+    let downstream = Arc::new(Downstream {
+        capacity: AtomicUsize::new(60),
+        millis: AtomicU64::new(50),
+        running: AtomicUsize::new(0),
+    });
+    let behind = Arc::clone(&downstream);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .concurrency(Concurrency::Adaptive { min: 1, max: 200 })
+        .message_handler(move |_, _| {
+            let behind = Arc::clone(&behind);
+            async move { Ok(behind.call().await) }
+        })
+        .build()
+        .unwrap();
+    let feed = async {
+        for _ in 0..50 {
+            rig.send((0..200).map(|number| number.to_string())).await;
+            sleep(secs(1)).await;
+        }
+    };
+    let change = async {
+        sleep(secs(20)).await;
+        let usual = consumer.concurrency();
+        assert!((15..=80).contains(&usual), "{usual} handlers for a downstream that takes 60");
+        downstream.capacity.store(6, Ordering::Relaxed);
+        downstream.millis.store(500, Ordering::Relaxed);
+        sleep(secs(5)).await;
+        let slow = consumer.concurrency();
+        assert!(slow <= 10, "{slow} handlers five seconds after it has slowed down");
+        sleep(secs(10)).await;
+        downstream.capacity.store(60, Ordering::Relaxed);
+        downstream.millis.store(50, Ordering::Relaxed);
+        sleep(secs(10)).await;
+        let recovered = consumer.concurrency();
+        assert!(recovered >= 15, "{recovered} handlers ten seconds after it has recovered");
+    };
+    let end = async {
+        tokio::join!(feed, change);
+        until(|| rig.left() == 0).await;
+    };
+    let report = consumer.run_until(end).await.unwrap();
+    let dead = rig.server.queue("dead").messages().len();
+    assert_eq!((report.stats.acked, dead, rig.left()), (10_000, 0, 0), "{report:?}");
+    assert!(report.stats.overloaded > 0, "{report:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn overloaded_message_stays_here_and_runs_again_without_another_receive() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("g", ["1", "2"]).await;
+        let diary = Diary::default();
+        let (seen, starts) = (diary.clone(), Arc::new(Mutex::new(Vec::new())));
+        let noted = Arc::clone(&starts);
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .message_handler(move |message, _| {
+                let page = seen.start(&message);
+                let mut noted = noted.lock().unwrap();
+                noted.push(Instant::now());
+                let is_first = message.body() == Some("1");
+                let times = seen.bodies().iter().filter(|body| *body == "1").count();
+                async move {
+                    let _page = page;
+                    Ok(if is_first && times <= 12 { Outcome::Overloaded } else { Outcome::Ack })
+                }
+            })
+            .build()
+            .unwrap();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let stats = report.stats;
+        assert_eq!((stats.overloaded, stats.acked, stats.received, stats.nacked), (12, 2, 2, 0), "{name}");
+        assert!(diary.overlapping().is_empty());
+        if name == "jobs.fifo" {
+            assert_eq!(diary.bodies().last().map(String::as_str), Some("2"), "the group waits");
+            let starts = starts.lock().unwrap().clone();
+            for pair in starts[..13].windows(2) {
+                assert!((millis(100)..=secs(30) + millis(5)).contains(&(pair[1] - pair[0])), "{pair:?}");
+            }
+            let took = starts[12] - starts[0];
+            assert!(took > secs(10), "pauses grow: {took:?}");
+            let renewals = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();
+            assert!(renewals > 0 && stats.leases_lost == 0, "leases were renewed");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn overloaded_message_is_given_back_by_a_shutdown() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("g", ["1", "2", "3"]).await;
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .message_handler(|_, _| async { Ok(Outcome::Overloaded) })
+            .build()
+            .unwrap();
+        let stats = || consumer.stats();
+        let report = consumer.run_until(until(|| stats().overloaded >= 8)).await.unwrap();
+        assert!(report.is_clean && report.elapsed < secs(200), "{report:?}");
+        // What is visible again may come once more with the last receive.
+        assert!(report.stats.returned >= 3, "{name}: {report:?}");
+        assert_eq!((rig.in_flight(), rig.left()), (0, 3), "{name}");
+    }
+}
