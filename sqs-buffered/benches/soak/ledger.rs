@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use sqs_client::types::Message;
@@ -22,6 +23,8 @@ pub(crate) struct Run {
     last: Mutex<HashMap<usize, (usize, String)>>,
     pub(crate) out_of_order: AtomicUsize,
     pub(crate) stored_twice: AtomicUsize,
+    /// How many were accepted by then.
+    progress_over_time: Mutex<Vec<(Duration, usize)>>,
 }
 
 impl Run {
@@ -37,7 +40,22 @@ impl Run {
             last: Mutex::default(),
             out_of_order: AtomicUsize::new(0),
             stored_twice: AtomicUsize::new(0),
+            progress_over_time: Mutex::default(),
         })
+    }
+
+    pub(crate) fn note_progress(&self, at: Duration) {
+        self.progress_over_time.lock().push((at, self.accepted.load(Ordering::Relaxed)));
+    }
+
+    /// Messages accepted a second between two moments.
+    pub(crate) fn rate(&self, from: Duration, to: Duration) -> Option<f64> {
+        let progress = self.progress_over_time.lock();
+        let (start, before) = progress.iter().find(|(at, _)| *at >= from)?;
+        let (end, after) = progress.iter().rev().find(|(at, _)| *at <= to)?;
+        let seconds = end.checked_sub(*start)?.as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
+        (seconds > 0.0).then(|| after.saturating_sub(*before) as f64 / seconds)
     }
 
     pub(crate) fn accepted(&self, producer: usize, number: usize) {

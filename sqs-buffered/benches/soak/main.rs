@@ -1,8 +1,9 @@
 //! Run with: `cargo bench -p sqs-buffered --bench soak -- --seconds 600`
 //!
-//! Producers and consumers on a standard and a FIFO queue, over sockets, while one request in twenty goes wrong in each of
-//! ten ways. Says at the end whether anything was lost, came twice out of a FIFO queue's deduplication, or came out of
-//! order, and how much memory clients and server had on their way. The server is a process of its own.
+//! Producers and consumers on two standard queues and a FIFO queue, over sockets, while one request in twenty goes wrong in
+//! each of ten ways, and one of the standard queues hangs in the middle. Says at the end whether anything was lost, came twice
+//! out of a FIFO queue's deduplication, or came out of order, whether the queue that hung held up the others, and how much
+//! memory clients and server had on their way. The server is a process of its own.
 
 mod ledger;
 mod report;
@@ -29,7 +30,8 @@ const HELP: &str = "\
 Sends and receives while requests go wrong, and counts what is lost.
 
   --seconds COUNT   how long producers send, 60 by default; fractions of one are allowed
-  --rate COUNT      messages a second for each of the two queues, 1000 by default
+  --rate COUNT      messages a second for each of the three queues, 1000 by default
+  --hang COUNT      how many seconds one of the queues hangs in the middle, 60 by default but not more than a third of the time
   --faults SHARE    share of requests that each fault strikes, 0.05 by default
   --seed NUMBER     of the server's chance; a random one by default
   --svg FILE        also draws memory over time;
@@ -39,16 +41,19 @@ Sends and receives while requests go wrong, and counts what is lost.
 There are ten kinds of faults, most of which strike most requests: with the default, about a third of all requests fail. The
 tables go to standard output as Markdown, what is going on to standard error.
 
-Exits with 1 when a message was lost, stored twice on the FIFO queue, or out of order, or when more than one send in a
-hundred failed for good.";
+Exits with 1 when a message was lost, stored twice on the FIFO queue, or out of order, when more than one send in a
+hundred failed for good, or when a queue reached less than 0.8 of its rate while another one hung.";
 
 const PRODUCERS: usize = 8;
 const GROUPS: usize = 64;
+/// The queue that hangs.
+const HANGS: &str = "soak-hangs";
 
 struct Options {
     time: Duration,
     rate: u32,
     faults: f64,
+    hang: Duration,
     seed: Option<u64>,
     svg: Option<PathBuf>,
     /// Only this program asks itself for it.
@@ -64,6 +69,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
         time: Duration::from_secs(60),
         rate: 1000,
         faults: 0.05,
+        hang: Duration::from_secs(60),
         seed: None,
         svg: None,
         serves: false,
@@ -73,6 +79,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             "--seconds" => options.time = arguments.seconds()?,
             "--rate" => options.rate = arguments.number(1..=1_000_000)?,
             "--faults" => options.faults = arguments.number(0.0..=0.2)?,
+            "--hang" => options.hang = arguments.seconds()?,
             "--seed" => options.seed = Some(arguments.number(0..=u64::MAX)?),
             "--svg" => options.svg = Some(arguments.output()?),
             "--serve" => options.serves = true,
@@ -109,10 +116,20 @@ async fn soak(options: Options) -> Result<(), Failed> {
         tokio::spawn(async move { consumer.run().await });
     }
     let mut memory = Vec::new();
+    let hang = options.hang.min(options.time / 3);
+    let hangs = Hang { from: options.time.saturating_sub(hang) / 2, time: hang };
+    let mut has_hung = false;
     while start.elapsed() < options.time {
+        if !has_hung && start.elapsed() >= hangs.from {
+            has_hung = true;
+            server.hang(HANGS, hang)?;
+        }
         tokio::time::sleep(Duration::from_secs(1).min(options.time.saturating_sub(start.elapsed()))).await;
         let (clients, server) = (resident(std::process::id())?, resident(server.id())?);
         let now = Memory { at: start.elapsed(), clients, server };
+        for run in &runs {
+            run.note_progress(now.at);
+        }
         report::show(&runs, now);
         memory.push(now);
     }
@@ -132,14 +149,32 @@ async fn soak(options: Options) -> Result<(), Failed> {
     if let Some(path) = &options.svg {
         report::plot(&memory).save(path)?;
     }
-    let wrong = runs.iter().map(|run| run.wrong()).sum::<usize>();
+    report::print_hang(&runs, &hangs);
+    let held_up = runs.iter().filter(|run| hangs.rate(run).is_some_and(|share| share < 0.8)).count();
+    let wrong = runs.iter().map(|run| run.wrong()).sum::<usize>() + held_up;
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} things went wrong").into()) }
 }
 
-/// A standard queue and a FIFO queue.
+/// When a queue hangs.
+pub(crate) struct Hang {
+    from: Duration,
+    time: Duration,
+}
+
+impl Hang {
+    /// The rate of another queue meanwhile, of what it was before; `None` of the queue that hangs.
+    pub(crate) fn rate(&self, run: &Run) -> Option<f64> {
+        let second = Duration::from_secs(1);
+        let before = run.rate(second, self.from)?;
+        let meanwhile = run.rate(self.from + second, self.from + self.time)?;
+        (!run.url.ends_with(HANGS)).then_some(meanwhile / before)
+    }
+}
+
+/// Two standard queues and a FIFO queue.
 async fn queues(client: &Client) -> Result<Vec<Arc<Run>>, Failed> {
     let mut runs = Vec::new();
-    for name in ["soak", "soak.fifo"] {
+    for name in ["soak", "soak.fifo", HANGS] {
         let fifo = name.ends_with(".fifo").then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let create = client.create_queue().queue_name(name).set_attributes(Some(fifo.into_iter().collect()));
         runs.push(Run::new(create.send().await?.queue_url.unwrap_or_default()));

@@ -9,6 +9,7 @@ use sqs_benchmarks::plot::{Canvas, Line, Lines, Scale};
 use sqs_buffered::BufferedClient;
 
 use crate::ledger::Run;
+use crate::{HANGS, Hang};
 
 /// Resident memory at a moment, in bytes.
 #[derive(Clone, Copy)]
@@ -65,6 +66,15 @@ pub(crate) fn print(
     }
 }
 
+pub(crate) fn print_hang(runs: &[Arc<Run>], hang: &Hang) {
+    println!("\n| Queue | Rate while another queue hung, of the rate before |\n|---|--:|");
+    for run in runs {
+        if let Some(share) = hang.rate(run) {
+            println!("| {} | {share:.2} |", kind(run));
+        }
+    }
+}
+
 /// Memory over seconds.
 pub(crate) fn plot(memory: &[Memory]) -> Canvas {
     let line = |name: &str, colour, of: fn(&Memory) -> u64| Line {
@@ -89,5 +99,9 @@ fn mib(bytes: u64) -> f64 {
 }
 
 fn kind(run: &Run) -> &'static str {
-    if run.fifo { "FIFO" } else { "standard" }
+    match (run.fifo, run.url.ends_with(HANGS)) {
+        (true, _) => "FIFO",
+        (false, false) => "standard",
+        (false, true) => "standard, hangs",
+    }
 }

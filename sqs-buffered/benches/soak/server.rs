@@ -50,6 +50,11 @@ impl Server {
         }
     }
 
+    /// Lets requests for a queue hang for that long, from now on and for as long.
+    pub(crate) fn hang(&mut self, queue: &str, time: Duration) -> Result<(), Failed> {
+        self.process.tell(&format!("hang {queue} {}", time.as_millis()))
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
@@ -63,7 +68,15 @@ pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), Failed> {
     println!("{}\n{}", server.endpoint_url(), server.seed());
     tokio::task::spawn_blocking(move || {
         for order in std::io::stdin().lines() {
-            if order? == "calm" {
+            let order = order?;
+            if let Some((queue, time)) = order.strip_prefix("hang ").and_then(|order| order.split_once(' ')) {
+                let time = Duration::from_millis(time.parse()?);
+                let hanging = server.faults().inject(Fault::latency(time).queue(queue));
+                std::thread::spawn(move || {
+                    std::thread::sleep(time);
+                    hanging.remove();
+                });
+            } else if order == "calm" {
                 server.faults().clear();
                 for (name, fault) in &faults {
                     println!("{} {name}", fault.hits());
