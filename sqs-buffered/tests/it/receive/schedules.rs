@@ -319,7 +319,7 @@ async fn fifo_schedules_start_each_group_in_order() {
 #[tokio::test(start_paused = true)]
 async fn batches_of_fifo_queues_start_each_group_in_order() {
     for (name, weather, count) in
-        [("calm.fifo", CALM, 30), ("rough.fifo", ROUGH, 60), ("storm.fifo", STORM, 60)]
+        [("calm.fifo", CALM, 10), ("rough.fifo", ROUGH, 20), ("storm.fifo", STORM, 20)]
     {
         check_fifo(name, Weather { in_batches: true, ..weather }, count).await;
     }
@@ -328,7 +328,7 @@ async fn batches_of_fifo_queues_start_each_group_in_order() {
 #[tokio::test(start_paused = true)]
 async fn batches_of_standard_queues_end_every_delivery_once() {
     for (name, weather) in [("calm", CALM), ("rough", ROUGH), ("storm", STORM)] {
-        for (context, played) in played(name, Weather { in_batches: true, ..weather }, 30).await {
+        for (context, played) in played(name, Weather { in_batches: true, ..weather }, 10).await {
             if !weather.loses_receives {
                 check_nothing_is_hidden(&played, &context);
             }
