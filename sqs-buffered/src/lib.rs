@@ -33,6 +33,12 @@
 
 mod claims;
 mod consume;
+mod meter;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+#[cfg(not(feature = "metrics"))]
+#[expect(dead_code, unreachable_pub, reason = "it is public with the feature")]
+mod metrics;
 mod panicked;
 mod passing;
 mod produce;

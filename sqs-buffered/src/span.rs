@@ -12,10 +12,15 @@ macro_rules! messaging_span {
             messaging.system = "aws_sqs",
             messaging.operation.name = $operation,
             messaging.operation.type = $of_type,
-            messaging.destination.name = $queue_url.rsplit('/').next(),
+            messaging.destination.name = $crate::span::queue_name($queue_url),
             $($more)*
         )
     };
 }
 
 pub(crate) use messaging_span;
+
+/// The name of a queue: the last part of its URL.
+pub(crate) fn queue_name(queue_url: &str) -> &str {
+    queue_url.rsplit('/').next().unwrap_or_default()
+}

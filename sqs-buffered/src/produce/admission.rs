@@ -279,6 +279,15 @@ impl Drop for Waiting<'_> {
 }
 
 impl Permit {
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The capacity of several entries.
+    pub(crate) fn sum(permits: &[Self]) -> Amount {
+        Amount { entries: permits.len(), bytes: permits.iter().map(|permit| permit.bytes).sum() }
+    }
+
     /// Returns the capacity of several entries at once.
     pub(crate) fn release_all(permits: impl IntoIterator<Item = Self>) {
         let mut of_lane: Option<(Arc<Share>, Amount)> = None;

@@ -2,6 +2,7 @@
 //! are told. What a change asks for, requests and an alarm, is returned as [`Todo`], for the [driver](super::driver).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{AbortHandle, AbortRegistration};
 use parking_lot::{Mutex, MutexGuard};
@@ -17,11 +18,16 @@ use super::deduplication::Deduplication;
 use super::error::{SendError, SendErrorKind};
 use super::kind::Kind;
 use super::lane::{Answer, Cause, Dispatch, Key, Lane, Look, Pending, Rules, Settled, Step};
+use super::lane_metrics::LaneMetrics;
 use super::observer::{Observer, Site};
 use super::summary::Summary;
 use super::ticket::{Terms, Ticket, Waiters};
+use crate::meter::IS_ON;
 use crate::random;
 use crate::time::after;
+
+/// How often the age of the oldest entry is recorded.
+const AGE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The lane of one queue and one operation.
 #[derive(Debug)]
@@ -30,6 +36,7 @@ pub(crate) struct LaneHandle<K: Kind> {
     state: Mutex<State<K>>,
     pub(crate) share: Arc<Share>,
     pub(crate) observer: Arc<Observer>,
+    metrics: LaneMetrics,
     pub(crate) deduplication: Deduplication,
 }
 
@@ -43,6 +50,8 @@ struct State<K: Kind> {
     requests: Vec<(u64, AbortHandle)>,
     /// Whether another lane takes its place.
     is_retired: bool,
+    /// When the age of the oldest entry was recorded last, and whether it was more than nothing.
+    age_recorded: (Option<Instant>, bool),
 }
 
 /// The lane of a kind: what it sends, and who waits.
@@ -121,14 +130,21 @@ impl<K: Kind> LaneHandle<K> {
             starting: Vec::new(),
             requests: Vec::new(),
             is_retired: false,
+            age_recorded: (None, false),
         };
         Self {
             queue_url: queue_url.into(),
             state: Mutex::new(state),
             share: Arc::new(share),
             observer,
+            metrics: LaneMetrics::new(queue_url, K::Operation::ACTION),
             deduplication: Deduplication::default(),
         }
+    }
+
+    /// Where something happens that the observer hears of.
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site { queue_url: &self.queue_url, operation: K::Operation::ACTION, metrics: &self.metrics }
     }
 
     /// Takes an entry, or gives it back. `runtime` is where its task runs.
@@ -147,8 +163,8 @@ impl<K: Kind> LaneHandle<K> {
             runtime: state.alarms.is_none_but(runtime).then_some(runtime),
             ends: after(deadline, K::GRACE),
         };
+        self.observer.admitted(self.site(), permit.bytes());
         let (waiters, ticket) = Waiters::one(permit, terms);
-        self.observer.admitted();
         let load = Load { entry, span };
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
             && let Some((last, waiting)) = state.lane.merge(key, deadline)
@@ -213,7 +229,7 @@ impl<K: Kind> LaneHandle<K> {
         let now = Instant::now();
         let (due, until) = state.due(now, self.cause(Cause::Other));
         let is_over = state.lane.is_closing() && state.lane.is_idle();
-        let next = state.alarms.went_off(runtime, now, until.filter(|_| !is_over), is_over);
+        let next = state.alarms.went_off(runtime, now, to_record_age(until).filter(|_| !is_over), is_over);
         self.tell(state);
         (Todo { starts: false, due, alarm: None }, next)
     }
@@ -266,8 +282,11 @@ impl<K: Kind> LaneHandle<K> {
     /// Tells what has happened, with the lock released.
     fn tell(&self, mut state: MutexGuard<'_, State<K>>) {
         let (settled, retried) = (state.lane.take_settled(), state.lane.take_retried());
+        if IS_ON {
+            state.record(&self.metrics);
+        }
         drop(state);
-        let site = Site { queue_url: &self.queue_url, operation: K::Operation::ACTION };
+        let site = self.site();
         for retried in &retried {
             self.observer.retried(site, retried);
         }
@@ -300,6 +319,7 @@ impl<K: Kind> LaneHandle<K> {
             waiters.take_permits(&mut permits);
             results.push((waiters, result));
         }
+        self.observer.released(site, Permit::sum(&permits));
         Permit::release_all(permits);
         for (waiters, result) in results {
             let error = result.as_ref().err().cloned();
@@ -347,8 +367,24 @@ impl<K: Kind> State<K> {
     }
 
     fn alarm(&mut self, until: Option<Instant>, runtime: Id) -> Option<(Instant, Arc<Notify>)> {
-        let until = until?;
+        let until = to_record_age(until)?;
         Some((until, self.alarms.set(runtime, until)?))
+    }
+
+    /// Records what is in the lane, the age of the oldest entry at most once a second, since it takes a look at each.
+    fn record(&mut self, metrics: &LaneMetrics) {
+        metrics.in_flight_limit.set(self.lane.in_flight_limit());
+        let (now, (last, was_some)) = (Instant::now(), self.age_recorded);
+        if self.lane.has_waiting() {
+            if last.is_none_or(|last| now >= last + AGE_INTERVAL) {
+                let oldest = self.lane.oldest_waiting().unwrap_or(now);
+                metrics.oldest_age.set(now.saturating_duration_since(oldest).as_secs_f64());
+                self.age_recorded = (Some(now), true);
+            }
+        } else if was_some {
+            metrics.oldest_age.set(0.0);
+            self.age_recorded.1 = false;
+        }
     }
 
     fn forget_request(&mut self, number: u64) {
@@ -370,4 +406,9 @@ impl<K: Kind> State<K> {
             request.abort();
         }
     }
+}
+
+/// When an alarm goes off although nothing is to be done before `until`: entries that wait get older.
+fn to_record_age(until: Option<Instant>) -> Option<Instant> {
+    if IS_ON { until.map(|until| until.min(Instant::now() + AGE_INTERVAL)) } else { until }
 }

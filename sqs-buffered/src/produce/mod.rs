@@ -11,6 +11,7 @@ mod event;
 mod kind;
 mod lane;
 mod lane_handle;
+mod lane_metrics;
 mod observer;
 mod request;
 mod settings;

@@ -11,6 +11,7 @@ use super::admission::Amount;
 use super::error::{SendError, SendErrorKind};
 use super::event::SendEvent;
 use super::lane::{BatchSize, Retried};
+use super::lane_metrics::{InFlightMetric, LaneMetrics};
 use super::stats::{BatchInFlight, Counters, Stats};
 
 /// What the user wants to be called with.
@@ -28,6 +29,7 @@ pub(crate) struct Observer {
 pub(crate) struct Site<'a> {
     pub(crate) queue_url: &'a str,
     pub(crate) operation: Action,
+    pub(crate) metrics: &'a LaneMetrics,
 }
 
 impl Observer {
@@ -40,13 +42,20 @@ impl Observer {
         self.hook.is_some()
     }
 
-    pub(crate) fn admitted(&self) {
+    /// An entry was admitted, whose capacity is so many bytes.
+    pub(crate) fn admitted(&self, site: Site<'_>, bytes: usize) {
         self.counters.admitted();
+        site.metrics.admitted(bytes);
     }
 
-    /// A batch is in flight as long as the guard lives.
-    pub(crate) fn sending(&self) -> BatchInFlight<'_> {
-        BatchInFlight::new(&self.counters)
+    /// The capacity of entries that have ended is about to be returned.
+    pub(crate) fn released(&self, site: Site<'_>, held: Amount) {
+        site.metrics.released(held);
+    }
+
+    /// A batch is in flight as long as the guards live.
+    pub(crate) fn sending<'a>(&'a self, site: Site<'a>) -> (BatchInFlight<'a>, InFlightMetric<'a>) {
+        (BatchInFlight::new(&self.counters), site.metrics.sending())
     }
 
     /// A request was answered, or failed.
@@ -58,8 +67,9 @@ impl Observer {
         error: Option<&SendError>,
     ) {
         self.counters.sent(&size);
+        site.metrics.sent(&size, duration, error.map(SendError::kind));
         let BatchSize { entries, bytes, retried, waited } = size;
-        let Site { queue_url, operation } = site;
+        let Site { queue_url, operation, .. } = site;
         self.tell(&SendEvent::Batch {
             queue_url,
             operation,
@@ -72,7 +82,7 @@ impl Observer {
         });
     }
 
-    pub(crate) fn retried(&self, Site { queue_url, operation }: Site<'_>, retried: &Retried) {
+    pub(crate) fn retried(&self, Site { queue_url, operation, .. }: Site<'_>, retried: &Retried) {
         let Retried { error, attempts, pause } = retried;
         let (attempts, retry_in) = (*attempts, *pause);
         self.tell(&SendEvent::Retried { queue_url, operation, error, attempts, retry_in });
@@ -81,18 +91,20 @@ impl Observer {
     /// An entry, or several that became one, has ended.
     pub(crate) fn ended(
         &self,
-        Site { queue_url, operation }: Site<'_>,
+        Site { queue_url, operation, metrics }: Site<'_>,
         entries: usize,
         error: Option<&SendError>,
     ) {
-        self.counters.settled(entries, error.map(SendError::kind));
+        let failure = error.map(SendError::kind);
+        self.counters.settled(entries, failure);
+        metrics.ended(entries, failure);
         if let Some(error) = error {
             self.tell(&SendEvent::Failed { queue_url, operation, error });
         }
     }
 
     /// An entry failed whose ticket nobody awaits. Without a hook, a warning is logged.
-    pub(crate) fn unheard(&self, Site { queue_url, operation }: Site<'_>, error: &SendError) {
+    pub(crate) fn unheard(&self, Site { queue_url, operation, .. }: Site<'_>, error: &SendError) {
         if !self.is_heard() {
             warn_of_unheard(error, Some(queue_url), Some(operation));
         }

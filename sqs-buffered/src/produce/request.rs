@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
-use sqs_client::operation::Operation;
 use tokio::time::{Instant, timeout_at};
 use tracing::{Instrument as _, Span};
 
@@ -44,22 +43,18 @@ impl<'a, K: Kind> Request<'a, K> {
 
     /// Sends it. Returns what came of it, and what was sent.
     pub(crate) async fn send<H: Execute>(mut self, client: &H) -> (Answer<K::Receipt>, Vec<Load<K>>) {
-        let _in_flight = self.lane.observer.sending();
+        let _in_flight = self.lane.observer.sending(self.lane.site());
         let (span, started) = (self.span(), Instant::now());
         let answer = self.answer(client).instrument(span).await;
-        self.lane.observer.sent(self.site(), self.size, started.elapsed(), answer.error());
+        self.lane.observer.sent(self.lane.site(), self.size, started.elapsed(), answer.error());
         let loads =
             self.entries.into_iter().zip(self.spans).map(|(entry, span)| Load { entry, span }).collect();
         (answer, loads)
     }
 
-    fn site(&self) -> Site<'a> {
-        Site { queue_url: &self.lane.queue_url, operation: K::Operation::ACTION }
-    }
-
     /// Its span, which follows from those of its entries.
     fn span(&self) -> Span {
-        let Site { queue_url, operation } = self.site();
+        let Site { queue_url, operation, .. } = self.lane.site();
         let span = messaging_span!(DEBUG "sqs.batch", "client", operation.as_str(), K::OPERATION_TYPE, queue_url,
             messaging.batch.message_count = self.size.entries);
         for own in &self.spans {

@@ -15,7 +15,11 @@ mod fifo;
 mod isolation;
 mod killed;
 mod lambda;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod over_aws_sdk;
 mod receive;
+#[cfg(feature = "metrics")]
+mod recorder;
 mod rig;
 mod sending;

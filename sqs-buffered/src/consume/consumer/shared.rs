@@ -80,13 +80,14 @@ impl<H: Execute> Shared<H> {
         let Parts { source, limits, settings, back_off, advance, grace, hook, handler } = parts;
         // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
+        let observer = Arc::new(Observer::new(&source.url, hook));
         let pool = match &limits.handlers {
             Handlers::Own(concurrency) => HandlerPool::unchecked(*concurrency),
             Handlers::Shared(pool, _) => pool.clone(),
         };
         Self {
             // The run knows how many places there are.
-            credits: Arc::new(credits_of(0, settings.max_poll_delay)),
+            credits: Arc::new(credits_of(0, settings.max_poll_delay, observer.metrics.held())),
             pool,
             is_paused: AtomicBool::new(false),
             woken: Arc::default(),
@@ -96,7 +97,7 @@ impl<H: Execute> Shared<H> {
             back_off,
             advance,
             handler,
-            observer: Arc::new(Observer::new(hook)),
+            observer,
             dead_letters: DeadLetters::default(),
             has_run: AtomicBool::new(false),
             stop: Stop::new(),

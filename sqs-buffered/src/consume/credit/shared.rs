@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::credits::{Ask, Credits, Group, Request};
+use crate::meter::Level;
 
 /// The places of one receiver. The lock is held for a few instructions.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct SharedCredits {
     freed: Notify,
     /// Whether messages of one group share a place.
     by_group: bool,
+    /// Messages that are here, as a metric.
+    held: Level,
 }
 
 /// The places that a receive under way asked for. Dropping it frees them.
@@ -38,18 +41,18 @@ pub(crate) struct Credit {
 
 impl SharedCredits {
     /// A place for each message.
-    pub(crate) fn of_messages(places: usize, poll_delay: Duration) -> Self {
-        Self::new(places, poll_delay, false)
+    pub(crate) fn of_messages(places: usize, poll_delay: Duration, held: Level) -> Self {
+        Self::new(places, poll_delay, held, false)
     }
 
     /// A place for each message, or for the messages of a group where they have one: of those, one runs at a time.
-    pub(crate) fn of_groups(places: usize, poll_delay: Duration) -> Self {
-        Self::new(places, poll_delay, true)
+    pub(crate) fn of_groups(places: usize, poll_delay: Duration, held: Level) -> Self {
+        Self::new(places, poll_delay, held, true)
     }
 
-    fn new(places: usize, poll_delay: Duration, by_group: bool) -> Self {
+    fn new(places: usize, poll_delay: Duration, held: Level, by_group: bool) -> Self {
         let credits = Mutex::new(Credits::new(places, poll_delay));
-        Self { credits, freed: Notify::new(), by_group }
+        Self { credits, freed: Notify::new(), by_group, held }
     }
 
     /// See [`Credits::ask`]. An error says when to ask again, if that does not depend on messages.
@@ -96,7 +99,9 @@ impl Reservation {
         let credits: Vec<Credit> = groups.map(credit).collect();
         if let Some(request) = self.request.take() {
             let groups = credits.iter().map(|credit| credit.group.as_ref());
-            self.credits.credits.lock().answered(request, groups);
+            let mut locked = self.credits.credits.lock();
+            locked.answered(request, groups);
+            self.credits.held.set(locked.held());
         }
         credits
     }
@@ -127,7 +132,10 @@ impl Credit {
 impl Drop for Credit {
     fn drop(&mut self) {
         let (now, group) = (Instant::now(), self.group.as_ref());
-        self.credits.credits.lock().settled(group, self.made_room, now - self.since, now.into_std());
+        let mut locked = self.credits.credits.lock();
+        locked.settled(group, self.made_room, now - self.since, now.into_std());
+        self.credits.held.set(locked.held());
+        drop(locked);
         self.credits.freed.notify_one();
     }
 }

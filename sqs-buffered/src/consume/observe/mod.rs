@@ -1,6 +1,7 @@
 //! What happens in the background: counted, logged, and reported to the user's hook, in one place.
 
 mod event;
+mod metrics;
 mod observer;
 mod stats;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::event::{Event, Settled};
+use super::metrics::ConsumerMetrics;
 use super::stats::Tally;
 use crate::produce::SendError;
 
@@ -14,20 +15,27 @@ use crate::produce::SendError;
 pub(crate) type Hook = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
 /// Counts, logs, and calls the hook.
-#[derive(Default)]
 pub(crate) struct Observer {
     pub(crate) tally: Tally,
+    pub(crate) metrics: ConsumerMetrics,
     hook: Option<Hook>,
 }
 
 impl Observer {
-    pub(crate) fn new(hook: Option<Hook>) -> Self {
-        Self { tally: Tally::default(), hook }
+    pub(crate) fn new(queue_url: &str, hook: Option<Hook>) -> Self {
+        Self { tally: Tally::default(), metrics: ConsumerMetrics::new(queue_url), hook }
+    }
+
+    /// A message came that is here already.
+    pub(crate) fn duplicate(&self) {
+        self.tally.duplicates.one();
+        self.metrics.duplicate();
     }
 
     /// Counts, logs, and calls the hook.
     pub(crate) fn report(&self, event: &Event<'_>) {
         self.tally.count(event);
+        self.metrics.count(event);
         log(event);
         let Some(hook) = &self.hook else { return };
         // A hook that panics must not end the task that reports.

@@ -55,6 +55,7 @@ pub(super) async fn poll<H: Execute>(
     let mut is_lost = false;
     let mut is_last = false;
     loop {
+        let attempt_began = Instant::now();
         let answered = tokio::select! {
             biased;
             () = stop.is_cut() => {
@@ -63,6 +64,7 @@ pub(super) async fn poll<H: Execute>(
             }
             answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
         };
+        observer.metrics.receive_ended(attempt_began.elapsed(), answered.is_err());
         let error = match answered {
             Ok(output) => return Ok(Some(answer(output, began))),
             Err(error) => error,

@@ -34,7 +34,7 @@ impl<H: Execute> Received<H> {
     /// `None` when somebody else who uses the same client has the message now; it is given back for a second.
     pub(super) fn new(delivery: Delivery, source: &Source<H>, observer: &Observer) -> Option<Self> {
         let Some(claim) = source.client.claims().claim(&source.url, delivery.id()) else {
-            observer.tally.duplicates.one();
+            observer.duplicate();
             delivery.give_back_after(Duration::from_secs(1));
             return None;
         };

@@ -209,8 +209,9 @@ impl<H: Execute> ReceiverBuilder<H> {
             let error = BuildError::new("limit", self.limit, format_args!("1 to {MAX_IN_FLIGHT} messages"));
             return Err(ReceiveError::invalid(&error));
         }
-        let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay));
-        let observer = Arc::new(Observer::new(self.hook));
+        let observer = Arc::new(Observer::new(&self.source.url, self.hook));
+        let held = observer.metrics.held();
+        let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay, held));
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         Ok(Receiver { intake, ready: VecDeque::new(), stale: FuturesUnordered::new() })

@@ -21,6 +21,7 @@ use super::observer::{Hook, Observer};
 use super::settings::Settings;
 use super::stats::Stats;
 use crate::claims::Claims;
+use crate::meter::Meter;
 
 pub use build_error::BuildError;
 pub use builder::Builder;
@@ -88,6 +89,7 @@ impl<H: Execute> BufferedClient<H> {
     fn assemble(handle: H, settings: Settings, runtime: Option<Handle>, hook: Option<Hook>) -> Self {
         let sends = Arc::new(Capacity::new(settings.max_entries, settings.max_bytes));
         let acknowledgements = Arc::new(Capacity::new(settings.max_entries, 1));
+        Meter::describe();
         let observer = Arc::new(Observer::new(hook));
         let lanes = Lanes::new(&settings, &sends, &acknowledgements, &observer);
         let claims = Arc::default();

@@ -278,6 +278,16 @@ impl<L, T> Backlog<L, T> {
         slots.into_iter().filter_map(|slot| self.slots.try_remove(slot)?.entry).collect()
     }
 
+    /// Whether nothing waits; false while slots of entries that were taken out of turn are left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// When the oldest entry was admitted.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.slots.iter().filter_map(|(_, slot)| slot.entry.as_ref().map(|entry| entry.admitted)).min()
+    }
+
     /// All that waits; those of one key in order.
     pub(super) fn into_entries(self) -> Vec<Pending<L, T>> {
         let Self { mut slots, line, held, mut runs, .. } = self;

@@ -294,6 +294,21 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.slots == 0
     }
 
+    /// How many batches may be in flight.
+    pub(crate) fn in_flight_limit(&self) -> usize {
+        self.limit.bound()
+    }
+
+    /// Whether there are entries that are not in flight.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.open.since().is_some() || !self.backlog.is_empty()
+    }
+
+    /// When the oldest of them was admitted. It looks at each.
+    pub(crate) fn oldest_waiting(&self) -> Option<Instant> {
+        earliest(self.open.oldest(), self.backlog.oldest())
+    }
+
     /// Whether nothing more will come.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing

@@ -22,6 +22,11 @@ impl<L, T> Open<L, T> {
         self.entries.first().map(|entry| entry.admitted)
     }
 
+    /// When the oldest of its entries was admitted: a retry may stand behind a younger one.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.entries.iter().map(|entry| entry.admitted).min()
+    }
+
     /// How large a further entry may be; `None` if there cannot be another, however small.
     pub(super) fn room(&self, limits: BatchLimits) -> Option<usize> {
         if self.entries.is_empty() {

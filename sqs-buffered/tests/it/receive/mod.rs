@@ -13,6 +13,8 @@ mod handlers;
 mod idempotent;
 mod leases;
 mod meddler;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod overload;
 mod polling;
 mod pools;

@@ -29,6 +29,7 @@ use super::report::Report;
 use super::step::{self, Return, Step};
 use crate::consume::pool::{RateLimit, Seat};
 use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError, pause};
+use crate::meter::Level;
 use crate::random;
 
 /// One run of a consumer.
@@ -43,6 +44,9 @@ pub(super) struct Run<H: Execute> {
     running: usize,
     seat: Seat,
     rate: Option<RateLimit>,
+    /// Handlers that run, and how many may, as metrics.
+    running_metric: Level,
+    limit_metric: Level,
     /// The places that the credits know of.
     places: usize,
     /// When the next batch starts, though it is not full.
@@ -57,6 +61,8 @@ impl<H: Execute> Run<H> {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
         let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
         let seat = shared.seat();
+        let metrics = &shared.observer.metrics;
+        let (running_metric, limit_metric) = (metrics.handlers_running(), metrics.handlers_limit());
         // Its bounds were checked when the consumer was built.
         let rate = shared.limits.per_second.and_then(|per_second| RateLimit::new(per_second).ok());
         Self {
@@ -66,6 +72,8 @@ impl<H: Execute> Run<H> {
             work,
             fresh,
             running: 0,
+            running_metric,
+            limit_metric,
             seat,
             rate,
             places: 0,
@@ -140,7 +148,7 @@ impl<H: Execute> Run<H> {
         for delivery in batch {
             let key = self.shared.line_of(&delivery);
             if self.groups.arrive(key, delivery) {
-                self.intake.observer.tally.duplicates.one();
+                self.intake.observer.duplicate();
             }
         }
     }

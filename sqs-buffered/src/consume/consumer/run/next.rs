@@ -104,7 +104,7 @@ impl<H: Execute> Run<H> {
                 self.failed(key, deliveries, receives);
             }
             Verdict::Busy => {
-                self.shared.observer.tally.duplicates.one();
+                self.shared.observer.duplicate();
                 self.give_back(key, deliveries, Return::Returned(SOON));
             }
             Verdict::Aborted => self.give_back(key, deliveries, Return::Returned(Duration::ZERO)),

@@ -72,6 +72,7 @@ impl<H: Execute> Run<H> {
             return Err(None);
         }
         self.running += 1;
+        self.running_metric.set(self.running);
         Ok(())
     }
 
@@ -84,6 +85,7 @@ impl<H: Execute> Run<H> {
 
     pub(super) fn handler_ended(&mut self, how: HandlerEnd, elapsed: Duration) {
         self.running -= 1;
+        self.running_metric.set(self.running);
         self.seat.ended(how, elapsed, Instant::now());
     }
 
@@ -92,6 +94,7 @@ impl<H: Execute> Run<H> {
     pub(super) fn update_places(&mut self) -> Option<Instant> {
         let (limits, size) = (&self.shared.limits, self.shared.limits.batch_size);
         let (handlers, next_change) = self.seat.places(Instant::now());
+        self.limit_metric.set(handlers);
         let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
         let places = match &self.rate {
             _ if self.shared.is_paused.load(Relaxed) => 0,
