@@ -44,6 +44,11 @@ mod passing;
 mod produce;
 mod span;
 mod time;
+#[cfg(feature = "opentelemetry")]
+pub mod trace_context;
+#[cfg(not(feature = "opentelemetry"))]
+#[path = "trace_context/off.rs"]
+mod trace_context;
 
 use sqs_client::random;
 

@@ -319,7 +319,7 @@ impl<K: Kind> LaneHandle<K> {
             waiters.take_permits(&mut permits);
             results.push((waiters, result));
         }
-        self.observer.released(site, Permit::sum(&permits));
+        site.metrics.released(Permit::sum(&permits));
         Permit::release_all(permits);
         for (waiters, result) in results {
             let error = result.as_ref().err().cloned();

@@ -48,11 +48,6 @@ impl Observer {
         site.metrics.admitted(bytes);
     }
 
-    /// The capacity of entries that have ended is about to be returned.
-    pub(crate) fn released(&self, site: Site<'_>, held: Amount) {
-        site.metrics.released(held);
-    }
-
     /// A batch is in flight as long as the guards live.
     pub(crate) fn sending<'a>(&'a self, site: Site<'a>) -> (BatchInFlight<'a>, InFlightMetric<'a>) {
         (BatchInFlight::new(&self.counters), site.metrics.sending())

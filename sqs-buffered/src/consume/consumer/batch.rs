@@ -14,6 +14,7 @@ use crate::consume::observe::Observer;
 use crate::consume::outcome::{HandlerError, Outcome};
 use crate::consume::receive::Delivery;
 use crate::span::messaging_span;
+use crate::trace_context::{SenderContext, link};
 
 /// The messages of a batch by their lines, each in order.
 pub(super) type Lines<T> = Vec<(Key, Vec<T>)>;
@@ -47,7 +48,7 @@ pub(super) async fn handle_batch(
     let mut verdicts = Vec::new();
     if !contexts.is_empty() {
         let (began, handler, span) = (Instant::now(), handler.clone(), span(queue_url, &deliveries));
-        let mut task = HandlerTask::spawn(span, move || async move {
+        let mut task = HandlerTask::spawn(SenderContext::current(), span, move || async move {
             // The claims end with the task, also when the task is stopped.
             let _claimed = claimed;
             Ok(handler.call(contexts).await)
@@ -96,12 +97,13 @@ fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer:
     }
 }
 
-/// It follows from the receives.
+/// It follows from the receives, and is linked to the senders.
 fn span(queue_url: &str, deliveries: &[&Delivery]) -> tracing::Span {
     let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
         messaging.batch.message_count = deliveries.len());
     for delivery in deliveries {
         span.follows_from(&delivery.span);
     }
+    link(&span, deliveries.iter().map(|delivery| &*delivery.message));
     span
 }

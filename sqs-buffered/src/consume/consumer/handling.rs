@@ -13,6 +13,7 @@ use crate::consume::outcome::Outcome;
 use crate::consume::pool::HandlerEnd;
 use crate::consume::receive::Delivery;
 use crate::span::messaging_span;
+use crate::trace_context::SenderContext;
 
 /// What handles messages.
 #[derive(Clone, Debug)]
@@ -58,7 +59,9 @@ pub(super) async fn handle(
     let (began, message_id) = (Instant::now(), &**delivery.id());
     let context = MessageContext::leased(Arc::clone(&delivery.message), delivery.lease.clone());
     let handler = handler.clone();
-    let mut task = HandlerTask::spawn(span(queue_url, delivery), move || async move {
+    let sender = SenderContext::of(&delivery.message);
+    let span = sender.scope(|| span(queue_url, delivery));
+    let mut task = HandlerTask::spawn(sender, span, move || async move {
         // The claim ends with the task, also when the task is stopped.
         let _claim = claim;
         handler.call(context).await
@@ -106,7 +109,7 @@ pub(super) fn verdict(
     verdict
 }
 
-/// It follows from the receive. The trace of the sender, as X-Ray writes it, is for subscribers that can link to it.
+/// It follows from the receive. Without OpenTelemetry, subscribers can link it to the sender by the trace header of X-Ray.
 fn span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
     let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
         messaging.message.id = &**delivery.id(),

@@ -73,6 +73,13 @@ impl MessageContext {
         self.lease.as_ref().map_or(self.deadline, Lease::deadline)
     }
 
+    /// The trace context that the message carries. The handler runs in it already, unless it is a
+    /// [batch handler](crate::BatchHandler). See [`trace_context`](crate::trace_context).
+    #[cfg(feature = "opentelemetry")]
+    pub fn trace_context(&self) -> opentelemetry::Context {
+        crate::trace_context::extract(&self.message)
+    }
+
     /// The value of a system attribute.
     pub fn attribute(&self, name: &Name) -> Option<&str> {
         self.message.attributes()?.get(name).map(String::as_str)

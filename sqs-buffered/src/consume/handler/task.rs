@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 
 use crate::consume::outcome::HandlerError;
 use crate::panicked;
+use crate::trace_context::SenderContext;
 
 /// A handler in a task of its own. Dropping it stops the handler at its next `.await`.
 pub(crate) struct HandlerTask<T>(JoinHandle<Result<T, HandlerError>>);
@@ -21,12 +22,16 @@ pub(crate) enum Failure {
 }
 
 impl<T: Send + 'static> HandlerTask<T> {
-    /// The closure is called within the task too: it may panic before it returns a future.
-    pub(crate) fn spawn<R>(span: tracing::Span, handle: impl FnOnce() -> R + Send + 'static) -> Self
+    /// The span is entered within the context. The closure is called within the task too: it may panic before it returns a future.
+    pub(crate) fn spawn<R>(
+        context: SenderContext,
+        span: tracing::Span,
+        handle: impl FnOnce() -> R + Send + 'static,
+    ) -> Self
     where
         R: Future<Output = Result<T, HandlerError>> + Send,
     {
-        Self(tokio::spawn(async move { handle().await }.instrument(span)))
+        Self(tokio::spawn(context.run(async move { handle().await }.instrument(span))))
     }
 }
 

@@ -82,6 +82,20 @@ impl SqsRecord {
         self.attributes.get(MessageSystemAttributeName::MessageGroupId.as_str()).map(String::as_str)
     }
 
+    /// The trace context that the message carries. A [`LambdaHandler`](crate::LambdaHandler) runs handlers in it. See
+    /// [`trace_context`](crate::trace_context).
+    #[cfg(feature = "opentelemetry")]
+    pub fn trace_context(&self) -> opentelemetry::Context {
+        use crate::trace_context::{Fields, extract_onto};
+
+        let header = self.attributes.get(MessageSystemAttributeName::AwsTraceHeader.as_str());
+        let attributes = self.message_attributes.iter();
+        let texts =
+            attributes.filter_map(|(name, value)| Some((name.as_str(), value.string_value.as_deref()?)));
+        let fields = Fields::new(header.map(String::as_str), texts);
+        extract_onto(&opentelemetry::Context::new(), &fields)
+    }
+
     /// The message as a receive would return it.
     ///
     /// # Errors

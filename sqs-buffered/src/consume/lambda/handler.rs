@@ -16,6 +16,7 @@ use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::{Handler, HandlerError, MessageContext, Outcome};
 use crate::span::messaging_span;
 use crate::time::after;
+use crate::trace_context::SenderContext;
 
 /// How many handlers run at a time, unless the user says.
 const CONCURRENCY: usize = 10;
@@ -127,6 +128,7 @@ impl LambdaHandler {
 
     async fn run_one(&self, record: &SqsRecord, deadline: Option<Instant>) -> Result<(), HandlerError> {
         let mut context = MessageContext::new(record.to_message()?);
+        let sender = SenderContext::of(context.message());
         if let Some(deadline) = deadline {
             if deadline <= Instant::now() {
                 return Err("the time of the invocation is over".into());
@@ -134,11 +136,13 @@ impl LambdaHandler {
             context = context.with_deadline(deadline);
         }
         let queue = record.event_source_arn.rsplit(':').next().unwrap_or_default();
-        let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue,
-            messaging.message.id = &*record.message_id,
-            aws.xray.trace_header = record.attributes.get("AWSTraceHeader").map(String::as_str));
+        let span = sender.scope(|| {
+            messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue,
+                messaging.message.id = &*record.message_id,
+                aws.xray.trace_header = record.attributes.get("AWSTraceHeader").map(String::as_str))
+        });
         let handler = self.handler.clone();
-        let task = HandlerTask::spawn(span, move || async move { handler.call(context).await });
+        let task = HandlerTask::spawn(sender, span, move || async move { handler.call(context).await });
         let ended = match deadline {
             Some(deadline) => timeout_at(deadline, task).await,
             None => Ok(task.await),

@@ -46,6 +46,14 @@ impl<H: Execute> Received<H> {
         &self.delivery.message
     }
 
+    /// The trace context that the message carries, for spans and for
+    /// [`FutureExt::with_context`](opentelemetry::context::FutureExt::with_context). See
+    /// [`trace_context`](crate::trace_context).
+    #[cfg(feature = "opentelemetry")]
+    pub fn trace_context(&self) -> opentelemetry::Context {
+        crate::trace_context::extract(&self.delivery.message)
+    }
+
     /// How long it is ours.
     pub fn lease(&self) -> &Lease {
         &self.delivery.lease

@@ -11,6 +11,7 @@ use crate::produce::entry::{Entry, is_fifo};
 use crate::produce::error::{SendError, SendErrorKind};
 use crate::produce::kind::{DeduplicationId, Outgoing, Send, SendReceipt};
 use crate::produce::ticket::Ticket;
+use crate::trace_context;
 
 impl<H: Execute> BufferedClient<H> {
     /// Sends a message in a batch with others, and waits until the service has accepted it.
@@ -76,9 +77,11 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
-    fn entrant(&self, entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
+    fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
         let settings = &self.shared.settings;
-        let (bytes, most) = (entry.size(), settings.max_message_bytes);
+        let most = settings.max_message_bytes;
+        trace_context::inject(&mut entry.message, most);
+        let bytes = entry.size();
         if bytes > most {
             let error = SendError::new(SendErrorKind::TooLarge);
             return Err(EnqueueError::new(entry, error.explained(format!("{bytes} bytes, at most {most}"))));
