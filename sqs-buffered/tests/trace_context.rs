@@ -177,7 +177,7 @@ async fn handler_runs_in_the_context_of_its_sender_without_tracing() {
     buffered.send(&url, "coffee").with_context(sender.clone()).await.unwrap();
     let seen = consume(client, &url, 1).await;
     assert_eq!((ids(&seen[0].0), ids(&seen[0].1)), (ids(&sender), ids(&sender)));
-    assert_eq!(seen[0].0.baggage().get("tenant").map(|value| value.as_str()), Some("acme"));
+    assert_eq!(seen[0].0.baggage().get("tenant").map(opentelemetry::StringValue::as_str), Some("acme"));
 }
 
 async fn message_outside_of_a_span_is_sent_as_it_is_and_handled_in_the_context_of_the_run() {
@@ -199,11 +199,11 @@ async fn receiver_and_lambda_have_the_context() {
     received.ack().await.unwrap();
 
     let mut record = SqsRecord::default();
-    record.message_id = "1".to_owned();
+    record.message_id.push('1');
     let mut attribute = SqsRecordAttribute::default();
     let (trace_id, span_id) = ids(&remote());
     attribute.string_value = Some(format!("00-{trace_id}-{span_id}-01"));
-    attribute.data_type = "String".to_owned();
+    attribute.data_type.push_str("String");
     record.message_attributes.insert("traceparent".to_owned(), attribute);
     assert_eq!(ids(&record.trace_context()), ids(&remote()));
     let mut event = SqsEvent::default();

@@ -73,7 +73,7 @@ pub(super) fn inject(
     propagator.inject_context(context, &mut injected);
     if let Some(header) = injected.header {
         let mut value = MessageSystemAttributeValue::default();
-        value.data_type = "String".to_owned();
+        value.data_type.push_str("String");
         value.string_value = Some(header);
         let system = message.message_system_attributes.get_or_insert_default();
         system.entry(MessageSystemAttributeNameForSends::AwsTraceHeader).or_insert(value);

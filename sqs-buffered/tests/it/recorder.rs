@@ -15,7 +15,7 @@ pub(crate) struct Recorded(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     values: BTreeMap<String, Vec<f64>>,
-    /// The type of each metric that was described.
+    /// The unit of each metric that was described.
     described: BTreeMap<String, Option<Unit>>,
 }
 
@@ -40,6 +40,11 @@ impl Recorded {
     /// The value of a counter or gauge; `NaN` if it was never recorded.
     pub(crate) fn value(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         self.values(name, labels).last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The values of counters and gauges with the same labels.
+    pub(crate) fn each(&self, names: &[&str], labels: &[(&str, &str)]) -> Vec<f64> {
+        names.iter().map(|name| self.value(name, labels)).collect()
     }
 
     /// The unit that a metric was described with.

@@ -107,6 +107,7 @@ mod tests {
 
     use super::super::handle::Lease;
     use super::*;
+    use crate::consume::observe::Observer;
     use crate::produce::BufferedClient;
 
     #[tokio::test(start_paused = true)]
@@ -114,7 +115,8 @@ mod tests {
         let client = BufferedClient::new(MockSqs::in_process().client());
         let source = Source { client, url: "http://localhost/000000000000/jobs".into() };
         let schedule = Schedule::new(30, Duration::from_secs(3_600));
-        let (leases, stop) = (Arc::new(Leases::new(schedule, Arc::default())), Stop::new());
+        let (leases, stop) =
+            (Arc::new(Leases::new(schedule, Arc::new(Observer::new("q", None)))), Stop::new());
         let task = tokio::spawn(renew_leases(Arc::clone(&leases), source, stop.clone()));
         let open = || Lease::open(&leases, Instant::now(), vec![("id".into(), "handle".into())]).remove(0);
         let lease = open();

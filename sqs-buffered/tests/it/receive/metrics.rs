@@ -43,8 +43,7 @@ async fn receives_handlers_and_outcomes_are_recorded() {
         })
         .build()
         .unwrap();
-    let levels =
-        || [MESSAGES_HELD, HANDLERS_RUNNING, HANDLERS_LIMIT].map(|name| recorded.value(name, &[QUEUE]));
+    let levels = || recorded.each(&[MESSAGES_HELD, HANDLERS_RUNNING, HANDLERS_LIMIT], &[QUEUE]);
     let end = async {
         until(|| recorded.value(HANDLERS_RUNNING, &[QUEUE]) > 2.5).await;
         assert_eq!(levels(), [3.0, 3.0, 4.0]);
@@ -91,7 +90,7 @@ async fn lost_leases_and_failures_to_renew_and_to_settle_are_recorded() {
         .unwrap();
     let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
     let stats = report.stats;
-    let counted = [LEASES_LOST, RENEWALS_FAILED, SETTLES_FAILED].map(|name| recorded.value(name, &[QUEUE]));
+    let counted = recorded.each(&[LEASES_LOST, RENEWALS_FAILED, SETTLES_FAILED], &[QUEUE]);
     assert_eq!(counted, [1.0, 1.0, 1.0], "{stats:?}");
     assert_eq!((stats.leases_lost, stats.renewal_failures, stats.settle_errors), (1, 1, 1));
 }
