@@ -1,38 +1,54 @@
-// The README's links lead to files of the repository; here the first definition of a link counts.
-//! [`AfterFailure`]: crate::AfterFailure
-//! [`BackOff`]: crate::BackOff
-//! [`BatchLimits`]: crate::BatchLimits
+// The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
 //! [`BufferedClient`]: crate::BufferedClient
-//! [`Builder`]: crate::Builder
-//! [`Concurrency`]: crate::Concurrency
 //! [`Consumer`]: crate::Consumer
-//! [`ConsumerBuilder`]: crate::ConsumerBuilder
-//! [`DedupId`]: crate::DedupId
-//! [`EnqueueError`]: crate::EnqueueError
-//! [`Entry`]: crate::Entry
-//! [`Event`]: crate::Event
-//! [`FifoOrdering`]: crate::FifoOrdering
-//! [`GroupAdvance`]: crate::GroupAdvance
-//! [`HandlerPool`]: crate::HandlerPool
-//! [`InFlight`]: crate::InFlight
-//! [`Lease`]: crate::Lease
-//! [`Linger`]: crate::Linger
-//! [`Outcome`]: crate::Outcome
-//! [`Received`]: crate::Received
-//! [`ReceiveStats`]: crate::ReceiveStats
 //! [`Receiver`]: crate::Receiver
-//! [`Report`]: crate::Report
-//! [`SendError`]: crate::SendError
-//! [`SendErrorKind`]: crate::SendErrorKind
-//! [`SendEvent`]: crate::SendEvent
-//! [`Stats`]: crate::Stats
-//! [`Summary`]: crate::Summary
-//! [`Ticket`]: crate::Ticket
-
+//! [producing]: crate::guide::producing
+//! [ordering]: crate::guide::ordering_and_fifo
+//! [failures]: crate::guide::failures
+//! [consuming]: crate::guide::consuming
+//! [leases]: crate::guide::leases
+//! [idempotency]: crate::guide::idempotency
+//! [tuning]: crate::guide::tuning
+//! [lambda]: crate::guide::lambda
+//! [observability]: crate::guide::observability
+//! [permissions]: crate::guide::permissions
+//! [sqs-extended]: https://docs.rs/sqs-extended
+//!
 #![doc = include_str!("../README.md")]
 
 mod claims;
 mod consume;
+/// Guides: one page for each topic.
+// As above, the link definitions of rustdoc come first, so they replace those of the pages.
+pub mod guide {
+    #[doc = "[idempotency]: crate::guide::idempotency\n[leases]: crate::guide::leases\n"]
+    #[doc = include_str!("../docs/consuming.md")]
+    pub mod consuming {}
+    #[doc = "[consuming]: crate::guide::consuming\n[ordering]: crate::guide::ordering_and_fifo\n"]
+    #[doc = include_str!("../docs/failures.md")]
+    pub mod failures {}
+    #[doc = include_str!("../docs/idempotency.md")]
+    pub mod idempotency {}
+    #[doc = "[consuming]: crate::guide::consuming\n"]
+    #[doc = include_str!("../docs/lambda.md")]
+    pub mod lambda {}
+    #[doc = "[idempotency]: crate::guide::idempotency\n"]
+    #[doc = include_str!("../docs/leases.md")]
+    pub mod leases {}
+    #[doc = include_str!("../docs/observability.md")]
+    pub mod observability {}
+    #[doc = "[consuming]: crate::guide::consuming\n"]
+    #[doc = include_str!("../docs/ordering-and-fifo.md")]
+    pub mod ordering_and_fifo {}
+    #[doc = include_str!("../docs/permissions.md")]
+    pub mod permissions {}
+    #[doc = "[failures]: crate::guide::failures\n"]
+    #[doc = include_str!("../docs/producing.md")]
+    pub mod producing {}
+    #[doc = "[observability]: crate::guide::observability\n[ordering]: crate::guide::ordering_and_fifo\n"]
+    #[doc = include_str!("../docs/tuning.md")]
+    pub mod tuning {}
+}
 mod meter;
 #[cfg(feature = "metrics")]
 pub mod metrics;
