@@ -43,8 +43,8 @@ impl Deduplication {
                 tracing::warn!(
                     %error,
                     queue_url,
-                    "cannot ask whether the queue deduplicates by content; messages go without a deduplication id until the \
-                     queue refuses one. Allow sqs:GetQueueAttributes, or set DedupId"
+                    "access denied: cannot read whether the queue has content-based deduplication; messages are sent without a \
+                     deduplication id until SQS requires one. Allow sqs:GetQueueAttributes, or set DedupId"
                 );
                 true
             }

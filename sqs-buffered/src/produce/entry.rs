@@ -1,4 +1,4 @@
-//! A message that is to be sent.
+//! A message to send.
 
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::types::{
@@ -7,13 +7,13 @@ use sqs_client::types::{
 };
 use sqs_client::wire::checksum::message_size;
 
-/// Whether a queue is a FIFO queue, which is in its name: the last part of the path of its URL.
+/// Whether a queue is a FIFO queue: its name, the last part of the path of its URL, ends in `.fifo`.
 pub(crate) fn is_fifo(queue_url: &str) -> bool {
     let path = queue_url.split(['?', '#']).next().unwrap_or_default();
     path.trim_end_matches('/').ends_with(".fifo")
 }
 
-/// A message and the queue that it goes to.
+/// A message to send, with the URL of its queue.
 ///
 /// ```
 /// use sqs_buffered::Entry;
@@ -38,37 +38,36 @@ impl Entry {
         Self { queue_url: queue_url.into(), message }
     }
 
-    /// A message that was made for a batch. Its id is not used: the position in the batch is the id.
+    /// An entry from a batch request. Its `id` is ignored.
     pub fn from_batch_entry(queue_url: impl Into<String>, message: SendMessageBatchRequestEntry) -> Self {
         Self { queue_url: queue_url.into(), message }
     }
 
-    /// The group that it belongs to: required on FIFO queues, the tenant on standard queues.
+    /// Sets the message group id: required on FIFO queues; on standard queues, it identifies the tenant for fair queues.
     pub fn message_group_id(mut self, id: impl Into<String>) -> Self {
         self.message.message_group_id = Some(id.into());
         self
     }
 
-    /// What tells it from other messages on a FIFO queue; see
-    /// [`DedupId`](crate::DedupId) for messages without.
+    /// Sets the deduplication id. FIFO queues only. For messages without an id, see [`DedupId`](crate::DedupId).
     pub fn message_deduplication_id(mut self, id: impl Into<String>) -> Self {
         self.message.message_deduplication_id = Some(id.into());
         self
     }
 
-    /// Seconds for which nobody receives it, 0 to 900. Standard queues only.
+    /// Sets the delay before the message becomes visible: 0 to 900 seconds. Standard queues only.
     pub fn delay_seconds(mut self, seconds: i32) -> Self {
         self.message.delay_seconds = Some(seconds);
         self
     }
 
-    /// Adds an attribute.
+    /// Adds a message attribute.
     pub fn message_attributes(mut self, name: impl Into<String>, value: MessageAttributeValue) -> Self {
         self.message.message_attributes.get_or_insert_default().insert(name.into(), value);
         self
     }
 
-    /// Adds a system attribute.
+    /// Adds a message system attribute.
     pub fn message_system_attributes(
         mut self,
         name: MessageSystemAttributeNameForSends,
@@ -83,18 +82,18 @@ impl Entry {
         &self.queue_url
     }
 
-    /// The message, with an id that means nothing.
+    /// The message as a batch entry. Its `id` has no meaning.
     pub fn message(&self) -> &SendMessageBatchRequestEntry {
         &self.message
     }
 
-    /// Its size in bytes as the service counts it: the body, and names, types and values of the attributes.
+    /// The size in bytes as SQS counts it: the body, and the names, types and values of the message attributes.
     pub fn size(&self) -> usize {
         message_size(&self.message.message_body, self.message.message_attributes.as_ref())
     }
 }
 
-/// A single send, as `client.send_message()` builds it. Without a queue URL it is refused when it is enqueued.
+/// From the input of a single send. Without a queue URL, `enqueue` returns an error.
 impl From<SendMessageInput> for Entry {
     fn from(mut input: SendMessageInput) -> Self {
         Self { queue_url: input.queue_url.take().unwrap_or_default(), message: input.into() }

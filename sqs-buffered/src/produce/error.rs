@@ -1,4 +1,4 @@
-//! Why an entry was not done, or not even taken.
+//! The error of an entry.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,8 +9,7 @@ use sqs_client::wire::service_error::ErrorCode;
 
 use crate::passing::is_passing;
 
-/// Why an entry ended without success, or was not even taken. One word wide and cheap to clone, since one failed request reports to
-/// ten callers.
+/// Why an entry failed or was not admitted. It is one word wide and cheap to clone: one failed request reports to ten callers.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -41,47 +40,46 @@ struct Inner {
     is_throttle: bool,
     maybe_sent: bool,
     message_id: Option<String>,
-    /// The entry of the group that was accepted although this one was not.
+    /// The message id of the later message that was accepted.
     accepted_after: Option<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
-/// How an entry ended without success, or why it was not taken.
+/// The kind of a [`SendError`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum SendErrorKind {
-    /// The service refused it, for a reason that trying again does not change.
+    /// SQS refused the entry, and retries do not help or did not.
     Rejected,
-    /// It is too large for the service.
+    /// The entry is larger than [`max_message_bytes`](crate::Builder::max_message_bytes) or than SQS accepts.
     TooLarge,
-    /// The request failed as a whole, and trying again could not help or did not.
+    /// The whole request failed, and retries do not help or did not.
     Request,
-    /// It could not be done within the delivery timeout. Code, message and source are those of the last attempt, if there was
-    /// one that failed.
+    /// The entry was not done within the delivery timeout. Code, message and source are those of the last failed attempt, if any.
     Timeout,
-    /// The answers did not mention it, however often it was tried.
+    /// The responses of all attempts did not mention the entry.
     Unaccounted,
-    /// The service has stored it, but what it answered about it has the wrong checksum.
+    /// SQS has stored the message, but the checksum in its response is wrong.
     ChecksumMismatch,
-    /// An entry of the same group that was admitted before it failed, so that it was not sent.
+    /// The message was not sent, because a message that was admitted before it in its group failed.
     PrecedingFailed,
-    /// It was refused while a later entry of its group was accepted: sending it now would break the order.
+    /// The message was refused while a later one of its group was accepted: a retry would break the order.
     OrderGap,
-    /// It was accepted, but not at its place among the entries of its group.
+    /// The message was stored, but not at its place in its group.
     OutOfOrder,
-    /// The receipt handle has expired: the message may be another's by now.
+    /// The receipt handle has expired: another consumer may have the message.
     LeaseLost,
-    /// A delete of the same message made a change of its visibility pointless.
+    /// The message was deleted before its visibility was changed.
     Superseded,
-    /// The client was closed and its grace is over, or the runtime has ended.
+    /// The grace of `close` was over, or the runtime ended, before the entry was done.
     Aborted,
-    /// It was not taken: the client is closed.
+    /// Not admitted: the client is closed.
     Closed,
-    /// It was not taken: there was no room for it in time.
+    /// Not admitted: there was no room in time.
     Full,
-    /// It was not taken: it could not be sent as it is.
+    /// Not admitted: the entry is invalid.
     Invalid,
-    /// It was not taken: there is no tokio runtime here that could send it.
+    /// Not admitted: there is no tokio runtime.
     NoRuntime,
 }
 
@@ -110,22 +108,22 @@ impl SendErrorKind {
 
     const fn sentence(self) -> &'static str {
         match self {
-            Self::Rejected => "the service refused it",
-            Self::TooLarge => "it is too large",
+            Self::Rejected => "SQS refused the entry",
+            Self::TooLarge => "the entry is too large",
             Self::Request => "the request failed",
-            Self::Timeout => "it could not be done within the delivery timeout",
-            Self::Unaccounted => "the answers of the service did not mention it",
-            Self::ChecksumMismatch => "the service stored it, but its checksum is wrong",
-            Self::PrecedingFailed => "an earlier entry of its group failed",
-            Self::OrderGap => "it was refused while a later entry of its group was accepted",
-            Self::OutOfOrder => "it was stored, but not at its place in its group",
+            Self::Timeout => "the entry was not done within the delivery timeout",
+            Self::Unaccounted => "the responses of SQS did not mention the entry",
+            Self::ChecksumMismatch => "SQS stored the message, but the checksum in its response is wrong",
+            Self::PrecedingFailed => "an earlier message of the group failed",
+            Self::OrderGap => "SQS refused the message, but accepted a later one of its group",
+            Self::OutOfOrder => "SQS stored the message behind later ones of its group",
             Self::LeaseLost => "the receipt handle has expired",
-            Self::Superseded => "the message was deleted meanwhile",
-            Self::Aborted => "the client was closed or its runtime ended before it was done",
+            Self::Superseded => "the message was deleted before its visibility was changed",
+            Self::Aborted => "the client was closed, or its runtime ended, before the entry was done",
             Self::Closed => "the client is closed",
-            Self::Full => "there is no room for it",
-            Self::Invalid => "it cannot be sent as it is",
-            Self::NoRuntime => "there is no tokio runtime here that could send it",
+            Self::Full => "the client has no room for the entry",
+            Self::Invalid => "the entry is invalid",
+            Self::NoRuntime => "there is no tokio runtime",
         }
     }
 }
@@ -146,7 +144,7 @@ impl SendError {
         }))
     }
 
-    /// No answer mentions the entry.
+    /// The response does not mention the entry.
     pub(crate) fn unaccounted() -> Self {
         Self::new(SendErrorKind::Unaccounted).maybe_sent(true)
     }
@@ -160,7 +158,7 @@ impl SendError {
         self.with(|inner| (inner.code, inner.message) = (Some(code), message))
     }
 
-    /// Of a request that failed as a whole.
+    /// Adds the facts of a request that failed as a whole.
     pub(crate) fn of_request(self, error: &impl OperationError) -> Self {
         self.with(|inner| {
             (inner.is_retryable, inner.is_throttle) = (is_passing(error), error.is_throttle());
@@ -168,7 +166,7 @@ impl SendError {
         })
     }
 
-    /// Of a refusal of one entry.
+    /// Adds the facts of a refusal of one entry.
     pub(crate) fn of_entry(self, is_retryable: bool, is_throttle: bool) -> Self {
         self.with(|inner| (inner.is_retryable, inner.is_throttle) = (is_retryable, is_throttle))
     }
@@ -197,34 +195,33 @@ impl SendError {
         self.with(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// How it ended.
+    /// The kind of the error.
     pub fn kind(&self) -> SendErrorKind {
         self.0.kind
     }
 
-    /// The code of the service's refusal.
+    /// The error code of SQS.
     pub fn error_code(&self) -> Option<&ErrorCode> {
         self.0.code.as_ref()
     }
 
-    /// The code of the service's refusal as the Query protocol writes it.
+    /// The error code of SQS as the Query protocol writes it, such as `InvalidMessageContents`.
     pub fn code(&self) -> Option<&str> {
         self.error_code().map(ErrorCode::query_code)
     }
 
-    /// The text of the service's refusal, or what is wrong with an entry that was not taken.
+    /// The error message of SQS, or what is wrong with an entry that was not admitted.
     pub fn message(&self) -> Option<&str> {
         self.0.message.as_deref()
     }
 
-    /// The id that the service gave to the request, when it failed as a whole; quote it to AWS support.
+    /// The request id, if the whole request failed. Quote it to AWS support.
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
     }
 
-    /// Whether the same entry may succeed if you enqueue it again. True for failures of the service or the network, and for
-    /// entries that were given up for another reason than themselves: no room or time, a failed predecessor in the group, a
-    /// client that was closed before it had sent them.
+    /// Whether the same entry may succeed if you enqueue it again. True for failures of SQS or the network, and if the entry
+    /// was abandoned for a reason outside of it: no room, no time, a failed predecessor in its group, or a closed client.
     ///
     /// If [`is_maybe_sent`](Self::is_maybe_sent) is true as well, a standard queue may then contain the message twice.
     pub fn is_retryable(&self) -> bool {
@@ -239,8 +236,9 @@ impl SendError {
         }
     }
 
-    /// Whether the service or the network failed in a way that may pass: an error, a timeout, throttling, expired
-    /// credentials. For alarms and circuit breakers; to decide about the entry, use [`is_retryable`](Self::is_retryable).
+    /// Whether SQS or the network failed, and the failure may clear without a change: a server error, a timeout, throttling,
+    /// expired credentials. For alarms and circuit breakers; to decide about the entry, use
+    /// [`is_retryable`](Self::is_retryable).
     pub fn is_transient(&self) -> bool {
         match self.kind() {
             SendErrorKind::Timeout | SendErrorKind::Unaccounted => true,
@@ -249,23 +247,23 @@ impl SendError {
         }
     }
 
-    /// Whether the service asked for fewer requests.
+    /// Whether SQS throttled the request.
     pub fn is_throttle(&self) -> bool {
         self.0.is_throttle
     }
 
-    /// Whether the service may have done it although this says that it failed: an answer was lost, or is wrong.
+    /// Whether SQS may have executed the entry although it failed here: a response was lost, or is wrong.
     pub fn is_maybe_sent(&self) -> bool {
         self.0.maybe_sent
     }
 
-    /// Of an [`OutOfOrder`](SendErrorKind::OutOfOrder) or a [`ChecksumMismatch`](SendErrorKind::ChecksumMismatch): the
-    /// id under which the service has stored the message.
+    /// The id of the stored message, for [`OutOfOrder`](SendErrorKind::OutOfOrder) and
+    /// [`ChecksumMismatch`](SendErrorKind::ChecksumMismatch).
     pub fn message_id(&self) -> Option<&str> {
         self.0.message_id.as_deref()
     }
 
-    /// Of an [`OrderGap`](SendErrorKind::OrderGap): the id of the message that was accepted instead.
+    /// The id of the later message that was accepted, for [`OrderGap`](SendErrorKind::OrderGap).
     pub fn accepted_after(&self) -> Option<&str> {
         self.0.accepted_after.as_deref()
     }
@@ -289,13 +287,13 @@ impl fmt::Display for SendError {
             write!(f, " (request id {id})")?;
         }
         if self.is_maybe_sent() {
-            f.write_str(" (the service may have it all the same)")?;
+            f.write_str(" (SQS may have executed it)")?;
         }
         Ok(())
     }
 }
 
-/// The sentence of `Display` with the causes, since this is what `main` prints when it returns an error.
+/// `Display` with the causes, because `main` prints `Debug` when it returns an error.
 impl fmt::Debug for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;
@@ -320,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_that_were_given_up_for_no_fault_of_theirs_can_be_enqueued_again() {
+    fn entries_that_failed_for_an_outside_reason_are_retryable() {
         use SendErrorKind as Kind;
         let of = |kind| SendError::new(kind);
         for kind in [Kind::Full, Kind::Timeout, Kind::Unaccounted, Kind::PrecedingFailed, Kind::Aborted] {

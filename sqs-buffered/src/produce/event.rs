@@ -1,4 +1,4 @@
-//! What happens on the way of sends, deletes and changes of visibility, for those who measure it.
+//! Events of sends, deletes and visibility changes.
 
 use std::time::Duration;
 
@@ -6,53 +6,53 @@ use sqs_client::operation::Action;
 
 use super::error::SendError;
 
-/// Something that happened to a batch or to an entry. [`Stats`](crate::Stats) has the sums; this says what it was. More may be
-/// added. [`Builder::on_event`](crate::Builder::on_event) gets them.
+/// An event of a batch or an entry, for the hook of [`Builder::on_event`](crate::Builder::on_event). [`Stats`](crate::Stats)
+/// has the totals.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendEvent<'a> {
-    /// A request was answered, or failed.
+    /// A request has completed or failed.
     #[non_exhaustive]
     Batch {
         /// The queue.
         queue_url: &'a str,
-        /// What was asked for, such as `SendMessageBatch`.
+        /// The operation, such as `SendMessageBatch`.
         operation: Action,
         /// Entries in the batch: 1 to 10.
         entries: usize,
-        /// Their size as the service counts it; 0 of all but sends.
+        /// Their size in bytes as SQS counts it; 0 for deletes and visibility changes.
         bytes: usize,
-        /// Entries in the batch that had been in one before.
+        /// Entries in the batch that are retries.
         retried: usize,
-        /// From the admission of the entries to this, their first, request; added up.
+        /// The time from admission to first request, summed over the entries whose first request this is.
         waited: Duration,
-        /// From the request to its answer.
+        /// The time from the request to its response.
         duration: Duration,
-        /// Why the request failed as a whole.
+        /// The error, if the whole request failed.
         error: Option<&'a SendError>,
     },
-    /// An entry was not done, and is tried again.
+    /// An entry failed and will be retried.
     #[non_exhaustive]
     Retried {
         /// The queue.
         queue_url: &'a str,
-        /// What was asked for.
+        /// The operation, such as `SendMessageBatch`.
         operation: Action,
-        /// Why it was not done.
+        /// Why it failed.
         error: &'a SendError,
-        /// Requests that it was in.
+        /// The number of requests that contained it.
         attempts: u32,
-        /// When it is tried again, from now.
+        /// The time until the retry.
         retry_in: Duration,
     },
-    /// An entry ended without success.
+    /// An entry failed for good.
     #[non_exhaustive]
     Failed {
         /// The queue.
         queue_url: &'a str,
-        /// What was asked for.
+        /// The operation, such as `SendMessageBatch`.
         operation: Action,
-        /// How it ended: what its tickets say.
+        /// The error that its tickets return.
         error: &'a SendError,
     },
 }

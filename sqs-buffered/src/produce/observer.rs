@@ -1,4 +1,4 @@
-//! Who counts what happens to entries and batches, and tells the user's hook.
+//! Counts entries and batches, and calls the event hook.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use super::lane::{BatchSize, Retried};
 use super::lane_metrics::{InFlightMetric, LaneMetrics};
 use super::stats::{BatchInFlight, Counters, Stats};
 
-/// What the user wants to be called with.
+/// The event hook.
 pub(crate) type Hook = Arc<dyn Fn(&SendEvent<'_>) + Send + Sync>;
 
 /// The observer of one client. All of its lanes share it.
@@ -37,7 +37,7 @@ impl Observer {
         Self { counters: Counters::default(), hook }
     }
 
-    /// Whether there is a hook.
+    /// Whether an event hook is set.
     pub(crate) fn is_heard(&self) -> bool {
         self.hook.is_some()
     }
@@ -53,7 +53,7 @@ impl Observer {
         (BatchInFlight::new(&self.counters), site.metrics.sending())
     }
 
-    /// A request was answered, or failed.
+    /// A request has completed or failed.
     pub(crate) fn sent(
         &self,
         site: Site<'_>,
@@ -109,7 +109,7 @@ impl Observer {
         self.counters.snapshot(taken)
     }
 
-    /// Tells the hook. One that panics does no harm to lanes.
+    /// Calls the hook. A panic in it must not end the lane.
     fn tell(&self, event: &SendEvent<'_>) {
         let Some(hook) = &self.hook else { return };
         if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {

@@ -1,4 +1,4 @@
-//! What can be set of a client.
+//! The settings of a client.
 
 use std::time::Duration;
 
@@ -6,35 +6,36 @@ use sqs_client::wire::limits::MAX_BATCH_BYTES;
 
 use super::lane::{AfterFailure, BatchLimits, FifoOrdering, InFlight, Linger, RetryRules, Rules};
 
-/// The longest delivery timeout on FIFO queues: a message that is sent again after five minutes is a new one.
+/// The longest delivery timeout on FIFO queues: after five minutes, SQS takes a retry for a new message.
 const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 
-/// When a request with such a message is over at the latest, from its admission on.
+/// How long a request with a FIFO message is awaited at most, from the admission of the message.
 pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
 
-/// The shortest first pause that can be set. Attempts follow each other as fast as a processor can where there is none.
+/// The shortest first pause. Without a pause, retries would spin.
 pub(crate) const LEAST_PAUSE: Duration = Duration::from_millis(1);
 
-/// The longest pause between two batches of a lane whose batches fail: how late it notices that the queue has recovered.
+/// The longest pause between batches of a lane whose batches fail: it bounds how late the lane notices that the queue has
+/// recovered.
 const MAX_LANE_PAUSE: Duration = Duration::from_secs(1);
-/// The same for deletes and visibility changes, which have the seconds until a lease ends.
+/// The same for deletes and visibility changes, which must be done before a lease ends.
 const MAX_ACK_LANE_PAUSE: Duration = Duration::from_millis(250);
 
-/// The largest message that can be taken: what layers that keep bodies elsewhere take.
+/// The largest message for layers that store bodies elsewhere.
 pub(crate) const MAX_OFFLOADED_BYTES: usize = (1 << 31) - 1;
 
-/// What FIFO messages without a deduplication id get before they are sent first.
+/// The deduplication id of FIFO messages that have none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DedupId {
-    /// A UUID, unless the queue deduplicates by content. The client asks the queue for that (`sqs:GetQueueAttributes`) and
-    /// remembers the answer for five minutes. If it may not ask, it logs a warning, and messages go without an id until the
-    /// queue refuses one for that.
+    /// A UUID, unless the queue has content-based deduplication. The client asks the queue (`sqs:GetQueueAttributes`) and
+    /// remembers the answer for five minutes. If access is denied, it logs a warning and sends messages without an id until
+    /// SQS requires one.
     #[default]
     Auto,
-    /// Nothing: the queue has to deduplicate by content.
+    /// No id: the queue must have content-based deduplication.
     Passthrough,
-    /// A UUID, which switches deduplication by content off.
+    /// A UUID. It overrides content-based deduplication.
     GenerateUuid,
 }
 
@@ -82,7 +83,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Of a lane of sends.
+    /// The rules of lanes of sends.
     pub(crate) fn of_sends(&self) -> Rules {
         Rules {
             limits: self.limits,
@@ -95,16 +96,15 @@ impl Settings {
         }
     }
 
-    /// Of a lane of deletes or changes of visibility. Each receipt handle is a run of its own, whose entries stay in order
-    /// and do not depend on each other. They are tried as long as there is time, however often: what is given up here is
-    /// work that is done again.
+    /// The rules of lanes of deletes and visibility changes. The entries of a receipt handle stay in order, but do not depend
+    /// on each other. They have no limit of attempts: without its delete, a message is handled again.
     pub(crate) fn of_acknowledgements(&self) -> Rules {
         let retry = RetryRules { attempts: u32::MAX, max_lane_pause: MAX_ACK_LANE_PAUSE, ..self.retry };
         let (ordering, after_failure) = (FifoOrdering::Strict, AfterFailure::Continue);
         Rules { ordering, after_failure, retry, ..self.of_sends() }
     }
 
-    /// How long an entry may take.
+    /// How long an entry may take from its admission.
     pub(crate) fn delivery_timeout(&self, fifo: bool) -> Duration {
         if fifo { self.delivery_timeout.min(MAX_FIFO_DELIVERY) } else { self.delivery_timeout }
     }

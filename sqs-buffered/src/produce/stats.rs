@@ -1,4 +1,4 @@
-//! What a client has done.
+//! The statistics of a client.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::admission::Amount;
 use super::error::SendErrorKind;
 use super::lane::BatchSize;
 
-/// What a client has done since it was made, over all lanes.
+/// The totals of a client since it was created, over all lanes.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -19,48 +19,48 @@ use super::lane::BatchSize;
 /// buffered.send(&url, "one coffee").await?;
 /// let stats = buffered.stats();
 /// assert_eq!((stats.admitted, stats.succeeded, stats.entries), (1, 1, 0));
-/// println!("{:.1} messages a request", stats.mean_fill());
+/// println!("{:.1} messages per request", stats.mean_fill());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Entries that were taken.
+    /// Entries that were admitted.
     pub admitted: u64,
-    /// Entries that the service has done.
+    /// Entries that succeeded.
     pub succeeded: u64,
     /// Entries that failed for good.
     pub failed: u64,
-    /// Of these, those that were aborted.
+    /// Failed entries that were aborted.
     pub aborted: u64,
-    /// Batches that were answered, or whose requests failed.
+    /// Batches whose requests have completed or failed.
     pub batches: u64,
-    /// Entries in these batches, those that were tried again counted again.
+    /// Entries in these batches; each retry counts again.
     pub batched_entries: u64,
     /// Bytes in these batches.
     pub batched_bytes: u64,
-    /// Entries in these batches that had been in one before.
+    /// Entries in these batches that were retries.
     pub retried_entries: u64,
-    /// How long entries waited from their admission to their first request, added up.
+    /// The time that entries waited from admission to their first request, summed.
     pub waited: Duration,
-    /// Batches that are in flight now.
+    /// Batches in flight now.
     pub batches_in_flight: usize,
-    /// Entries that are buffered or in flight now.
+    /// Entries buffered or in flight now.
     pub entries: usize,
-    /// Bytes that are buffered or in flight now.
+    /// Bytes buffered or in flight now.
     pub bytes: usize,
 }
 
 impl Stats {
-    /// How many entries a batch has on average; 0 before the first.
+    /// The mean number of entries per batch; 0 before the first batch.
     #[expect(clippy::cast_precision_loss, reason = "an average needs no more digits")]
     pub fn mean_fill(&self) -> f64 {
         if self.batches == 0 { 0.0 } else { self.batched_entries as f64 / self.batches as f64 }
     }
 }
 
-/// The same, while it happens.
+/// The counters behind [`Stats`].
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     admitted: AtomicU64,
@@ -117,7 +117,7 @@ impl Counters {
         self.waited_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// `taken`: the capacity that entries take now.
+    /// `taken` is the capacity in use.
     pub(super) fn snapshot(&self, taken: Amount) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {

@@ -1,12 +1,12 @@
-//! What became of the entries that a flush waited for.
+//! The results of the entries that a flush waited for.
 
 use std::collections::BTreeMap;
 
 use crate::produce::error::SendErrorKind;
 
-/// What became of the entries that [`flush`](crate::BufferedClient::flush) or [`close`](crate::BufferedClient::close) waited for:
-/// sends, deletes and visibility changes that were admitted before and had not ended when it began. For all entries since the
-/// client was created, see [`Stats`](crate::Stats).
+/// The results of the entries that [`flush`](crate::BufferedClient::flush) or [`close`](crate::BufferedClient::close) waited for:
+/// sends, deletes and visibility changes that were admitted before the call and had not ended. For all entries since the client
+/// was created, see [`Stats`](crate::Stats).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

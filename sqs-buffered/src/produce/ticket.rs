@@ -1,4 +1,4 @@
-//! A promise that an admitted entry will end.
+//! The result of an admitted entry, as a future.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,7 +11,7 @@ use super::admission::Permit;
 use super::error::{SendError, SendErrorKind};
 use super::observer::warn_of_unheard;
 
-/// Resolves when the entry that it was given for has ended: accepted, or failed for good. It always resolves.
+/// The result of an admitted entry, as a future. It always resolves: when the entry is accepted, or has failed for good.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -26,14 +26,14 @@ use super::observer::warn_of_unheard;
 ///     tickets.push(buffered.enqueue(order).await?); // waits for room only
 /// }
 /// for ticket in tickets {
-///     ticket.await?; // accepted, or why not
+///     ticket.await?; // accepted, or the error
 /// }
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
-/// A [`SendError`]: how the entry ended without success.
+/// The entry failed; see [`SendError::kind`].
 ///
 /// # Cancel safety
 /// Dropping the ticket does not take the entry back. If the entry fails and nobody awaits its ticket, the client logs a warning,
@@ -43,13 +43,13 @@ use super::observer::warn_of_unheard;
 #[must_use = "a ticket tells whether the entry was accepted"]
 pub struct Ticket<R> {
     end: oneshot::Receiver<Result<R, SendError>>,
-    /// Whether an event hook hears of failures.
+    /// Whether an event hook is set, which gets failures.
     is_watched: bool,
-    /// The runtime that the entry was admitted on, unless several work for its lane.
+    /// The runtime that admitted the entry; `None` if several work for its lane.
     runtime: Option<Id>,
-    /// When the entry has ended at the latest.
+    /// The latest time at which the entry has ended.
     ends: Instant,
-    /// The time until then, if the entry may depend on a runtime that nobody drives.
+    /// Sleeps until `ends`, if the entry may depend on a runtime that nobody drives.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
@@ -75,7 +75,7 @@ impl<R> Future for Ticket<R> {
     }
 }
 
-/// Warns of a failure that nobody has read.
+/// Logs a failure that nobody has read.
 impl<R> Drop for Ticket<R> {
     fn drop(&mut self) {
         if !self.is_watched
@@ -86,7 +86,7 @@ impl<R> Drop for Ticket<R> {
     }
 }
 
-/// Those who wait for one entry: one, or several where entries became one. Each has its own capacity.
+/// The tickets of one entry: several if entries were merged. Each has its own capacity.
 #[derive(Debug)]
 pub(crate) struct Waiters<R> {
     first: Waiter<R>,
@@ -99,19 +99,19 @@ struct Waiter<R> {
     permit: Option<Permit>,
 }
 
-/// What a ticket has to know.
+/// The data of a ticket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// Whether an event hook hears of failures.
+    /// Whether an event hook is set, which gets failures.
     pub(crate) is_watched: bool,
-    /// The runtime that the entry is admitted on, unless several work for its lane.
+    /// The runtime that admits the entry; `None` if several work for its lane.
     pub(crate) runtime: Option<Id>,
-    /// When the entry has ended at the latest.
+    /// The latest time at which the entry has ended.
     pub(crate) ends: Instant,
 }
 
 impl<R: Clone> Waiters<R> {
-    /// One who waits.
+    /// A waiter, with its ticket.
     pub(crate) fn one(permit: Permit, terms: Terms) -> (Self, Ticket<R>) {
         let (told, end) = oneshot::channel();
         let Terms { is_watched, runtime, ends } = terms;
@@ -119,24 +119,24 @@ impl<R: Clone> Waiters<R> {
         (waiters, Ticket { end, is_watched, runtime, ends, patience: None })
     }
 
-    /// Those of another entry wait for this one too.
+    /// Adds the waiters of a merged entry.
     pub(crate) fn join(&mut self, other: Self) {
         self.more.push(other.first);
         self.more.extend(other.more);
     }
 
-    /// How many wait.
+    /// The number of waiters.
     pub(crate) fn count(&self) -> usize {
         1 + self.more.len()
     }
 
-    /// Moves the capacity of all into `permits`.
+    /// Moves the capacity of all waiters into `permits`.
     pub(crate) fn take_permits(&mut self, permits: &mut Vec<Permit>) {
         let all = std::iter::once(&mut self.first).chain(&mut self.more);
         permits.extend(all.filter_map(|waiter| waiter.permit.take()));
     }
 
-    /// Tells all. Returns whether anybody still has a ticket.
+    /// Resolves all tickets. Returns whether any ticket still exists.
     pub(crate) fn tell(self, result: Result<R, SendError>) -> bool {
         let mut is_heard = false;
         for waiter in self.more {

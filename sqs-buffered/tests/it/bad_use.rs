@@ -16,7 +16,7 @@ async fn what_the_service_would_refuse_is_refused_before() {
         (
             Entry::new(&standard.url, "x".repeat((1 << 20) + 1)),
             SendErrorKind::TooLarge,
-            "1048577 bytes, at most 1048576",
+            "1048577 bytes, allowed are at most 1048576",
         ),
         (Entry::new(&fifo.url, "x"), SendErrorKind::Invalid, "MessageGroupId"),
         (

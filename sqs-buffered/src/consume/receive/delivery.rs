@@ -1,4 +1,4 @@
-//! A message that was received and is not settled.
+//! A received message that is not settled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use crate::consume::observe::{Event, Observer, Settled};
 use crate::consume::source::Source;
 use crate::produce::{SendError, SendErrorKind};
 
-/// A message that was received, with all that has to be given back for it. Dropped without an outcome it is made visible
-/// again, in the background.
+/// A received message with its lease and credit. If it is dropped without an outcome, the message is made visible again in the
+/// background.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(crate) message: Arc<Message>,
-    /// Of the receive that brought it.
+    /// The span of the receive that returned it.
     pub(crate) span: Span,
     pub(crate) lease: Lease,
-    /// How often in a row its handler said that something was overloaded.
+    /// How many times in a row its handler returned `Overloaded`.
     pub(crate) overloads: u32,
     leases: Arc<Leases>,
     observer: Arc<Observer>,
-    /// Once its lease has ended: until when the message is ours, and can be hidden.
+    /// Set when its lease has ended: how long the message stays hidden, and can be hidden.
     ended: Option<LeaseTerm>,
-    /// What it counts as if it is gone: a delete of it failed that may have been done all the same.
+    /// Set if a delete failed that SQS may have executed: the message counts as this if it no longer exists.
     maybe_gone: Option<Settled>,
-    /// Taken when all is done that ever will be.
+    /// `None` when the delivery is settled.
     credit: Option<Credit>,
 }
 
@@ -60,7 +60,7 @@ impl Delivery {
         self.lease.message_id()
     }
 
-    /// How the observer knows it.
+    /// The id and the time of the receive, for the observer.
     fn name(&self) -> (&str, Instant) {
         (self.lease.message_id(), self.lease.received())
     }
@@ -122,7 +122,7 @@ impl Delivery {
         result
     }
 
-    /// Leaves the message as it is: hidden until its time is over.
+    /// Leaves the message hidden until its visibility timeout is over.
     pub(crate) fn keep(mut self) {
         if self.end_lease().is_ok() {
             self.observer.settled(self.name(), Settled::Kept, &Ok(()));
@@ -130,7 +130,7 @@ impl Delivery {
         }
     }
 
-    /// Does nothing more about a message of which a later delivery is lost.
+    /// Settles a delivery without a request, because the lease of a later delivery of the message is lost.
     pub(crate) fn forget(mut self) {
         self.lease.forget();
         self.done();
@@ -156,8 +156,7 @@ impl Delivery {
         }
     }
 
-    /// From here on the lease is not renewed. Says how long the message is and can be ours; or that there is nothing more to
-    /// do for this delivery, as its lease is lost or it is settled.
+    /// Stops the renewal of the lease, and returns its term. An error if the lease is lost or the delivery is settled.
     fn end_lease(&mut self) -> Result<LeaseTerm, SendError> {
         if self.credit.is_none() {
             return Err(SendError::new(SendErrorKind::LeaseLost));

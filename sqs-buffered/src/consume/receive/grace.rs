@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::time::after;
 
-/// How long a shutdown takes at most when nothing else is said. Kubernetes and ECS kill a process 30 s after SIGTERM.
+/// How long a shutdown takes at most by default. Kubernetes and ECS kill a process 30 s after SIGTERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(25);
 
 /// With less, nothing could be given back.

@@ -1,4 +1,4 @@
-//! The two tasks of a receiver, and the channel by which messages come.
+//! The tasks of a receiver, and the channel of its messages.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -22,8 +22,8 @@ use crate::consume::observe::{Observer, ReceiveStats};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 
-/// The two tasks of a receiver, and the channel by which messages come. Dropped, it receives nothing more; the tasks end
-/// when what is under way has come and was given back.
+/// The tasks of a receiver, and the channel of its messages. When it is dropped, receiving stops; the tasks end when messages of
+/// running receives have arrived and were given back.
 #[derive(Debug)]
 pub(crate) struct Intake<H: Execute> {
     pub(crate) source: Source<H>,
@@ -33,14 +33,14 @@ pub(crate) struct Intake<H: Execute> {
     stop: Stop,
     pump: Option<JoinHandle<Result<(), ReceiveError>>>,
     leases: Option<JoinHandle<()>>,
-    /// How receiving has ended.
+    /// The result of the task that receives.
     result: Result<(), ReceiveError>,
-    /// How the keeping of leases has.
+    /// The result of the task that renews leases.
     kept: Result<(), ReceiveError>,
 }
 
 impl<H: Execute> Intake<H> {
-    /// Starts to receive, unless `stop` says first that it should not.
+    /// Starts receiving; `None` if `stop` comes first.
     pub(crate) async fn start(
         source: Source<H>,
         settings: &Settings,
@@ -82,7 +82,7 @@ impl<H: Execute> Intake<H> {
         }))
     }
 
-    /// The messages of the next receive that brings any; `None` when there will be none.
+    /// The messages of the next receive that returns any; `None` after the last one.
     ///
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
@@ -94,20 +94,20 @@ impl<H: Execute> Intake<H> {
         self.messages.poll_recv(cx)
     }
 
-    /// No new receives. Those under way finish, and what they bring still comes.
+    /// Starts no more receives. Running ones finish, and their messages still arrive.
     pub(crate) fn stop(&self) {
         self.stop.finish();
     }
 
-    /// Gives up receives that are under way.
+    /// Cancels running receives.
     pub(crate) fn abandon_receives(&self) {
         self.stop.cut();
     }
 
-    /// Waits until receiving has ended, and says why when it was by itself.
+    /// Waits until receiving has ended. An error if it ended by itself.
     ///
     /// # Cancel safety
-    /// It can be dropped, and called again.
+    /// You can drop the future and call it again.
     pub(crate) async fn pumped(&mut self) -> Result<(), ReceiveError> {
         if let Some(pump) = &mut self.pump {
             let ended = pump.await;
@@ -117,7 +117,7 @@ impl<H: Execute> Intake<H> {
         self.result.clone()
     }
 
-    /// Waits until receiving has ended and every message is settled, and says which of the two ended by itself, and why.
+    /// Waits until receiving has ended and every message is settled. An error if either task ended by itself.
     pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
         // However it has ended, what it brought is still given back.
         let pumped = self.pumped().await;
@@ -129,7 +129,7 @@ impl<H: Execute> Intake<H> {
         pumped.and_then(|()| self.kept.clone())
     }
 
-    /// Why receiving has ended by itself, as far as is known.
+    /// The error if receiving has already ended by itself.
     pub(crate) fn result(&self) -> Result<(), ReceiveError> {
         self.result.clone()
     }

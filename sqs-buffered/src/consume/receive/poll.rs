@@ -1,4 +1,4 @@
-//! One logical receive: tried until it is answered, or nobody wants it any more.
+//! One logical receive: retried until it succeeds or is stopped.
 
 use std::time::Duration;
 
@@ -16,29 +16,29 @@ use crate::consume::stop::Stop;
 use crate::passing::is_passing;
 use crate::random;
 
-/// What a receive asks for, beside the number of messages.
+/// The parameters of all receives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) visibility_seconds: u32,
     pub(super) wait: Duration,
 }
 
-/// What a receive gave.
+/// The result of a receive.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// When the answer came.
+    /// The time of the response.
     pub(super) at: Instant,
-    /// How long it took, from its first attempt on.
+    /// The time since its first attempt.
     pub(super) elapsed: Duration,
-    /// Of the receive.
+    /// The span of the receive.
     pub(super) span: Span,
     pub(super) messages: Vec<Message>,
     /// Messages with a wrong checksum.
     pub(super) damaged: Vec<Message>,
 }
 
-/// Receives. `None` when it was to stop before it was answered; an error when the queue cannot be received from and
-/// `may_refuse` says that this has not been possible before either.
+/// Receives. `None` if `stop` came before the response; an error if the failure is permanent and `may_refuse` is true: no
+/// receive has succeeded before.
 pub(super) async fn poll<H: Execute>(
     source: &Source<H>,
     terms: Terms,
@@ -51,7 +51,7 @@ pub(super) async fn poll<H: Execute>(
     let began = Instant::now();
     let mut id_made = began;
     let mut failures = 0;
-    // Whether an answer was lost, with what it brought.
+    // Whether a response, and any messages in it, was lost.
     let mut is_lost = false;
     let mut is_last = false;
     loop {
@@ -86,13 +86,13 @@ pub(super) async fn poll<H: Execute>(
                     observer.tally.receives_abandoned.add(usize::from(is_lost));
                     return Ok(None);
                 }
-                // By its id, what was lost comes once more, to be given back.
+                // The attempt id makes SQS return the lost messages once more, so that they can be given back.
                 is_last = true;
                 input.wait_time_seconds = Some(0);
             }
             () = sleep(retry_in) => {}
         }
-        // The service has forgotten the id, and what it hid is visible again or will be.
+        // SQS has forgotten the attempt id, and the hidden messages become visible by themselves.
         if id_made.elapsed() >= Duration::from_secs(RECEIVE_ATTEMPT_SECONDS) {
             input.receive_request_attempt_id = attempt_id(source);
             id_made = Instant::now();

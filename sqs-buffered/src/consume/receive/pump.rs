@@ -39,16 +39,16 @@ pub(super) struct Pump<H: Execute> {
     pub(super) leases: Arc<Leases>,
     pub(super) credits: Arc<SharedCredits>,
     pub(super) observer: Arc<Observer>,
-    /// Whoever says it, receiving stops for all.
+    /// Stops all receives.
     pub(super) stop: Stop,
-    /// Whether anything was ever received, be it nothing.
+    /// Whether a receive has ever succeeded, even without messages.
     pub(super) is_proven: Arc<AtomicBool>,
     pub(super) pace: PollPace,
-    /// What came of one receive. It is bounded by the places.
+    /// The messages of each receive. Places bound their number.
     pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
 }
 
-/// How a receive ended: what it had asked for, and what came.
+/// The end of a receive: the places that it reserved, and its result.
 type Ended = (Reservation, Result<Option<Answer>, ReceiveError>);
 
 /// However it ends, no more messages come.
@@ -59,8 +59,8 @@ impl<H: Execute> Drop for Pump<H> {
 }
 
 impl<H: Execute> Pump<H> {
-    /// Receives until it is to stop, until nobody takes messages any more, or until that can lead to nothing: the first
-    /// answer is that there is no such queue, a receive broke, or the client is closed, so that no message can be settled.
+    /// Receives until `stop`, until the channel is closed, or until receiving is pointless: the first receive is refused, a
+    /// receive panics, or the client is closed, so that no message can be settled.
     pub(super) async fn run(mut self) -> Result<(), ReceiveError> {
         let mut receives: JoinSet<Ended> = JoinSet::new();
         let mut result = Ok(());
@@ -69,7 +69,7 @@ impl<H: Execute> Pump<H> {
                 result = result.and(Err(closed()));
             }
             if result.is_err() {
-                // The others are not to go on for ever.
+                // The other receives would continue forever.
                 self.stop.finish();
             }
             let is_stopping = self.stop.is_finishing() || self.out.is_closed();
@@ -128,8 +128,8 @@ impl<H: Execute> Pump<H> {
         receives.spawn(receive.instrument(span));
     }
 
-    /// Opens leases from the moment of the answer on, and hands the messages out. What is damaged is given back, and on
-    /// FIFO queues what it would be overtaken by, first.
+    /// Opens leases that start at the response, and delivers the messages. Damaged messages are given back; on FIFO queues, the
+    /// messages behind them in their groups go first, so that none overtakes.
     fn deliver(&mut self, asked: Reservation, answer: Answer) {
         let messages = answer.messages.len() + answer.damaged.len();
         self.pace.answered(messages, answer.elapsed, answer.at, random::unit());
@@ -143,7 +143,7 @@ impl<H: Execute> Pump<H> {
         }
         for damaged in damaged.into_iter().rev() {
             self.observer.report(&Event::Damaged { message_id: damaged.id() });
-            // It may well come damaged again: not at once.
+            // It may be damaged again, so it is not received again at once.
             let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
             damaged.give_back_after(delay);
         }
@@ -187,7 +187,7 @@ fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
 }
 
 fn closed() -> ReceiveError {
-    let text = "the client is closed: what is received could not be deleted";
+    let text = "the buffered client is closed: received messages could not be deleted";
     ReceiveError::new(ReceiveErrorKind::Closed, text)
 }
 

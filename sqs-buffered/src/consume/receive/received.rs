@@ -1,4 +1,4 @@
-//! A message as a receiver hands it out.
+//! A message that a receiver has yielded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::consume::observe::{Observer, Settled};
 use crate::consume::source::Source;
 use crate::produce::SendError;
 
-/// A message that is ours until it is settled, which one of its methods does. Its lease is renewed meanwhile.
+/// A received message. Its lease is renewed until one of its methods settles it.
 ///
-/// A receiver hands out what comes, in the order in which it comes: on FIFO queues it is yours to settle the messages of a
-/// group one after the other, or to leave that to a [`Consumer`](crate::Consumer).
+/// A receiver yields messages in the order of arrival. On FIFO queues, settle the messages of a group one after the other, or
+/// use a [`Consumer`](crate::Consumer), which does that.
 ///
-/// Dropped without being settled, it is made visible again at once, in the background.
+/// If it is dropped without being settled, the message becomes visible again at once.
 ///
 /// # Cancel safety
-/// Dropping the future of a method before its end makes the message visible again, unless it was deleted by then.
+/// If the future of a method is dropped, the message becomes visible again, unless it was deleted.
 #[derive(Debug)]
 pub struct Received<H: Execute = sqs_client::Client> {
     delivery: Delivery,
     source: Source<H>,
-    /// Nobody else who uses the client gets the message meanwhile.
+    /// Keeps other consumers and receivers of the client from handling the message at the same time.
     _claim: Claim,
 }
 
 impl<H: Execute> Received<H> {
-    /// `None` when somebody else who uses the same client has the message now; it is given back for a second.
+    /// `None` if another consumer or receiver of the client is handling the message; it is hidden for a second.
     pub(super) fn new(delivery: Delivery, source: &Source<H>, observer: &Observer) -> Option<Self> {
         let Some(claim) = source.client.claims().claim(&source.url, delivery.id()) else {
             observer.duplicate();
@@ -54,7 +54,7 @@ impl<H: Execute> Received<H> {
         crate::trace_context::extract(&self.delivery.message)
     }
 
-    /// How long it is ours.
+    /// The lease of the message.
     pub fn lease(&self) -> &Lease {
         &self.delivery.lease
     }
@@ -62,17 +62,17 @@ impl<H: Execute> Received<H> {
     /// Deletes the message.
     ///
     /// # Errors
-    /// The lease is lost, which leaves the message alone; or the delete failed, and the message is given back.
+    /// The lease is lost, and nothing is done; or the delete failed, and the message becomes visible again.
     pub async fn ack(mut self) -> Result<(), SendError> {
         self.delivery.delete(&self.source, Settled::Acked).await
     }
 
-    /// Gives the message back, to be visible after this long: parts of a second are rounded up, and at most 12 hours
-    /// after the receive count.
+    /// Makes the message visible again after this delay. Fractions of a second are rounded up. No message stays hidden for
+    /// more than 12 hours after its receive.
     ///
     /// # Errors
-    /// The lease is lost, which leaves the message alone; or the request failed, and the message comes back when its
-    /// visibility timeout is over.
+    /// The lease is lost, and nothing is done; or the request failed, and the message becomes visible when its visibility
+    /// timeout is over.
     pub async fn nack(self, delay: Duration) -> Result<(), SendError> {
         self.delivery.hide(&self.source, delay, Settled::Nacked).await
     }
@@ -80,13 +80,13 @@ impl<H: Execute> Received<H> {
     /// Makes the message visible at once.
     ///
     /// # Errors
-    /// As of [`nack`](Self::nack).
+    /// The same as [`nack`](Self::nack).
     pub async fn release(self) -> Result<(), SendError> {
         self.delivery.hide(&self.source, Duration::ZERO, Settled::Released).await
     }
 
-    /// Leaves the message as it is: it is not renewed any more, and comes back when its visibility timeout is over,
-    /// unless somebody deletes it by its receipt handle.
+    /// Leaves the message hidden, without further renewals. It becomes visible when its visibility timeout is over, unless it is
+    /// deleted by its receipt handle.
     pub fn keep(self) -> Arc<Message> {
         let message = Arc::clone(&self.delivery.message);
         self.delivery.keep();

@@ -27,14 +27,14 @@ use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 use crate::produce::{BufferedClient, BuildError};
 
-/// Messages that may be here when nothing else is said.
+/// The default limit.
 const LIMIT: usize = 10;
 
-/// Received messages as they come, each with a lease that is renewed in the background until the message is settled.
+/// A stream of received messages. The lease of each one is renewed in the background until the message is settled.
 ///
-/// A stream of [`Received`]. It asks for messages as long as fewer than its limit are here, buffered or handed out and
-/// not settled. Dropped, it receives nothing more and gives back, in the background, what was not handed out;
-/// [`close`](Self::close) waits for that. What was handed out stays as it is.
+/// It receives while it holds fewer messages than its [limit](ReceiverBuilder::limit): buffered ones, and yielded ones that
+/// are not settled. When it is dropped, it stops receiving and makes buffered messages visible again in the background;
+/// [`close`](Self::close) waits for that. Yielded messages stay with their holders.
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -58,7 +58,7 @@ pub struct Receiver<H: Execute = sqs_client::Client> {
     stale: FuturesUnordered<BoxFuture<'static, Option<Delivery>>>,
 }
 
-/// Settings of a [`Receiver`] that is to start.
+/// Builds a [`Receiver`].
 #[must_use]
 pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
     source: Source<H>,
@@ -68,42 +68,42 @@ pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
 }
 
 impl<H: Execute> Receiver<H> {
-    /// For a receiver of the queue with this URL. Deletes and changes of visibility go through `client`, in batches with
-    /// what else goes through it.
+    /// Returns a builder for a receiver of the queue with this URL. Deletes and visibility changes go through `client`, in
+    /// batches with its other entries.
     pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
         let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
         ReceiverBuilder { source, limit: LIMIT, settings: Settings::default(), hook: None }
     }
 
-    /// What it has done so far.
+    /// The totals since the start.
     pub fn stats(&self) -> ReceiveStats {
         self.intake.stats()
     }
 
-    /// Receives nothing more, gives back what was not handed out, and waits until receives under way have ended and all
-    /// messages that were handed out are settled: 25 seconds at most, as [`close_within`](Self::close_within).
+    /// Stops receiving, makes buffered messages visible again, and waits until running receives have ended and all yielded
+    /// messages are settled: at most 25 seconds, see [`close_within`](Self::close_within).
     ///
     /// # Errors
-    /// Why the receiver had ended by itself.
+    /// The receiver had ended by itself, with this error.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the rest happens in the background.
+    /// If the future is dropped, the receiver closes in the background.
     pub async fn close(self) -> Result<ReceiveStats, ReceiveError> {
         self.close_within(GRACE).await
     }
 
-    /// As [`close`](Self::close), with another bound; at least one second counts.
+    /// Like [`close`](Self::close), with another bound of at least one second.
     ///
-    /// A [`Received`] that is still held when the time is over stays with its holder: its lease is renewed in the
-    /// background as before, and its methods work. [`ReceiveStats::held`] counts such messages. An eighth of the time, 1 to
-    /// 3 seconds, is kept for giving messages back: a receive that runs longer is cut off, and what it would have brought
-    /// stays hidden until its visibility timeout is over.
+    /// A [`Received`] that is held after that stays with its holder: its lease is still renewed, and its methods work.
+    /// [`ReceiveStats::held`] counts such messages. An eighth of the time, 1 to 3 seconds, is reserved for giving messages
+    /// back. A receive that runs longer is cancelled; messages that it would have brought stay hidden until their
+    /// visibility timeout is over.
     ///
     /// # Errors
-    /// As of `close`.
+    /// The same as `close`.
     ///
     /// # Cancel safety
-    /// As of `close`.
+    /// The same as `close`.
     pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
         let grace = Grace::new(Instant::now(), grace);
         self.intake.stop();
@@ -125,10 +125,11 @@ impl<H: Execute> Receiver<H> {
         }
     }
 
-    /// Waits until receiving has ended, and says why when it was by itself: after the stream's end this returns at once.
+    /// Waits until receiving has ended. Returns the error, if it ended by itself. After the end of the stream, this returns at
+    /// once.
     ///
     /// # Cancel safety
-    /// It can be dropped, and called again.
+    /// You can drop the future and call it again.
     pub async fn failure(&mut self) -> Option<ReceiveError> {
         self.intake.pumped().await.err()
     }
@@ -150,7 +151,7 @@ impl<H: Execute> Stream for Receiver<H> {
 }
 
 impl<H: Execute> Receiver<H> {
-    /// The next message with enough time left. Where there is an order to be kept, it waits for those before it.
+    /// The next message with enough time left. On FIFO queues, it waits for those before it.
     fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
         loop {
             while let Poll::Ready(Some(renewed)) = self.stale.poll_next_unpin(cx) {
@@ -187,7 +188,7 @@ impl<H: Execute> Drop for Receiver<H> {
 }
 
 impl<H: Execute> ReceiverBuilder<H> {
-    /// How many messages may be here or asked for at a time, 1 to 120,000; 10 by default.
+    /// Sets how many messages are held or requested at a time: 1 to 120,000; 10 by default.
     pub fn limit(mut self, messages: usize) -> Self {
         self.limit = messages;
         self
@@ -195,14 +196,14 @@ impl<H: Execute> ReceiverBuilder<H> {
 
     receive_setters!();
 
-    /// Starts to receive.
+    /// Starts receiving.
     ///
     /// # Errors
-    /// A setting has a value that it cannot have, or the queue, if it is asked, cannot be. What may pass, such as a
-    /// refused connection, is tried again until it does.
+    /// A setting is out of range, or the visibility timeout of the queue cannot be read. Transient failures, such as a refused
+    /// connection, are retried until they clear.
     ///
     /// # Cancel safety
-    /// Dropped before its end, nothing was received.
+    /// If the future is dropped, nothing was received.
     pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
         self.settings.check(&self.source.url).map_err(|error| ReceiveError::invalid(&error))?;
         if !(1..=MAX_IN_FLIGHT).contains(&self.limit) {

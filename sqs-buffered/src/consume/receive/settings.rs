@@ -1,4 +1,4 @@
-//! What can be set of receivers and consumers alike, and what cannot.
+//! The settings that receivers and consumers have in common.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,50 +7,49 @@ use sqs_client::wire::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
 use crate::produce::BuildError;
 
-/// The longest that a lease is renewed when nothing else is said.
+/// How long a lease is renewed by default.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
 
-/// How long a receive waits for more free places when nothing else is said.
+/// How long a receive waits for more free places by default.
 const POLL_DELAY: Duration = Duration::from_millis(500);
-/// The longest such wait that can be set: with a handler that hangs, places might never be free together.
+/// The longest poll delay: if a handler hangs, ten places may never be free together.
 const MAX_POLL_DELAY: Duration = Duration::from_secs(60);
 
 /// The setters that receivers and consumers have in common, for builders with `settings` and a `hook`.
 macro_rules! receive_setters {
     () => {
-        /// How long messages are hidden by a receive and by each renewal: 1 second to 12 hours, whole seconds. By default
-        /// what the queue says; it is asked once. It need not be as long as the work takes, as it is renewed meanwhile; it
-        /// is how long a message stays away when this process ends without a word.
+        /// Sets how long a receive and each renewal hide a message: 1 second to 12 hours, whole seconds. By default, the
+        /// visibility timeout of the queue, which is read once. It need not be as long as the work takes, because leases are
+        /// renewed. It is how long a message stays hidden if the process dies.
         pub fn visibility_timeout(mut self, timeout: std::time::Duration) -> Self {
             self.settings.visibility_timeout = Some(timeout);
             self
         }
 
-        /// How long SQS waits for messages before it answers a receive: 0 to 20 whole seconds, 20 by default. With zero
-        /// (short polls), one receive runs at a time while the queue is empty, with pauses of up to 2 seconds. A shutdown
-        /// waits for receives under way.
+        /// Sets how long a receive waits for messages: 0 to 20 whole seconds, 20 by default. With zero (short polls), one
+        /// receive runs at a time while the queue is empty, with pauses of up to 2 seconds. A shutdown waits for running
+        /// receives.
         pub fn wait_time(mut self, wait: std::time::Duration) -> Self {
             self.settings.wait_time = wait;
             self
         }
 
-        /// How long a receive waits at most for more free places: 0 to 60 seconds, 500 ms by default. A receive begins
-        /// when ten places are free (or all, if there are fewer), or when one has been free for a fifth of the time that
-        /// messages take on average, at most this long. Longer delays save requests; zero begins a receive for each
-        /// free place.
+        /// Sets how long free places wait for more free places before a receive starts: 0 to 60 seconds, 500 ms by default.
+        /// A receive starts when ten places are free (or all, if there are fewer), or when one has been free for a fifth of
+        /// the mean time of a message, at most this long. Longer delays save requests. With zero, each free place starts
+        /// a receive.
         pub fn max_poll_delay(mut self, delay: std::time::Duration) -> Self {
             self.settings.max_poll_delay = delay;
             self
         }
 
-        /// For how long a lease is renewed, from the receive on; an hour by default, at most 12 hours count. Then it is
-        /// lost.
+        /// Sets how long a lease is renewed, from the receive: an hour by default, at most 12 hours. Then the lease is lost.
         pub fn max_lease(mut self, longest: std::time::Duration) -> Self {
             self.settings.max_lease = longest;
             self
         }
 
-        /// Is called with what happens in the background. It must not block. Its panics are logged, and harm nothing.
+        /// Sets a hook that gets each [event](crate::Event). It must not block. A panic in it is logged.
         pub fn on_event(mut self, hook: impl Fn(&$crate::Event<'_>) + Send + Sync + 'static) -> Self {
             self.hook = Some(std::sync::Arc::new(hook));
             self
@@ -60,7 +59,7 @@ macro_rules! receive_setters {
 
 pub(crate) use receive_setters;
 
-/// What can be set of receivers and consumers alike.
+/// The settings that receivers and consumers have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) visibility_timeout: Option<Duration>,
@@ -81,7 +80,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether a receiver or consumer of this queue can have them.
+    /// Checks the ranges of all settings, and the queue URL.
     pub(crate) fn check(&self, queue_url: &str) -> Result<(), BuildError> {
         if let Err(refusal) = sqs_client::wire::validate::error::require_queue_url(Some(queue_url)) {
             let allowed = refusal.message.unwrap_or_else(|| "a queue URL".into());

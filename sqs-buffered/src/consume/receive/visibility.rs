@@ -1,4 +1,4 @@
-//! For how long messages are hidden: as said, or as the queue says.
+//! The visibility timeout of receives: that of the settings, or that of the queue.
 
 use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
@@ -14,10 +14,10 @@ use crate::consume::stop::Stop;
 use crate::passing::is_passing;
 use crate::random;
 
-/// What a queue has that nobody may ask for its attributes, or that does not say. It is the default of new queues.
+/// Used if the attribute cannot be read: the default of new queues.
 const UNKNOWN: u32 = 30;
 
-/// The visibility timeout of each receive, in seconds; `None` when it was to stop before the queue answered.
+/// The visibility timeout of each receive in seconds; `None` if `stop` came before the response.
 pub(super) async fn visibility_seconds<H: Execute>(
     source: &Source<H>,
     settings: &Settings,
@@ -40,7 +40,8 @@ pub(super) async fn visibility_seconds<H: Execute>(
             Err(error) => error,
         };
         if error.client_error().is_some_and(sqs_client::Error::is_access_denied) {
-            tracing::warn!(%error, "the visibility timeout of the queue may not be asked for; taking {UNKNOWN} seconds");
+            tracing::warn!(%error, "access denied: cannot read the visibility timeout of the queue; using {UNKNOWN} seconds. Allow \
+                 sqs:GetQueueAttributes, or set visibility_timeout");
             return Ok(Some(UNKNOWN));
         }
         if !is_passing(&error) {
@@ -67,7 +68,7 @@ async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, H::Error> {
 }
 
 fn none() -> ReceiveError {
-    let text = "the visibility timeout of the queue is 0: its messages would be received again at once; set \
-                `visibility_timeout` to 1 second or more";
+    let text = "the visibility timeout of the queue is 0, so messages would be received again at once; set `visibility_timeout` \
+                to 1 second or more";
     ReceiveError::new(ReceiveErrorKind::Invalid, text)
 }

@@ -1,4 +1,4 @@
-//! Deletes and changes of visibility.
+//! Deletes and visibility changes.
 
 use sqs_client::client::Execute;
 use sqs_client::wire::validate::error;
@@ -12,26 +12,26 @@ use crate::produce::lane::Key;
 use crate::produce::ticket::Ticket;
 
 impl<H: Execute> BufferedClient<H> {
-    /// Deletes a received message in a batch with others, and waits until the service has done it. A waiting change of its
-    /// visibility is dropped.
+    /// Deletes a received message, in a batch with others, and waits for the result. Drops a pending visibility change of the
+    /// message.
     ///
     /// # Errors
-    /// It was not taken or not done; [`SendError::kind`] says which and why. On FIFO queues a handle can expire
+    /// The delete was not admitted, or failed; see [`SendError::kind`]. On FIFO queues, a receipt handle can expire
     /// ([`LeaseLost`](SendErrorKind::LeaseLost)).
     ///
     /// # Cancel safety
-    /// Dropped before its end, the message may have been deleted or not.
+    /// If the future is dropped, the message may be deleted or not.
     pub async fn delete(&self, queue_url: &str, receipt_handle: &str) -> Result<(), SendError> {
         self.enqueue_delete(queue_url, receipt_handle).await?.await
     }
 
-    /// As [`delete`](Self::delete), without waiting for the service.
+    /// Like [`delete`](Self::delete), but waits for room only.
     ///
     /// # Errors
-    /// It was not taken: `Full`, `Invalid`, `Closed` or `NoRuntime`. The receipt handle comes back.
+    /// The delete was not admitted: `Full`, `Invalid`, `Closed` or `NoRuntime`. The error returns the receipt handle.
     ///
     /// # Cancel safety
-    /// Dropped before its end, nothing is deleted.
+    /// If the future is dropped before it is ready, nothing is deleted.
     pub async fn enqueue_delete(
         &self,
         queue_url: &str,
@@ -45,10 +45,10 @@ impl<H: Execute> BufferedClient<H> {
         Ok(ticket)
     }
 
-    /// As [`enqueue_delete`](Self::enqueue_delete), if there is room now.
+    /// Like [`enqueue_delete`](Self::enqueue_delete), but fails at once if there is no room.
     ///
     /// # Errors
-    /// As of `enqueue_delete`.
+    /// The same as `enqueue_delete`.
     pub fn try_enqueue_delete(
         &self,
         queue_url: &str,
@@ -62,14 +62,14 @@ impl<H: Execute> BufferedClient<H> {
         Ok(ticket)
     }
 
-    /// Keeps a received message hidden for that many seconds from now, 0 to 43,200, in a batch with others, and waits until
-    /// the service has done it. Of several changes that wait, the last counts.
+    /// Hides a received message for this many seconds from now (0 to 43,200), in a batch with others, and waits for the result.
+    /// Of several pending changes of one message, the last one wins.
     ///
     /// # Errors
-    /// As of [`delete`](Self::delete); and [`Superseded`](SendErrorKind::Superseded) when the message was deleted meanwhile.
+    /// The same as [`delete`](Self::delete); and [`Superseded`](SendErrorKind::Superseded) if the message is deleted first.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the visibility may have been changed or not.
+    /// If the future is dropped, the visibility may be changed or not.
     pub async fn change_visibility(
         &self,
         queue_url: &str,
@@ -79,13 +79,13 @@ impl<H: Execute> BufferedClient<H> {
         self.enqueue_visibility(queue_url, receipt_handle, seconds).await?.await
     }
 
-    /// As [`change_visibility`](Self::change_visibility), without waiting for the service.
+    /// Like [`change_visibility`](Self::change_visibility), but waits for room only.
     ///
     /// # Errors
-    /// As of [`enqueue_delete`](Self::enqueue_delete).
+    /// The same as [`enqueue_delete`](Self::enqueue_delete).
     ///
     /// # Cancel safety
-    /// Dropped before its end, nothing is changed.
+    /// If the future is dropped before it is ready, nothing is changed.
     pub async fn enqueue_visibility(
         &self,
         queue_url: &str,
@@ -95,10 +95,10 @@ impl<H: Execute> BufferedClient<H> {
         self.enqueue_visibility_until(queue_url, receipt_handle, seconds, None).await
     }
 
-    /// As [`enqueue_visibility`](Self::enqueue_visibility), if there is room now.
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but fails at once if there is no room.
     ///
     /// # Errors
-    /// As of `enqueue_visibility`.
+    /// The same as `enqueue_visibility`.
     pub fn try_enqueue_visibility(
         &self,
         queue_url: &str,
@@ -112,8 +112,8 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
-    /// As [`enqueue_visibility`](Self::enqueue_visibility), given up at `deadline` unless it is under way then, and however
-    /// long it has waited for room: a lease that is over by then must not be renewed.
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but abandoned at `deadline` if it is not in flight then: a lease
+    /// that has ended must not be renewed.
     pub(crate) async fn enqueue_visibility_until(
         &self,
         queue_url: &str,
@@ -128,7 +128,7 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
-    /// A delete of a message makes changes of its visibility pointless that are not in flight.
+    /// Drops visibility changes of a deleted message that are not in flight.
     fn supersede_changes(&self, queue_url: &str, handle: &Key) {
         if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
             changes.supersede(handle);

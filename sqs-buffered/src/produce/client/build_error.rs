@@ -1,4 +1,4 @@
-//! Settings that no client can have.
+//! Invalid settings.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 use crate::produce::lane::InFlight;
 use crate::produce::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
 
-/// A setting has a value that it cannot have. It says which, what it is, and what is allowed.
+/// A setting is out of range. The text names the setting, its value, and what is allowed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BuildError {
     setting: &'static str,
@@ -22,7 +22,7 @@ impl BuildError {
         Self { setting, value: value.to_string(), allowed: allowed.to_string() }
     }
 
-    /// The setting: the name of the method of [`Builder`](super::Builder), and where that has several values, of the value.
+    /// The name of the setting: that of the builder's method, with the name of the value if there are several.
     pub fn setting(&self) -> &str {
         self.setting
     }
@@ -54,7 +54,7 @@ fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(
 }
 
 impl Settings {
-    /// Whether a client can have them.
+    /// Checks all ranges.
     pub(super) fn check(&self) -> Result<(), BuildError> {
         const SOME: RangeInclusive<usize> = 1..=usize::MAX;
         within("batch_limits (entries)", self.limits.max_entries(), 1..=MAX_BATCH_ENTRIES)?;

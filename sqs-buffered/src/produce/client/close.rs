@@ -1,4 +1,4 @@
-//! Waiting for what was admitted, and the end.
+//! Flush and close.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use super::BufferedClient;
 use crate::produce::summary::Summary;
 
 impl<H: Execute> BufferedClient<H> {
-    /// Sends everything that was admitted so far without waiting for fuller batches. Returns when all of it has ended, and what
-    /// became of it.
+    /// Sends all entries that were admitted so far, without waiting for fuller batches. Returns their results when all of them
+    /// have ended.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the entries are sent all the same.
+    /// If the future is dropped, the entries are still sent.
     pub async fn flush(&self) -> Summary {
         total(self.shared.lanes.flush()).await
     }
 
-    /// Admits no more entries, sends those that were admitted, and returns when all of them have ended, and what became of
-    /// them. Entries that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether the
-    /// service may have them. You can call it again.
+    /// Admits no more entries, sends those that were admitted, and returns their results when all of them have ended. Entries
+    /// that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether SQS may have
+    /// them. You can call it again.
     ///
     /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
     /// wait.

@@ -1,4 +1,4 @@
-//! Why an entry was not taken.
+//! The error of an entry that was not admitted.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::produce::entry::Entry;
 use crate::produce::error::{SendError, SendErrorKind};
 
-/// An entry that was not taken, and why. Nothing was sent.
+/// An entry that was not admitted, with the reason. Nothing was sent.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,7 @@ use crate::produce::error::{SendError, SendErrorKind};
 /// let refused = buffered.try_enqueue(Entry::new(&url, "two teas")).unwrap_err();
 /// assert!(refused.is_full());
 /// ticket.await?;
-/// buffered.enqueue(refused.into_entry()).await?.await?; // the entry came back: here it goes
+/// buffered.enqueue(refused.into_entry()).await?.await?; // waits for room
 /// # Ok(())
 /// # }
 /// ```
@@ -41,27 +41,27 @@ impl<E> EnqueueError<E> {
         Self::new(entry, SendError::new(kind))
     }
 
-    /// Why: `Full`, `TooLarge`, `Invalid`, `Closed` or `NoRuntime`.
+    /// The reason: `Full`, `TooLarge`, `Invalid`, `Closed` or `NoRuntime`.
     pub fn kind(&self) -> SendErrorKind {
         self.error.kind()
     }
 
-    /// The code of the rule that the entry breaks, as the Query protocol writes it.
+    /// The error code for an invalid entry, as the Query protocol writes it.
     pub fn code(&self) -> Option<&str> {
         self.error.code()
     }
 
-    /// What is wrong with the entry, when that is the reason.
+    /// What is wrong with an invalid entry.
     pub fn message(&self) -> Option<&str> {
         self.error.message()
     }
 
-    /// Whether there was no room for it.
+    /// Whether there was no room for the entry.
     pub fn is_full(&self) -> bool {
         self.kind() == SendErrorKind::Full
     }
 
-    /// The entry.
+    /// Returns the entry.
     pub fn into_entry(self) -> E {
         *self.entry
     }
@@ -69,11 +69,11 @@ impl<E> EnqueueError<E> {
 
 impl<E> fmt::Display for EnqueueError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not taken: {}", self.error)
+        write!(f, "not admitted: {}", self.error)
     }
 }
 
-/// The sentence of `Display`; the entry does not show.
+/// The same as `Display`, without the entry, whose body may be confidential.
 impl<E> fmt::Debug for EnqueueError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

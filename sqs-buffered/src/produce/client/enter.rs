@@ -1,4 +1,4 @@
-//! The way of an entry into its lane: capacity, then admission.
+//! The admission of an entry: capacity, then its lane.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct Entrant<K: Kind> {
     pub(super) bytes: usize,
     /// How long it may take from its admission on.
     pub(super) timeout: Duration,
-    /// When it is given up instead, also while it waits for capacity.
+    /// When it is abandoned instead, also while it waits for capacity.
     pub(super) deadline: Option<Instant>,
 }
 

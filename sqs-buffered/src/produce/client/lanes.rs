@@ -14,7 +14,7 @@ use crate::produce::observer::Observer;
 use crate::produce::settings::Settings;
 use crate::produce::summary::Summary;
 
-/// All lanes. Locked for lookups only, and to remove lanes that are not in use.
+/// All lanes. Locked for lookups only, and to remove unused lanes.
 #[derive(Debug)]
 pub(super) struct Lanes {
     pub(super) sends: ByQueue<Send>,
@@ -35,11 +35,11 @@ pub(super) struct ByQueue<K: Kind> {
 struct Queues<K: Kind> {
     by_url: HashMap<Arc<str>, Arc<LaneHandle<K>>>,
     is_closed: bool,
-    /// When there are so many, those that are not in use are removed.
+    /// At this number of lanes, unused ones are removed.
     crowd: usize,
 }
 
-/// So many lanes are no crowd.
+/// Up to this number, unused lanes are kept.
 const FEW: usize = 64;
 
 impl<K: Kind> ByQueue<K> {
@@ -53,7 +53,7 @@ impl<K: Kind> ByQueue<K> {
         self.queues.read().by_url.get(queue_url).map(Arc::clone)
     }
 
-    /// The lane of a queue, which is made if there is none; `None` if the client is closed.
+    /// The lane of a queue, created on first use; `None` if the client is closed.
     pub(super) fn get(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
         if let Some(lane) = self.find(queue_url) {
             return Some(lane);
@@ -108,14 +108,14 @@ impl Lanes {
         self.changes.close();
     }
 
-    /// Ends everything.
+    /// Aborts all entries.
     pub(super) fn abort(&self) {
         self.sends.each(|lane| lane.abort());
         self.deletes.each(|lane| lane.abort());
         self.changes.each(|lane| lane.abort());
     }
 
-    /// Flushes every lane, and says who tells when each is done.
+    /// Flushes every lane. Each receiver gets the results of one lane.
     pub(super) fn flush(&self) -> Vec<oneshot::Receiver<Summary>> {
         let mut waits = Vec::new();
         self.sends.each(|lane| waits.extend(lane.flush()));
@@ -135,7 +135,7 @@ mod tests {
     use crate::produce::client::BufferedClient;
 
     #[tokio::test(start_paused = true)]
-    async fn lanes_that_are_not_in_use_go_and_come_again() {
+    async fn unused_lanes_are_removed_and_created_again() {
         let server = MockSqs::in_process();
         let client = server.client();
         let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();

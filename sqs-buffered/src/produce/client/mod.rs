@@ -29,11 +29,11 @@ pub use enqueue_error::EnqueueError;
 
 use lanes::Lanes;
 
-/// A client that sends, deletes and changes visibility in batches.
+/// A client that batches sends, deletes and visibility changes in the background.
 ///
-/// It stands on any client that executes operations, and needs a tokio runtime. Clones share everything. When the last one
-/// is dropped, what was admitted is still sent, in the background, as long as the runtime lives; [`close`](Self::close)
-/// waits for it.
+/// It runs on any client that implements [`Execute`], and needs a tokio runtime. Clones share everything. When the last clone
+/// is dropped, admitted entries are still sent in the background while the runtime runs; [`close`](Self::close) waits for
+/// them.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -63,11 +63,11 @@ pub struct BufferedClient<H: Execute = sqs_client::Client> {
 struct Shared<H: Execute> {
     handle: H,
     settings: Settings,
-    /// Where requests run; where entries are enqueued, if not set.
+    /// Where requests run; `None` for the runtime that enqueues.
     runtime: Option<Handle>,
-    /// For sends.
+    /// The capacity for sends.
     sends: Arc<Capacity>,
-    /// For deletes and visibility changes, so that a full buffer of sends holds up no delete and no renewal of a lease.
+    /// The capacity for deletes and visibility changes: a full buffer of sends must not delay a delete or the renewal of a lease.
     acknowledgements: Arc<Capacity>,
     observer: Arc<Observer>,
     lanes: Lanes,
@@ -76,12 +76,12 @@ struct Shared<H: Execute> {
 }
 
 impl<H: Execute> BufferedClient<H> {
-    /// A client with default settings.
+    /// Creates a client with default settings.
     pub fn new(handle: H) -> Self {
         Self::assemble(handle, Settings::default(), None, None)
     }
 
-    /// For a client with other settings.
+    /// Returns a builder, for other settings.
     pub fn builder(handle: H) -> Builder<H> {
         Builder::new(handle)
     }
@@ -102,7 +102,7 @@ impl<H: Execute> BufferedClient<H> {
         &self.shared.handle
     }
 
-    /// Whether it takes no more entries.
+    /// Whether the client is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.sends.is_closed()
     }
@@ -111,7 +111,7 @@ impl<H: Execute> BufferedClient<H> {
         &self.shared.claims
     }
 
-    /// What it has done so far.
+    /// The totals since the client was created.
     pub fn stats(&self) -> Stats {
         let (sends, others) = (self.shared.sends.taken(), self.shared.acknowledgements.taken());
         self.shared.observer.stats(Amount { entries: sends.entries + others.entries, ..sends })
@@ -125,7 +125,7 @@ impl<H: Execute> fmt::Debug for BufferedClient<H> {
 }
 
 impl<H: Execute> Shared<H> {
-    /// Takes no more entries.
+    /// Admits no more entries.
     fn close(&self) {
         self.sends.close();
         self.acknowledgements.close();

@@ -14,13 +14,13 @@ use crate::produce::ticket::Ticket;
 use crate::trace_context;
 
 impl<H: Execute> BufferedClient<H> {
-    /// Sends a message in a batch with others, and waits until the service has accepted it.
+    /// Sends a message, in a batch with others, and waits until SQS has accepted it.
     ///
     /// # Errors
-    /// The message was not taken or not accepted; [`SendError::kind`] says which and why.
+    /// The message was not admitted or not accepted; see [`SendError::kind`].
     ///
     /// # Cancel safety
-    /// Dropped before its end, the message may have been sent or not.
+    /// If the future is dropped, the message may be sent or not.
     pub async fn send(
         &self,
         queue_url: impl Into<String>,
@@ -29,32 +29,33 @@ impl<H: Execute> BufferedClient<H> {
         self.send_entry(Entry::new(queue_url, body)).await
     }
 
-    /// As [`send`](Self::send), for messages with more than a body.
+    /// Like [`send`](Self::send), for messages with more than a body.
     ///
     /// # Errors
-    /// As of `send`.
+    /// The same as `send`.
     ///
     /// # Cancel safety
-    /// As of `send`.
+    /// The same as `send`.
     pub async fn send_entry(&self, entry: impl Into<Entry>) -> Result<SendReceipt, SendError> {
         self.enqueue(entry).await?.await
     }
 
-    /// Takes a message, waiting for room where there is none. Admission is first come, first served. The ticket tells what
-    /// becomes of the message. To send without a ticket, use [`send_detached`](Self::send_detached).
+    /// Admits a message; waits if there is no room. Admission is first come, first served within a queue. The ticket resolves
+    /// with the result. To send without a ticket, use [`send_detached`](Self::send_detached).
     ///
     /// # Errors
-    /// It was not taken, and comes back: no room in time (`Full`), `TooLarge`, `Invalid`, `Closed`, `NoRuntime`.
+    /// The message was not admitted: `Full` (no room in time), `TooLarge`, `Invalid`, `Closed` or `NoRuntime`. The error returns
+    /// the entry.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the message is never sent, and takes no room.
+    /// If the future is dropped before it is ready, the message is never sent, and takes no room.
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
         let (queue_url, entrant) = self.entrant(entry.into())?;
         let admitted = self.enter(&self.shared.lanes.sends, &queue_url, entrant).await;
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
-    /// Admits a message whose result nobody awaits. If it fails, the [event hook](super::Builder::on_event) is told; without a
+    /// Admits a message without a ticket. If it fails, the [event hook](super::Builder::on_event) is told; without a
     /// hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
     ///
     /// # Errors
@@ -66,25 +67,33 @@ impl<H: Execute> BufferedClient<H> {
         self.enqueue(entry).await.map(drop)
     }
 
-    /// Takes a message if there is room now.
+    /// Like [`enqueue`](Self::enqueue), but fails at once if there is no room.
     ///
     /// # Errors
-    /// As of [`enqueue`](Self::enqueue).
+    /// The same as [`enqueue`](Self::enqueue).
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
         let (queue_url, entrant) = self.entrant(entry.into())?;
         let admitted = self.try_enter(&self.shared.lanes.sends, &queue_url, entrant);
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
+<<<<<<< HEAD
     /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
     fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
+=======
+    /// Refuses entries that SQS would refuse, or that would make it refuse their whole batch.
+    fn entrant(&self, entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
+>>>>>>> f94d9b3 (Say plainly what the public types of sqs-buffered do, and what its errors mean)
         let settings = &self.shared.settings;
         let most = settings.max_message_bytes;
         trace_context::inject(&mut entry.message, most);
         let bytes = entry.size();
         if bytes > most {
             let error = SendError::new(SendErrorKind::TooLarge);
-            return Err(EnqueueError::new(entry, error.explained(format!("{bytes} bytes, at most {most}"))));
+            return Err(EnqueueError::new(
+                entry,
+                error.explained(format!("{bytes} bytes, allowed are at most {most}")),
+            ));
         }
         if let Err(refusal) = check(&entry, most) {
             let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
@@ -111,7 +120,7 @@ fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::servic
     if entry.message.message_body.is_empty() {
         sqs_client::wire::validate::message::body("")?;
     }
-    // Whether the queue makes ids of the content is not known; what it says otherwise concerns this batch alone.
+    // The client does not know here whether the queue has content-based deduplication, so a missing id is allowed.
     draft.validate_for(&QueueRules {
         fifo: is_fifo(&entry.queue_url),
         content_based_deduplication: true,

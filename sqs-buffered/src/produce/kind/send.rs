@@ -30,20 +30,20 @@ pub(crate) enum DeduplicationId {
     LeftOut { maybe_stored: bool },
 }
 
-/// What the service said of an accepted message.
+/// What SQS returned for an accepted message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SendReceipt {
-    /// The id of the message.
+    /// The message id.
     pub message_id: String,
-    /// Its place in a FIFO queue: 20 digits.
+    /// The sequence number in a FIFO queue: 20 digits.
     pub sequence_number: Option<String>,
-    /// MD5 of the body as the service has it, 32 hexadecimal digits.
+    /// MD5 of the body as SQS has it, 32 hexadecimal digits.
     pub md5_of_message_body: String,
-    /// MD5 of the attributes as the service has them, when it has any.
+    /// MD5 of the message attributes as SQS has them, if there are any.
     pub md5_of_message_attributes: Option<String>,
-    /// Whether the message may be in the (standard) queue twice: an answer was lost, and it was sent again. On FIFO queues
-    /// its deduplication id keeps it from that.
+    /// Whether a standard queue may contain the message twice, because a response was lost and the message was sent again.
+    /// FIFO queues drop the duplicate by its deduplication id.
     pub maybe_duplicate: bool,
 }
 

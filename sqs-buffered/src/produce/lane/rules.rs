@@ -1,11 +1,11 @@
-//! How a lane behaves.
+//! The rules of a lane: batch limits, linger, batches in flight, order and retries.
 
 use std::time::Duration;
 
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
-/// How much one batch may hold. The service's limits are the default and the most; values outside are refused when the client
-/// is [built](crate::Builder::build).
+/// The size limits of a batch. The limits of SQS are the default and the maximum;
+/// [`build`](crate::Builder::build) refuses other values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct BatchLimits {
     entries: usize,
@@ -19,40 +19,40 @@ impl Default for BatchLimits {
 }
 
 impl BatchLimits {
-    /// At most this many entries: 1 to 10.
+    /// Sets the maximum number of entries: 1 to 10.
     pub fn entries(mut self, entries: usize) -> Self {
         self.entries = entries;
         self
     }
 
-    /// At most this many bytes in all: 1 to 1,048,576. A message that is larger than that goes alone.
+    /// Sets the maximum size in bytes: 1 to 1,048,576. A larger message is sent alone.
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// How many entries a batch may have.
+    /// The maximum number of entries.
     pub fn max_entries(&self) -> usize {
         self.entries
     }
 
-    /// How many bytes a batch may have.
+    /// The maximum size in bytes.
     pub fn max_bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// How many batches of a lane (one queue, one operation) are in flight at a time.
+/// The maximum number of batches in flight per lane (one queue, one operation).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum InFlight {
-    /// As many as make the lane faster: the bound rises from 10 while full batches wait and more of them complete per second,
-    /// and falls while the service throttles.
+    /// Adapts to the queue. The bound starts at 10. It rises while full batches wait and a higher bound completes more batches
+    /// per second, and falls while SQS throttles.
     Adaptive {
         /// The highest bound, at least 1.
         max: usize,
     },
-    /// So many, at least 1.
+    /// A fixed number, at least 1.
     Fixed(usize),
 }
 
@@ -63,17 +63,17 @@ impl Default for InFlight {
     }
 }
 
-/// How long a batch that is not full waits for more entries. The time runs from the admission of its first entry.
+/// How long a batch that is not full waits for more entries, from the admission of its first entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Linger {
-    /// Not at all while nothing is in flight on the lane; else until something comes back, and at most this long. So a
-    /// lone sender is not delayed, and a busy lane fills its batches.
+    /// No wait if nothing is in flight on the lane; otherwise until a response arrives, at most `max`. So a lone sender is
+    /// not delayed, and a busy lane fills its batches.
     Adaptive {
         /// The longest wait.
         max: Duration,
     },
-    /// This long; zero for no wait.
+    /// Always this long; zero for no wait.
     Fixed(Duration),
 }
 
@@ -84,51 +84,49 @@ impl Default for Linger {
     }
 }
 
-/// How strictly the messages of a group are kept in order on FIFO queues.
+/// How strictly messages of a group stay in order on FIFO queues.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FifoOrdering {
-    /// One message of a group in a request at a time. Accepted messages are in the order of their admission, whatever
-    /// fails. Ten groups still fill a batch.
+    /// One message per group and request. Accepted messages are always in admission order. Ten groups still fill a batch.
     #[default]
     Strict,
-    /// Several messages of a group in one request, for up to ten times the rate of one group. Where the service refuses
-    /// one and accepts a later one of the group, the earlier one ends as
-    /// [`OrderGap`](crate::SendErrorKind::OrderGap). Where such an answer is lost on top, the message may be stored
-    /// behind the later one, which is told as [`OutOfOrder`](crate::SendErrorKind::OutOfOrder).
+    /// Several messages per group and request, for up to ten times the rate of one group. If SQS refuses a message and accepts
+    /// a later one of its group, the refused one ends as [`OrderGap`](crate::SendErrorKind::OrderGap). If the response of
+    /// such a request is lost, the retry may store the message behind the later one; it then ends as
+    /// [`OutOfOrder`](crate::SendErrorKind::OutOfOrder).
     Grouped,
 }
 
-/// What becomes of the messages of a group that were admitted before one of them failed for good.
+/// What happens to the admitted messages of a group after one of them has failed for good.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AfterFailure {
-    /// They end as [`PrecedingFailed`](crate::SendErrorKind::PrecedingFailed). Messages that are admitted later start
-    /// afresh.
+    /// They end as [`PrecedingFailed`](crate::SendErrorKind::PrecedingFailed). Messages that are admitted later are sent.
     #[default]
     FailGroup,
     /// They are sent, without the one that failed.
     Continue,
 }
 
-/// How much longer pauses are when the service asks for fewer requests: a second at first by default, as of the client.
-/// Four attempts within a fraction of a second would all meet the same limit.
+/// The factor of pauses after throttling: by default the first is up to a second, as in the client. Four attempts within a
+/// fraction of a second would all hit the same limit.
 const THROTTLED: u32 = 20;
 
-/// When a failed entry is tried again.
+/// When a failed entry is retried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RetryRules {
-    /// Requests that an entry is in at most; 1 for no retry.
+    /// The maximum number of requests per entry; 1 for no retry.
     pub(crate) attempts: u32,
-    /// The longest first pause; doubled with each attempt.
+    /// The longest first pause. It doubles with each attempt.
     pub(crate) first_pause: Duration,
     pub(crate) max_pause: Duration,
-    /// The longest pause of the lane as a whole between two batches while they fail.
+    /// The longest pause between batches while all batches of the lane fail.
     pub(crate) max_lane_pause: Duration,
 }
 
 impl RetryRules {
-    /// The pause after that many attempts: somewhere between nothing and its longest ("full jitter",
+    /// The pause after this number of attempts: random between zero and a limit ("full jitter",
     /// <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>). `chance` is from 0 to 1.
     pub(crate) fn pause(&self, attempts: u32, is_throttled: bool, chance: f64) -> Duration {
         let doublings = attempts.saturating_sub(1).min(20);
@@ -139,7 +137,7 @@ impl RetryRules {
     }
 }
 
-/// All of it.
+/// All rules of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rules {
     pub(crate) limits: BatchLimits,
@@ -148,7 +146,7 @@ pub(crate) struct Rules {
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) retry: RetryRules,
-    /// Whether somebody wants to hear of each entry that is tried again.
+    /// Whether an event hook gets retries.
     pub(crate) tells_retries: bool,
 }
 

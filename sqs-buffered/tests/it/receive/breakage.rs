@@ -55,7 +55,7 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
         .unwrap();
     let error = tokio::time::timeout(secs(100), consumer.run()).await.expect("it ends").unwrap_err();
     assert_eq!(error.kind(), ReceiveErrorKind::Aborted);
-    assert!(error.to_string().contains("a receive has ended before its time"), "{error}");
+    assert!(error.to_string().contains("a receive has ended unexpectedly"), "{error}");
     assert_eq!((consumer.stats().acked, consumer.stats().receiving, rig.in_flight()), (1, 0, 0));
 }
 
