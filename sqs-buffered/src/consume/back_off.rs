@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-/// The service hides no message for longer.
+/// SQS hides no message for longer.
 const LONGEST: Duration = Duration::from_hours(12);
 
-/// How long a message stays hidden after its handler failed or panicked, by how often it was received.
-///
-/// Parts of a second are rounded up, since the service counts in whole ones.
+/// How long a message stays hidden after its handler failed or panicked, by its receive count. Fractions of a second are rounded
+/// up.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,17 +20,17 @@ const LONGEST: Duration = Duration::from_hours(12);
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BackOff {
-    /// Somewhere between nothing and `first`, doubled with each further receive up to `max`: "full jitter", see
+    /// Random between zero and `first`, doubled with each further receive up to `max` ("full jitter"):
     /// <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>.
     Exponential {
-        /// The longest time after the first receive.
+        /// The longest delay after the first receive.
         first: Duration,
-        /// The longest time ever; at most 12 hours count.
+        /// The longest delay, at most 12 hours.
         max: Duration,
     },
-    /// Always this long; at most 12 hours count.
+    /// Always this delay, at most 12 hours.
     Fixed(Duration),
-    /// Not at all: the message is visible again at once.
+    /// No delay: the message is visible again at once.
     None,
 }
 
@@ -43,7 +42,7 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// How long this time. `receives` is the message's `ApproximateReceiveCount`, `chance` is from 0 to 1.
+    /// The delay. `receives` is the message's `ApproximateReceiveCount`, `chance` is from 0 to 1.
     pub(crate) fn delay(&self, receives: u32, chance: f64) -> Duration {
         match *self {
             Self::Exponential { first, max } => {

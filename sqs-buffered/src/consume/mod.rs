@@ -3,11 +3,11 @@
 //! ```text
 //! consumer   runs handlers and carries out their outcomes
 //!    |
-//! handler    what a user writes to handle a message              pool     bounds the handlers that run
+//! handler    the user's function, with its parameters            pool     limits running handlers
 //!    |
-//! receive    receives, and hands out deliveries
+//! receive    receives messages, and delivers them
 //!    |
-//! lease      renews leases, and gives back what was dropped      credit   bounds what is here
+//! lease      renews leases, and releases dropped messages        credit   limits held messages
 //!    |
 //! observe    counts, logs, calls the user's hook
 //! ```

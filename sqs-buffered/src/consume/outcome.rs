@@ -1,13 +1,13 @@
-//! What a handler says about its message.
+//! The outcome of a handler.
 
 use std::error::Error;
 use std::time::Duration;
 
-/// Why a handler failed: any error, by `?`.
+/// The error of a handler: any error converts into it with `?`.
 pub type HandlerError = Box<dyn Error + Send + Sync>;
 
-/// What is to become of a message: what a handler answers. An error or a panic instead is a `Nack` by
-/// [`BackOff`](crate::BackOff).
+/// What happens to a message after its handler. After an error or a panic, the message becomes visible again after the
+/// [back-off](crate::BackOff).
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,10 +16,10 @@ pub type HandlerError = Box<dyn Error + Send + Sync>;
 ///
 /// fn handle(body: &str) -> Result<Outcome, HandlerError> {
 ///     Ok(match body {
-///         "" => Outcome::DeadLetter("nothing ordered".into()), // will never be better
+///         "" => Outcome::DeadLetter("nothing ordered".into()), // retries cannot help
 ///         "soup" => Outcome::Nack(Duration::from_secs(60)),    // not ready yet
 ///         order => {
-///             let number: u32 = order.parse()?; // an error: again, after a back-off
+///             let number: u32 = order.parse()?; // an error: retried after the back-off
 ///             println!("order {number}");
 ///             Outcome::Ack
 ///         }
@@ -30,22 +30,23 @@ pub type HandlerError = Box<dyn Error + Send + Sync>;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is done: delete it.
+    /// Done: deletes the message.
     Ack,
-    /// Not now: make it visible after this long. Parts of a second are rounded up, and no message stays hidden for more
-    /// than 12 hours after its receive.
+    /// Makes the message visible again after this delay. Fractions of a second are rounded up. No message stays hidden for
+    /// more than 12 hours after its receive.
     Nack(Duration),
-    /// Not here: make it visible at once.
+    /// Makes the message visible at once.
     Release,
-    /// Leave it as it is: it is not renewed any more and comes back when its visibility timeout is over, unless somebody
-    /// deletes it by its receipt handle until then. On FIFO queues its group stands still until then.
+    /// Leaves the message hidden, without further renewals. It becomes visible when its visibility timeout is over, unless it
+    /// is deleted by its receipt handle. On FIFO queues, its group waits until then.
     Keep,
-    /// Not now, since something that the handler needs is overloaded: it throttles, or is too slow. The message stays here
-    /// with its lease renewed, and its handler runs again after a pause of 100 ms to 30 seconds, which grows with each
-    /// time in a row. So it does not count as another receive, and no redrive policy moves it to a dead-letter queue. With
+    /// Something that the handler needs is overloaded: it throttles, or is too slow. The consumer keeps the message, renews its
+    /// lease, and runs the handler again after a pause of 100 ms to 30 seconds, which grows each time in a row. This does not
+    /// count as another receive, so no redrive policy moves the message to a dead-letter queue. With
     /// [`Concurrency::Adaptive`](crate::Concurrency::Adaptive), fewer handlers run.
     Overloaded,
-    /// It can never be done: send it to the dead-letter queue of the queue, with this reason as the attribute
-    /// `DeadLetterReason`, and delete it here. Without a dead-letter queue it is treated as one whose handler failed.
+    /// Retries cannot help: sends the message to the dead-letter queue of the queue, with this reason as the message attribute
+    /// `DeadLetterReason`, and deletes it. If there is no dead-letter queue, the message is retried after the
+    /// [back-off](crate::BackOff).
     DeadLetter(String),
 }

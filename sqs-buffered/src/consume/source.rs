@@ -22,14 +22,13 @@ impl<H: Execute> Source<H> {
         crate::produce::is_fifo(&self.url)
     }
 
-    /// Keeps a message hidden for so many seconds from now. It is not tried any more when `until` has come: the message
-    /// may be another's then.
+    /// Hides a message for this many seconds from now. Not attempted after `until`: another consumer may have the message then.
     pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
         let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
         self.client.enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
     }
 
-    /// As [`hide`](Self::hide), for this long, parts of a second rounded up.
+    /// Like [`hide`](Self::hide). Fractions of a second are rounded up.
     pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
         let seconds = u32::try_from(whole_seconds(delay)).unwrap_or(u32::MAX);
         self.hide(handle, seconds, until).await

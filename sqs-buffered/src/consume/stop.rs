@@ -1,8 +1,8 @@
-//! How far the end of a receiver has come, as all of its tasks see it.
+//! The shutdown stage of a receiver, shared by its tasks.
 
 use tokio::sync::watch;
 
-/// How far the end has come. It never goes back. Clones are of the same.
+/// The shutdown stage. It never goes back. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop(watch::Sender<Stage>);
 
@@ -11,7 +11,7 @@ enum Stage {
     Running,
     /// No new receives.
     Finishing,
-    /// Nor do those under way go on.
+    /// Running receives are cancelled, too.
     Cut,
 }
 
@@ -20,12 +20,12 @@ impl Stop {
         Self(watch::channel(Stage::Running).0)
     }
 
-    /// No new receives. Those under way finish.
+    /// Starts no more receives. Running ones finish.
     pub(crate) fn finish(&self) {
         self.reach(Stage::Finishing);
     }
 
-    /// No receives at all, also those under way.
+    /// Cancels running receives, too.
     pub(crate) fn cut(&self) {
         self.reach(Stage::Cut);
     }
@@ -34,12 +34,12 @@ impl Stop {
         *self.0.borrow() >= Stage::Finishing
     }
 
-    /// Waits until there are to be no new receives.
+    /// Waits for [`finish`](Self::finish).
     pub(crate) async fn finishing(&self) {
         self.reached(Stage::Finishing).await;
     }
 
-    /// Waits until there are to be none at all.
+    /// Waits for [`cut`](Self::cut).
     pub(crate) async fn is_cut(&self) {
         self.reached(Stage::Cut).await;
     }

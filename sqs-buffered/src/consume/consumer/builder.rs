@@ -1,4 +1,4 @@
-//! Settings of a consumer that is to be made.
+//! The builder of a consumer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,11 +38,11 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
 /// A [`ConsumerBuilder`] with a handler.
 pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>;
 
-/// Of a [`ConsumerBuilder`] that has no handler yet, but a state for it.
+/// The type state of a [`ConsumerBuilder`] without a handler. It has the state for it.
 #[derive(Clone, Copy, Debug)]
 pub struct NoHandler<T = ()>(T);
 
-/// Of a [`ConsumerBuilder`] that has a handler.
+/// The type state of a [`ConsumerBuilder`] with a handler.
 pub struct WithHandler(Handling);
 
 impl<H: Execute> ConsumerBuilder<H> {
@@ -61,48 +61,48 @@ impl<H: Execute> ConsumerBuilder<H> {
 }
 
 impl<H: Execute, S> ConsumerBuilder<H, S> {
-    /// How many handlers run at a time: a number from 1 to 120,000, or [`Concurrency::Adaptive`]; 10 by default.
+    /// Sets how many handlers run at a time: a number from 1 to 120,000, or [`Concurrency::Adaptive`]; 10 by default.
     pub fn concurrency(mut self, handlers: impl Into<Concurrency>) -> Self {
         self.limits.handlers = Handlers::Own(handlers.into());
         self
     }
 
-    /// Shares the handlers of a pool with other consumers, instead of a [`concurrency`](Self::concurrency) of its own. While
-    /// all are busy, this one has `weight` (1 to 1,000) of the sum of all weights.
+    /// Shares the handlers of a pool with other consumers, instead of its own [`concurrency`](Self::concurrency). While all of
+    /// them are busy, this consumer gets `weight` (1 to 1,000) divided by the sum of all weights.
     pub fn pool(mut self, pool: &HandlerPool, weight: u32) -> Self {
         self.limits.handlers = Handlers::Shared(pool.clone(), weight);
         self
     }
 
-    /// How many handlers start per second at most: 0.001 to 1,000,000; any number by default. They start evenly, with bursts
-    /// of at most 50 ms worth of messages. At most one second's worth of messages waits to be started.
+    /// Limits how many messages per second start: 0.001 to 1,000,000; unlimited by default. They start evenly, with bursts of at
+    /// most 50 ms worth of messages. At most one second's worth of messages waits to start.
     pub fn rate_limit(mut self, messages_per_second: f64) -> Self {
         self.limits.per_second = Some(messages_per_second);
         self
     }
 
-    /// How many messages may wait beside those that run, so that the next is at hand when a handler ends; 0 by default.
-    /// Their leases are renewed while they wait. Concurrency and prefetch together are the places of a consumer, at most
-    /// 120,000; a [batch handler](ConsumerBuilder::batch_handler) takes a place for each message of its batch. Messages that
-    /// are done and being deleted take no place, up to as many again.
+    /// Sets how many messages wait in addition to those that run, so that the next one is ready when a handler ends; 0 by
+    /// default. Their leases are renewed while they wait. Concurrency and prefetch together are the places of a consumer,
+    /// at most 120,000. A [batch handler](ConsumerBuilder::batch_handler) takes a place for each message of its batch.
+    /// Messages that are being deleted take no place, up to as many again.
     ///
-    /// On FIFO queues, up to ten messages of a group share a place, since one of them runs at a time. A receive can bring
+    /// On FIFO queues, up to ten messages of a group share a place, because one of them runs at a time. A receive can return
     /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one
-    /// busy group takes one place, and the others are left to other groups. At most ten messages a place are here.
+    /// busy group takes one place, and leaves the others to other groups.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.limits.prefetch = messages;
         self
     }
 
-    /// How many messages a [batch handler](ConsumerBuilder::batch_handler) takes at most: 1 to 10,000, and at most 120,000
-    /// multiplied by the [concurrency](Self::concurrency); 10 by default. Without a batch handler it has no effect.
+    /// Sets the maximum number of messages for a [batch handler](ConsumerBuilder::batch_handler): 1 to 10,000; 10 by default.
+    /// Multiplied by the [concurrency](Self::concurrency), at most 120,000. Without a batch handler it has no effect.
     pub fn batch_size(mut self, messages: usize) -> Self {
         self.limits.batch_size = messages;
         self
     }
 
-    /// How long the first message of a batch waits for others: at most 5 minutes, 100 ms by default. Zero starts a batch
-    /// with what is here. Without a [batch handler](ConsumerBuilder::batch_handler) it has no effect.
+    /// Sets how long the first message of a batch waits for others: at most 5 minutes, 100 ms by default. Zero starts a batch
+    /// with the messages that are here. Without a [batch handler](ConsumerBuilder::batch_handler) it has no effect.
     pub fn batch_window(mut self, window: Duration) -> Self {
         self.limits.batch_window = window;
         self
@@ -110,23 +110,24 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
 
     receive_setters!();
 
-    /// How long a message stays hidden after its handler failed or panicked.
+    /// Sets how long a message stays hidden after its handler failed or panicked: random, at most 2 seconds at first, doubled
+    /// up to 15 minutes, by default.
     pub fn back_off(mut self, policy: BackOff) -> Self {
         self.back_off = policy;
         self
     }
 
-    /// When the next message of a group may start, on FIFO queues.
+    /// Sets when the next message of a group may start on FIFO queues: [`GroupAdvance::AfterDelete`] by default.
     pub fn group_advance(mut self, advance: GroupAdvance) -> Self {
         self.advance = advance;
         self
     }
 
-    /// How long a shutdown takes at most, at the end of [`run_until`](Consumer::run_until): 25 seconds by default, since
-    /// Kubernetes and ECS kill a process 30 seconds after they asked it to end. An eighth of it, 1 to 3 seconds, is kept
-    /// for giving messages back; handlers and receives have the rest to finish. Even a shorter grace leaves a second for
-    /// giving back. If handlers have less than the [wait time](Self::wait_time), a receive may be cut off; messages that
-    /// it would have brought stay hidden until their visibility timeout is over.
+    /// Sets how long a shutdown takes at most: 25 seconds by default, because Kubernetes and ECS kill a process 30 seconds after
+    /// they ask it to stop. An eighth of it, 1 to 3 seconds, is reserved for making messages visible again; handlers and
+    /// receives have the rest to finish. A grace of less than a second counts as a second. If the rest is less than the
+    /// [wait time](Self::wait_time), a receive may be cancelled; messages that it would have brought stay hidden until their
+    /// visibility timeout is over.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
@@ -146,7 +147,7 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
 
     /// Sets the [handler](Handler) of messages: an async function or closure whose parameters are
     /// [extractors](crate::FromMessage). Each call runs in a task of its own; a panic counts as an error. A handler whose
-    /// lease is [lost](crate::Lease::lost) goes on, but its outcome does not count.
+    /// lease is [lost](crate::Lease::lost) continues, but its outcome does not count.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, Json};
@@ -205,7 +206,7 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
         self.with(|NoHandler(state)| WithHandler(Handling::Batches(AnyBatchHandler::new(handler, state))))
     }
 
-    /// As [`handler`](Self::handler), for a function of message and lease. The parameters of a closure need no types here.
+    /// Like [`handler`](Self::handler), for a function of message and lease. The parameters of a closure need no types.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, Outcome};
@@ -227,7 +228,7 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
 }
 
 impl<H: Execute> ReadyConsumer<H> {
-    /// Makes the consumer. It does nothing before it is [run](Consumer::run).
+    /// Creates the consumer. It does nothing before it is [run](Consumer::run).
     ///
     /// # Errors
     /// A setting is out of range. The error names it, with its value and what is allowed.

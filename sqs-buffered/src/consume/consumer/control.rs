@@ -1,4 +1,4 @@
-//! What can be done with a consumer while it runs.
+//! Controls of a running consumer: spawn, signals, pause, concurrency.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,8 +20,7 @@ impl<H: Execute> Consumer<H> {
     /// [shuts it down](Self::shutdown).
     ///
     /// # Errors
-    /// There is no tokio runtime here, or the consumer has been run before. What ends a run later is what the handle
-    /// resolves to.
+    /// There is no tokio runtime, or the consumer has been run before. The handle resolves with later errors.
     pub fn spawn(&self) -> Result<ConsumerHandle<H>, ReceiveError> {
         let runtime = Handle::try_current().map_err(|_| ReceiveError::no_runtime())?;
         if self.shared.has_run.load(Relaxed) {
@@ -31,18 +30,18 @@ impl<H: Execute> Consumer<H> {
         Ok(ConsumerHandle::new(self.clone(), runtime.spawn(async move { consumer.run().await })))
     }
 
-    /// Handles messages until the process is asked to end: by SIGTERM, as Kubernetes, ECS and systemd do, or by Ctrl-C. Then
-    /// it shuts down as [`run_until`](Self::run_until) does. A second signal stops the handlers at once, which takes a
-    /// second. On Windows the signal is Ctrl-C.
+    /// Handles messages until SIGTERM, which Kubernetes, ECS and systemd send, or Ctrl-C. Then it shuts down like
+    /// [`run_until`](Self::run_until). A second signal stops the handlers and returns within a second. On Windows, the signal
+    /// is Ctrl-C.
     ///
-    /// From the first call on, these signals do not end the process by themselves any more.
+    /// After the first call, these signals no longer end the process by themselves.
     ///
     /// # Errors
-    /// As of [`run_until`](Self::run_until); or the operating system refuses to report signals
+    /// The same as [`run_until`](Self::run_until); or the operating system refuses to report signals
     /// ([`ReceiveErrorKind::Signals`]).
     ///
     /// # Cancel safety
-    /// As of [`run_until`](Self::run_until).
+    /// The same as [`run_until`](Self::run_until).
     pub async fn run_until_signal(&self) -> Result<Report, ReceiveError> {
         let mut signals = Signals::listen().map_err(|error| {
             let text = format!("the operating system does not report signals: {error}");
@@ -83,7 +82,7 @@ impl<H: Execute> Consumer<H> {
     /// changes the pool.
     ///
     /// # Errors
-    /// The number is not 1 to 120,000, or above that together with the prefetch.
+    /// The number is not 1 to 120,000, or exceeds 120,000 together with the prefetch.
     pub fn set_concurrency(&self, concurrency: impl Into<Concurrency>) -> Result<(), BuildError> {
         let concurrency = concurrency.into();
         self.shared.limits.check_concurrency(concurrency)?;

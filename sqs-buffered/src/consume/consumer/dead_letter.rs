@@ -1,4 +1,4 @@
-//! Bringing messages to the dead-letter queue by decision, not by count.
+//! Sends messages to the dead-letter queue when a handler says so.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::consume::receive::Delivery;
 use crate::consume::source::Source;
 use crate::produce::{Entry, is_fifo};
 
-/// The attribute that says why.
+/// The message attribute with the reason.
 const REASON: &str = "DeadLetterReason";
-/// Characters of a reason; more are cut off.
+/// Longer reasons are truncated to this number of characters.
 const MOST_REASON_CHARS: usize = 1_024;
 
-/// The dead-letter queue of a queue, which is asked for once.
+/// The dead-letter queue of a queue. It is looked up once.
 #[derive(Debug, Default)]
 pub(super) struct DeadLetters {
     url: OnceCell<Arc<str>>,
 }
 
 impl DeadLetters {
-    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. An error says why not.
+    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. The error is the reason of a failure.
     pub(super) async fn send<H: Execute>(
         &self,
         source: &Source<H>,
@@ -71,7 +71,7 @@ fn target(policy: &str) -> Option<String> {
     policy.get("deadLetterTargetArn")?.as_str().map(str::to_owned)
 }
 
-/// The copy. A copy that was sent before, and whose original was not deleted then, is the same to a FIFO queue.
+/// The copy. On FIFO queues, its deduplication id is the message id: if the original is not deleted, a second copy is dropped.
 fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
     let message = &delivery.message;
     let mut entry = Entry::new(url, message.body().unwrap_or_default());
@@ -92,7 +92,7 @@ fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
     with_reason(entry, reason)
 }
 
-/// Adds the reason, as far as there is room for it: the message matters more.
+/// Adds the reason, unless the message would become too large or have too many attributes: the message matters more.
 fn with_reason(entry: Entry, reason: &str) -> Entry {
     let clean = |char: char| if is_xml(char) { char } else { char::REPLACEMENT_CHARACTER };
     let reason: String = reason.chars().map(clean).take(MOST_REASON_CHARS).collect();

@@ -1,4 +1,4 @@
-//! Which message may start: one at a time of each line, lines side by side. Pure: nothing waits, nothing runs.
+//! Decides which message may start: one at a time per line; lines are concurrent. Pure: nothing waits, nothing runs.
 //!
 //! A line is a message group on FIFO queues, in the order of the sequence numbers. On standard queues each message is a
 //! line of its own, so that two deliveries of one message never run at once.
@@ -20,11 +20,11 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum GroupAdvance {
-    /// When the message before it was deleted. So a message is never handled before one of its group that comes again
+    /// After the previous message was deleted. So a message is never handled before an earlier one that is delivered again
     /// because its delete failed.
     #[default]
     AfterDelete,
-    /// When the handler of the message before it has succeeded. Faster by the time that a delete takes.
+    /// After the handler of the previous message has succeeded. Faster by the time of a delete.
     AfterHandler,
 }
 

@@ -13,10 +13,10 @@ use super::report::Report;
 use crate::consume::observe::ReceiveStats;
 use crate::consume::receive::ReceiveError;
 
-/// A [`Consumer`] that runs in a task of its own: see [`Consumer::spawn`].
+/// A [`Consumer`] that runs in its own task: see [`Consumer::spawn`].
 ///
-/// A future of the run's end, as of [`Consumer::run`]. Dropping it leaves the consumer running; a clone of the consumer can
-/// shut it down.
+/// It is a future that resolves with the result of [`Consumer::run`]. If it is dropped, the consumer continues; a clone of the
+/// consumer can shut it down.
 ///
 /// ```no_run
 /// # async fn example(consumer: sqs_buffered::Consumer) -> Result<(), Box<dyn std::error::Error>> {
@@ -43,18 +43,18 @@ impl<H: Execute> ConsumerHandle<H> {
         &self.consumer
     }
 
-    /// What the consumer has done so far.
+    /// The totals of the consumer so far.
     pub fn stats(&self) -> ReceiveStats {
         self.consumer.stats()
     }
 
-    /// Ends the run within this grace, and waits for it, as [`Consumer::shutdown`].
+    /// Shuts the consumer down within this grace, and waits for the end of the run: see [`Consumer::shutdown`].
     ///
     /// # Errors
-    /// As of [`Consumer::run`].
+    /// The same as [`Consumer::run`].
     ///
     /// # Cancel safety
-    /// Dropped before its end, the run is ended all the same.
+    /// If the future is dropped, the shutdown continues.
     pub async fn shutdown(self, grace: Duration) -> Result<Report, ReceiveError> {
         self.consumer.shared.end(Some(grace));
         self.await

@@ -1,4 +1,4 @@
-//! How many messages a consumer takes, and how fast.
+//! The limits of a consumer: handlers, messages, rate.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct Limits {
     pub(super) per_second: Option<f64>,
 }
 
-/// Who bounds the handlers that run.
+/// The bound on running handlers.
 #[derive(Clone, Debug)]
 pub(super) enum Handlers {
     Own(Concurrency),

@@ -1,4 +1,4 @@
-//! Consumers: a handler for each message, and everything around it.
+//! Consumers: they receive messages, run handlers and settle the messages.
 
 mod batch;
 mod builder;
@@ -37,12 +37,12 @@ pub use report::Report;
 use run::Run;
 pub(crate) use shared::{Parts, RunGuard, Shared};
 
-/// Receives messages and has them handled, many at a time.
+/// Receives messages and runs a handler for each one, many at a time.
 ///
-/// Leases are renewed while messages wait and while they are handled; deletes and changes of visibility go in batches; on
-/// FIFO queues the messages of a group are handled one by one, in order. Two deliveries of one message are never handled at
-/// once by one consumer, nor by consumers and receivers that share a [`BufferedClient`]: where there are several for one
-/// queue, [`builder_with`](Self::builder_with) lets them. Clones are of the same consumer.
+/// It renews leases while messages wait and while their handlers run. Deletes and visibility changes go in batches. On FIFO
+/// queues, the messages of a group are handled one by one, in order. Consumers and receivers that share a [`BufferedClient`]
+/// ([`builder_with`](Self::builder_with)) never handle two deliveries of one message at the same time. Clones are handles of the
+/// same consumer.
 ///
 /// A service:
 ///
@@ -74,12 +74,12 @@ impl<H: Execute> Clone for Consumer<H> {
 }
 
 impl<H: Execute> Consumer<H> {
-    /// For a consumer of the queue with this URL.
+    /// Returns a builder for a consumer of the queue with this URL.
     pub fn builder(client: H, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
         Self::builder_with(&BufferedClient::new(client), queue_url)
     }
 
-    /// As [`builder`](Self::builder), with a client whose batches are shared with others.
+    /// Like [`builder`](Self::builder), with a client that other consumers, receivers and producers share.
     pub fn builder_with(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
         ConsumerBuilder::new(Source { client: client.clone(), url: queue_url.as_ref().into() })
     }
@@ -91,30 +91,32 @@ impl<H: Execute> Consumer<H> {
     /// Handles messages until [`shutdown`](Self::shutdown) is called.
     ///
     /// # Errors
-    /// As of [`run_until`](Self::run_until).
+    /// The same as [`run_until`](Self::run_until).
     ///
     /// # Cancel safety
-    /// As of [`run_until`](Self::run_until).
+    /// The same as [`run_until`](Self::run_until).
     pub async fn run(&self) -> Result<Report, ReceiveError> {
         self.run_until(pending::<()>()).await
     }
 
-    /// Handles messages until `end` is over, and then shuts down: no new receives; receives under way finish and what they
-    /// bring is given back; so is what has not started; handlers that run finish, and their outcomes are carried out; those
-    /// that take too long for the [grace](ConsumerBuilder::grace) are stopped, and their messages given back. The grace
-    /// bounds the whole shutdown, giving back included. After that no message of this consumer is
-    /// hidden, other than by an outcome that says so, as far as the service could be told: what is still
-    /// [held](ReceiveStats::held), was [unsettled](ReceiveStats::unsettled), or was to come with a
-    /// [receive that was given up](ReceiveStats::receives_abandoned) comes back when its visibility timeout is over. A
-    /// consumer runs once.
+    /// Handles messages until `end` is ready, and then shuts down within the [grace](ConsumerBuilder::grace):
+    ///
+    /// - It starts no more receives and handlers.
+    /// - Running receives finish, and their messages become visible again; so do messages that have not started.
+    /// - Running handlers finish, and their outcomes take effect. Handlers that take too long are stopped, and their messages
+    ///   become visible again.
+    ///
+    /// After that, no message of this consumer is hidden, except by an outcome, or if SQS could not be reached. Messages that
+    /// are still [held](ReceiveStats::held), [unsettled](ReceiveStats::unsettled), or were in an
+    /// [abandoned receive](ReceiveStats::receives_abandoned) become visible when their visibility timeout is over. A consumer
+    /// runs once.
     ///
     /// # Errors
-    /// A setting has a value that it cannot have; the queue cannot be received from, which the first receive shows, whereas
-    /// later failures are tried again for ever; the client was closed; a part of it broke; or the consumer has been run
-    /// before.
+    /// The queue cannot be received from, which the first receive shows; later failures are retried forever. Or the client
+    /// was closed, a task panicked, or the consumer has been run before.
     ///
     /// # Cancel safety
-    /// Dropped before its end, handlers are stopped, and what they had is given back in the background.
+    /// If the future is dropped, handlers are stopped, and their messages become visible again in the background.
     pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
         if self.shared.has_run.swap(true, Relaxed) {
             return Err(control::already_run());
@@ -146,15 +148,15 @@ impl<H: Execute> Consumer<H> {
         run.wind_up(started).await
     }
 
-    /// Ends a run as [`run_until`](Self::run_until) says, within this [grace](ConsumerBuilder::grace), and waits for it. The
-    /// latest grace wins: `shutdown(Duration::ZERO)` stops handlers that an earlier one waits for, and returns within a
-    /// second. Called before the run, the run returns at once.
+    /// Shuts down like [`run_until`](Self::run_until), within this [grace](ConsumerBuilder::grace), and waits for the end of the
+    /// run. The latest grace wins: `shutdown(Duration::ZERO)` stops handlers that an earlier call waits for, and returns
+    /// within a second. If it is called before the run, the run returns at once.
     ///
     /// # Errors
-    /// What the run ended with.
+    /// The run ended with this error.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the run is ended all the same.
+    /// If the future is dropped, the shutdown continues.
     pub async fn shutdown(&self, grace: Duration) -> Result<Report, ReceiveError> {
         self.shared.end(Some(grace));
         if !self.shared.has_run.load(Relaxed) {
@@ -162,10 +164,10 @@ impl<H: Execute> Consumer<H> {
         }
         let mut result = self.shared.result.subscribe();
         let ended = result.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
-        ended.unwrap_or_else(|| Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the consumer has gone")))
+        ended.unwrap_or_else(|| Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the consumer was dropped")))
     }
 
-    /// What it has done so far.
+    /// The totals so far.
     pub fn stats(&self) -> ReceiveStats {
         self.shared.observer.tally.snapshot(self.shared.credits.levels())
     }

@@ -1,18 +1,18 @@
-//! What a consumer has done, when it has ended.
+//! The report of a consumer that has ended.
 
 use crate::consume::observe::ReceiveStats;
 use std::time::Duration;
 
-/// What a consumer has done, when it has ended.
+/// The result of a run.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The numbers.
+    /// The totals.
     pub stats: ReceiveStats,
-    /// What the first ten panics of handlers said.
+    /// The texts of the first ten panics of handlers.
     pub panics: Vec<String>,
-    /// Whether all handlers and receives ended by themselves during the shutdown: none was stopped or given up.
+    /// Whether all handlers and receives ended by themselves during the shutdown: none was stopped or abandoned.
     pub is_clean: bool,
-    /// From start to end.
+    /// The duration of the run.
     pub elapsed: Duration,
 }

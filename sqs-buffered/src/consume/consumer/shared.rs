@@ -1,4 +1,4 @@
-//! What the clones of a consumer and its run share.
+//! The data that clones of a consumer and its run share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ use crate::consume::receive::{Delivery, Grace, ReceiveError, ReceiveErrorKind, S
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 
-/// What clones and the run share.
+/// The data that clones of a consumer and its run share.
 pub(crate) struct Shared<H: Execute> {
     pub(super) source: Source<H>,
     pub(super) limits: Limits,
@@ -34,21 +34,21 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) credits: Arc<SharedCredits>,
     pub(super) pool: HandlerPool,
     pub(super) is_paused: AtomicBool,
-    /// Wakes the run: whether it is paused, whose turn it is, or how many places there are, may have changed.
+    /// Wakes the run after a change of its pause, its turn in the pool, or its places.
     pub(super) woken: Arc<Notify>,
     pub(super) observer: Arc<Observer>,
     pub(super) dead_letters: DeadLetters,
     pub(super) has_run: AtomicBool,
     pub(super) stop: Stop,
-    /// How long a shutdown takes at most, unless its caller says.
+    /// How long a shutdown takes at most by default.
     pub(super) grace: Duration,
     /// The shutdown, once it has begun.
     pub(super) ending: watch::Sender<Option<Grace>>,
-    /// What it came to, once it has ended.
+    /// The result of the run, once it has ended.
     pub(super) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
 }
 
-/// What a consumer is made of.
+/// The settings of a consumer.
 pub(crate) struct Parts<H: Execute> {
     pub(super) source: Source<H>,
     pub(super) limits: Limits,
@@ -60,7 +60,7 @@ pub(crate) struct Parts<H: Execute> {
     pub(super) handler: Handling,
 }
 
-/// Tells those who wait for the end of a run that it was dropped.
+/// Drop guard: reports a run that was dropped to those that wait for its end.
 pub(crate) struct RunGuard<'c, H: Execute>(pub(super) &'c Shared<H>);
 
 impl<H: Execute> Drop for RunGuard<'_, H> {

@@ -1,4 +1,4 @@
-//! The work of a run: each piece is a future that ends in a [`Step`].
+//! The work of a run: futures that resolve to a [`Step`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::span::messaging_span;
 
 /// A piece of work that has ended.
 pub(super) enum Step {
-    /// A lease is renewed so that a handler can begin, or could not be.
+    /// A lease was renewed so that a handler can start, or could not be renewed.
     Refreshed {
         key: Key,
         entry: Entry<Delivery>,
@@ -44,7 +44,7 @@ pub(super) enum Step {
         entry: Entry<Delivery>,
         verdict: Verdict,
     },
-    /// The sending of a dead letter: its deliveries, the latest first, and why it failed.
+    /// A dead letter was sent, or not: its deliveries, the latest first, and the error.
     Sent {
         key: Key,
         deliveries: Vec<Delivery>,
@@ -65,16 +65,15 @@ pub(super) enum Step {
 pub(super) enum Return {
     /// Hidden for a while.
     After(Duration),
-    /// Visible at once, because its handler said so.
+    /// Visible at once, by its outcome.
     Released,
-    /// Visible at once or after a while, because nothing was said.
+    /// Visible at once or after a while, without an outcome.
     Returned(Duration),
-    /// Left alone.
+    /// Left hidden.
     Kept,
 }
 
-/// Deletes all deliveries of a message. It is done when one of them says so: on FIFO queues the handles of earlier ones have
-/// expired.
+/// Deletes all deliveries of a message. One success is enough: on FIFO queues, the handles of earlier deliveries have expired.
 pub(super) async fn delete<H: Execute>(
     shared: Arc<Shared<H>>,
     key: Option<Key>,
@@ -101,8 +100,8 @@ pub(super) async fn send<H: Execute>(
     Step::Sent { key, deliveries, result }
 }
 
-/// Gives back what has not started of a group, the last first, and then the message before it: so that whoever receives
-/// from the group begins with that one.
+/// Gives back the messages of a group that have not started, the last first, and then the message before them: so that the next
+/// receive starts with that message.
 pub(super) async fn give_back<H: Execute>(
     shared: Arc<Shared<H>>,
     key: Option<Key>,
@@ -115,7 +114,7 @@ pub(super) async fn give_back<H: Execute>(
     Step::GivenBack { key }
 }
 
-/// Errors are counted and told where they happen; there is nothing more to do about them.
+/// Errors are counted and reported where they happen.
 async fn all_back<H: Execute>(
     source: &Source<H>,
     deliveries: impl IntoIterator<Item = Delivery>,
