@@ -1,4 +1,4 @@
-//! One attempt to handle a message, as stores of idempotency know it.
+//! One attempt to handle a message, for idempotency stores.
 
 use crate::random;
 
@@ -12,7 +12,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// A new attempt under this key. Each call returns another [`id`](Self::id).
+    /// Creates an attempt under this key, with a new [`id`](Self::id).
     pub fn new(key: impl Into<String>) -> Self {
         Self { key: key.into(), id: random::uuid() }
     }
@@ -22,7 +22,7 @@ impl Attempt {
         &self.key
     }
 
-    /// A random UUID that tells this attempt from others under the same key.
+    /// A random UUID that identifies this attempt.
     pub fn id(&self) -> &str {
         &self.id
     }

@@ -1,4 +1,4 @@
-//! A message on its way to a handler.
+//! The context of a message: its content and delivery.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::attempt::Attempt;
 use crate::consume::lease::Lease;
 
-/// A message on its way to a handler, with what is known about its delivery. [Extractors](crate::FromMessage) read from it.
+/// A message and its delivery. [Extractors](crate::FromMessage) read from it.
 ///
 /// ```
 /// use sqs_buffered::{FromMessage, HandlerError, MessageContext};
@@ -38,7 +38,7 @@ impl MessageContext {
         Self { message: message.into(), lease: None, deadline: None, attempt: None }
     }
 
-    /// Sets when the handler must have ended. A lease, if there is one, takes precedence.
+    /// Sets the time at which the handler must have ended. A lease takes precedence.
     pub fn with_deadline(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
@@ -57,7 +57,7 @@ impl MessageContext {
         &self.message
     }
 
-    /// The lease of the message. `None` in AWS Lambda, which keeps the message itself.
+    /// The lease of the message. `None` in AWS Lambda, which keeps the message hidden itself.
     pub fn lease(&self) -> Option<&Lease> {
         self.lease.as_ref()
     }

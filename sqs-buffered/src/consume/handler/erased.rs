@@ -1,4 +1,4 @@
-//! A handler whose type is not known any more.
+//! A type-erased handler.
 
 use std::fmt;
 use std::sync::Arc;

@@ -20,16 +20,16 @@ use crate::consume::outcome::HandlerError;
 /// | `Arc<Message>` | the message with all its attributes |
 /// | [`MessageAttributes`] | the message attributes; empty if there are none |
 /// | [`GroupId`], `Option<GroupId>` | the message group id |
-/// | [`ReceiveCount`] | how often the message was received, this time included |
+/// | [`ReceiveCount`] | how often the message was received, including this time |
 /// | [`Lease`], `Option<Lease>` | the lease; there is none in AWS Lambda |
 /// | [`Attempt`] | the attempt, within [`Idempotent`](crate::Idempotent) |
 /// | [`MessageContext`] | all of the above |
-/// | `(A, B)` | both; of use in [batch handlers](crate::BatchHandler) |
+/// | `(A, B)` | both; useful in [batch handlers](crate::BatchHandler) |
 ///
-/// An error is an error of the handler: the message is received again after the [back-off](crate::BackOff), and moves to the
-/// dead-letter queue as the queue's redrive policy says.
+/// An error fails the handler: the message is delivered again after the [back-off](crate::BackOff), until the redrive policy of
+/// the queue moves it to the dead-letter queue.
 ///
-/// Implement it to have your own type as a parameter:
+/// Implement it for parameters of your own:
 ///
 /// ```
 /// use sqs_buffered::{FromMessage, HandlerError, MessageContext};
@@ -60,7 +60,7 @@ pub trait FromMessage<S>: Sized + Send {
     /// Reads the parameter from a message.
     ///
     /// # Errors
-    /// The message does not have what the handler needs.
+    /// The message lacks the value, or the value is invalid.
     fn from_message(
         context: &MessageContext,
         state: &S,
@@ -101,7 +101,7 @@ impl<T: Clone> FromRef<T> for T {
 }
 
 /// A clone of the value that [`ConsumerBuilder::state`](crate::ConsumerBuilder::state) sets, or of a
-/// [part](FromRef) of it. Keep what is expensive to clone behind an `Arc`.
+/// [part](FromRef) of it. Put values that are expensive to clone behind an `Arc`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct State<T>(pub T);
 
@@ -121,7 +121,7 @@ impl<S: Sync> FromMessage<S> for MessageAttributes {
     }
 }
 
-/// The message group id: of all messages of FIFO queues, and of those of standard queues that were sent with one.
+/// The message group id. All messages of FIFO queues have one; messages of standard queues can have one.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct GroupId(pub String);
 
@@ -138,7 +138,7 @@ impl<S: Sync> FromMessage<S> for GroupId {
     }
 }
 
-/// How often SQS has delivered the message, this time included: its `ApproximateReceiveCount`, at least 1.
+/// How often SQS has delivered the message, including this time: its `ApproximateReceiveCount`, at least 1.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ReceiveCount(pub u32);
 
@@ -183,13 +183,13 @@ impl<S: Sync> FromMessage<S> for Option<Lease> {
 impl<S: Sync> FromMessage<S> for Lease {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
         let lease = context.lease().cloned();
-        lease.ok_or_else(|| "there is no lease outside of a consumer: use `Option<Lease>`".into())
+        lease.ok_or_else(|| "there is no lease outside of a consumer; use `Option<Lease>`".into())
     }
 }
 
 impl<S: Sync> FromMessage<S> for Attempt {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
         let attempt = context.attempt().cloned();
-        attempt.ok_or_else(|| "there is no attempt: the handler is not within `Idempotent`".into())
+        attempt.ok_or_else(|| "there is no attempt; wrap the handler in `Idempotent`".into())
     }
 }

@@ -5,9 +5,9 @@ use super::extract::FromMessage;
 use super::into_outcome::IntoOutcome;
 use crate::consume::outcome::{HandlerError, Outcome};
 
-/// What handles messages: an async function or a closure that returns a future, whose up to eight parameters are
-/// [extractors](FromMessage) and whose result converts [into an outcome](IntoOutcome). `S` is the state; `A` stands for the
-/// parameters, and is inferred.
+/// A message handler: an async function, or a closure that returns a future. Its parameters, up to eight, are
+/// [extractors](FromMessage); its result converts [into an outcome](IntoOutcome). `S` is the state; `A` is inferred from the
+/// parameters.
 ///
 /// ```
 /// use std::sync::Arc;

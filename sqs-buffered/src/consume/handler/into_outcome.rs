@@ -1,9 +1,9 @@
-//! What handlers may return.
+//! Return types of handlers.
 
 use crate::consume::outcome::{HandlerError, Outcome};
 
-/// What a [handler](crate::Handler) may return: `()` for success, an [`Outcome`], or a `Result` of these whose error converts
-/// into [`HandlerError`]. Implement it for your own type to return that.
+/// A return type of a [handler](crate::Handler): `()` for success, an [`Outcome`], or a `Result` of these whose error converts into
+/// [`HandlerError`]. Implement it for return types of your own.
 ///
 /// ```
 /// use sqs_buffered::{HandlerError, IntoOutcome, Outcome};
@@ -32,7 +32,7 @@ pub trait IntoOutcome {
     /// Converts the returned value.
     ///
     /// # Errors
-    /// The handler failed: the message is received again after the [back-off](crate::BackOff).
+    /// The handler failed: the message is delivered again after the [back-off](crate::BackOff).
     fn into_outcome(self) -> Result<Outcome, HandlerError>;
 }
 

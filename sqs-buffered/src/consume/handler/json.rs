@@ -1,4 +1,4 @@
-//! Bodies in JSON.
+//! The JSON extractor.
 
 use std::any::type_name;
 
@@ -10,7 +10,7 @@ use crate::consume::outcome::HandlerError;
 
 /// The body of a message, deserialized from JSON.
 ///
-/// A body that is not JSON for `T` is an error of the handler, such as
+/// If the body is not valid JSON for `T`, the handler fails with an error such as
 /// ``the body is not JSON for Order: missing field `id` at line 1 column 2``.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Handlers: what a user writes to handle messages, and how it is called.
+//! Handlers: the user's functions, their parameters and results.
 //!
 //! ```text
 //! MessageContext -> FromMessage (one for each parameter) -> function -> IntoOutcome -> Outcome | HandlerError

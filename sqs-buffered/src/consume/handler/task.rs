@@ -1,4 +1,4 @@
-//! A handler in a task of its own, which contains its panics and lets handlers run side by side.
+//! Runs a handler in its own task: panics are contained, and handlers run concurrently.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,10 +11,10 @@ use crate::consume::outcome::HandlerError;
 use crate::panicked;
 use crate::trace_context::SenderContext;
 
-/// A handler in a task of its own. Dropping it stops the handler at its next `.await`.
+/// A handler in its own task. Dropping it stops the handler at its next `.await`.
 pub(crate) struct HandlerTask<T>(JoinHandle<Result<T, HandlerError>>);
 
-/// Why a handler did not return what it should.
+/// Why a handler returned no outcome.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Error(HandlerError),
@@ -41,7 +41,9 @@ impl<T> HandlerTask<T> {
     pub(crate) async fn stop(&mut self, until: Instant) -> Option<Result<T, Failure>> {
         self.0.abort();
         let Ok(ended) = timeout_at(until, &mut self.0).await else {
-            tracing::warn!("a stopped handler still runs: it does not yield; its message is given back");
+            tracing::warn!(
+                "a stopped handler still runs because it does not yield; its message becomes visible again"
+            );
             return None;
         };
         Some(ended).filter(|ended| !ended.as_ref().is_err_and(JoinError::is_cancelled)).map(result)

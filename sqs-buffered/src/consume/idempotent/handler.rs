@@ -1,4 +1,4 @@
-//! The wrapper around a handler.
+//! The wrapper that makes a handler idempotent.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,35 +13,34 @@ use tokio::time::{Instant, sleep, timeout};
 use super::store::{Begin, IdempotencyStore};
 use crate::consume::{Attempt, Handler, HandlerError, MessageContext, Outcome};
 
-/// How long a record is in progress where the message has no deadline: in AWS Lambda without one. It is prolonged.
+/// The lease of a record if the message has no deadline, as in AWS Lambda without `handle_within`. It is prolonged.
 const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
 /// The shortest pause between two prolongations.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-/// How long a call of the store may take, unless the user says.
+/// How long a call of the store may take by default.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync>;
 
-/// A [handler](Handler) that runs once for each key, as far as its [store](IdempotencyStore) remembers. SQS delivers messages
-/// at least once, and producers may send the same message twice.
+/// A [handler](Handler) that runs once for each key that its [store](IdempotencyStore) remembers. SQS delivers messages at least
+/// once, and producers may send a message twice.
 ///
-/// | Delivery | What happens |
+/// | Delivery | Effect |
 /// |---|---|
-/// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and prolonged with it |
-/// | of a key in progress | the message is given back for the rest of that time |
+/// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and is prolonged with it |
+/// | of a key in progress | the message becomes visible again after the rest of that time |
 /// | of a completed key | the message is deleted; the handler does not run |
 ///
-/// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so that the next delivery
-/// runs the handler. A stopped handler and a killed process leave the record in progress until the lease ends. If the store
-/// fails or takes too long, the handler fails: before its run, or after it when the key cannot be completed.
+/// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next delivery runs the
+/// handler. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
+/// takes too long, the handler fails: before its run, or after it if the key cannot be completed.
 ///
-/// A process that is killed after the effect of the handler and before the key is completed runs the handler again. To rule
-/// that out, [complete the attempt in the handler's transaction](IdempotencyStore#an-effect-that-happens-exactly-once).
+/// If the process dies after the effect of the handler, but before the key is completed, the handler runs again. To rule that
+/// out, [complete the attempt in the handler's transaction](IdempotencyStore#an-effect-that-happens-exactly-once).
 ///
-/// The key is the message group id and the deduplication id on FIFO queues, and the message id on standard queues, unless
-/// [`key`](Self::key) says otherwise. SQS forgets deduplication ids after five minutes; the store remembers them. With
-/// content-based deduplication, the same body sent again a day later is the same key. Queues that share a store need keys
-/// that differ.
+/// The default key is the message group id with the deduplication id on FIFO queues, and the message id on standard queues. SQS
+/// forgets deduplication ids after five minutes; the store remembers them. With content-based deduplication, the same body a day
+/// later has the same key. Set other keys with [`key`](Self::key). Queues that share a store need different keys.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -76,7 +75,7 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
         Self { handler, store, key_of: Box::new(default_key), store_timeout: STORE_TIMEOUT }
     }
 
-    /// Sets how the key of a message is found. An error fails the handler.
+    /// Sets the function that returns the key of a message. An error fails the handler.
     pub fn key(
         mut self,
         key_of: impl Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync + 'static,
@@ -114,7 +113,7 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
                 // Completed by the handler itself, or taken over after a pause that outlasted the lease.
                 Ok(_) => return,
                 Err(error) => {
-                    tracing::debug!(%error, key = attempt.key(), "a record of idempotency was not prolonged");
+                    tracing::debug!(%error, key = attempt.key(), "an idempotency record could not be prolonged");
                     lease = left.min(lease / 2);
                 }
             }
@@ -152,7 +151,7 @@ where
         if let Ok(Ok(Outcome::Ack)) = ended {
             self.bounded(self.store.complete(&attempt)).await?;
         } else if let Err(error) = self.bounded(self.store.abandon(&attempt)).await {
-            tracing::debug!(%error, key = attempt.key(), "a record of idempotency was not removed");
+            tracing::debug!(%error, key = attempt.key(), "an idempotency record could not be removed");
         }
         ended.unwrap_or_else(|panic| resume_unwind(panic))
     }

@@ -1,4 +1,4 @@
-//! A store for one process.
+//! An idempotency store in memory.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use crate::consume::{Attempt, HandlerError};
 /// An [`IdempotencyStore`] in memory: for tests, and for duplicates within one process. Other processes do not see it, and it
 /// is lost when the process ends.
 ///
-/// It keeps completed keys for the time to live. When it is full, it forgets the oldest completed key early. When all keys
+/// It keeps completed keys for the time to live. When it is full, it forgets the oldest completed key early. If all keys
 /// are in progress, an attempt fails; so the capacity must exceed the concurrency.
 #[derive(Debug)]
 pub struct MemoryStore(Mutex<Records>);
 
 impl MemoryStore {
-    /// A store of at most `capacity` keys, at least 1, that keeps completed keys for `time_to_live`.
+    /// Creates a store of at most `capacity` keys, at least 1, that keeps completed keys for `time_to_live`.
     pub fn new(capacity: usize, time_to_live: Duration) -> Self {
         Self(Mutex::new(Records::new(capacity, time_to_live)))
     }
 
-    /// How many keys it has. Ended ones count until the next attempt begins.
+    /// The number of keys. Expired ones count until the next attempt begins.
     pub fn len(&self) -> usize {
         self.0.lock().len()
     }
@@ -44,12 +44,16 @@ impl Default for MemoryStore {
 impl IdempotencyStore for MemoryStore {
     async fn begin(&self, attempt: &Attempt, lease: Duration) -> Result<Begin, HandlerError> {
         let begun = self.0.lock().begin(Instant::now(), attempt, lease);
-        begun.map_err(|Full| "the memory store is full: all of its keys are in progress".into())
+        begun.map_err(|Full| "the memory store is full: all of its keys are in progress; its capacity must exceed the concurrency".into())
     }
 
     async fn complete(&self, attempt: &Attempt) -> Result<(), HandlerError> {
         let is_completed = self.0.lock().complete(Instant::now(), attempt);
-        if is_completed { Ok(()) } else { Err("the record of this attempt has ended".into()) }
+        if is_completed {
+            Ok(())
+        } else {
+            Err("the record of this attempt has expired or belongs to another attempt".into())
+        }
     }
 
     async fn abandon(&self, attempt: &Attempt) -> Result<(), HandlerError> {

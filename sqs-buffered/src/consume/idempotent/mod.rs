@@ -1,4 +1,4 @@
-//! Handlers that run once for each key, as far as a store remembers.
+//! Idempotent handlers.
 
 mod handler;
 mod memory;

@@ -1,15 +1,15 @@
-//! What remembers which keys are in progress and which are completed.
+//! The store of idempotency keys.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::consume::{Attempt, HandlerError};
 
-/// What remembers which keys are in progress and which are completed, for [`Idempotent`](crate::Idempotent).
-/// [`MemoryStore`](crate::MemoryStore) is one for a single process. Implement it over a database that all processes share.
+/// The store of [`Idempotent`](crate::Idempotent): it remembers which keys are in progress and which are completed.
+/// [`MemoryStore`](crate::MemoryStore) is for a single process. For several processes, implement it over a database that they share.
 ///
 /// A record belongs to one key. It is in progress for one [`Attempt`] until its lease ends, or it is completed. Each method
-/// is atomic: of two attempts that begin at once, one starts. In SQL, here of `PostgreSQL`:
+/// is atomic: of two attempts that begin at the same time, one starts. In SQL (`PostgreSQL`):
 ///
 /// ```sql
 /// CREATE TABLE handled (key text PRIMARY KEY, attempt text NOT NULL, leased_until timestamptz, completed_at timestamptz);
@@ -28,24 +28,24 @@ use crate::consume::{Attempt, HandlerError};
 /// -- abandon(attempt)
 /// DELETE FROM handled WHERE key = $key AND attempt = $attempt AND completed_at IS NULL;
 ///
-/// -- From time to time: forget what no delivery can bring back. SQS keeps messages for up to 14 days.
+/// -- From time to time: forget keys that no delivery can repeat. SQS keeps messages for up to 14 days.
 /// DELETE FROM handled WHERE completed_at < now() - interval '15 days' OR leased_until < now() - interval '15 days';
 /// ```
 ///
 /// # An effect that happens exactly once
-/// `Idempotent` completes the attempt after the handler has returned. A process that is killed between the two runs the
-/// handler again. Where that must not be, the handler completes the attempt itself, in the transaction of its effect: it
-/// takes the [`Attempt`] as a parameter, runs the `UPDATE` above and commits only if one row was updated.
+/// `Idempotent` completes the attempt after the handler has returned. If the process dies in between, the handler runs again. To
+/// rule that out, the handler completes the attempt itself, in the transaction of its effect: it takes the [`Attempt`] as a
+/// parameter, runs the `UPDATE` above, and commits only if one row was updated.
 ///
 /// # Cancel safety
-/// The future of each method can be dropped before its end: when the [timeout](crate::Idempotent::store_timeout) ends, or
-/// when the handler is stopped. The record may have been written by then.
+/// The future of each method can be dropped: after the [timeout](crate::Idempotent::store_timeout), or when the handler is
+/// stopped. The record may be written or not.
 pub trait IdempotencyStore: Send + Sync + 'static {
     /// Begins an attempt, or prolongs the lease of one that has begun and not been completed. The lease is at least a
     /// millisecond, and counts from now; use the clock of the store.
     ///
     /// # Errors
-    /// The store failed. The message is received again after the back-off.
+    /// The store failed. The message is delivered again after the back-off.
     fn begin(
         &self,
         attempt: &Attempt,
@@ -55,7 +55,7 @@ pub trait IdempotencyStore: Send + Sync + 'static {
     /// Marks the key as completed. Succeeds if this attempt has completed it before.
     ///
     /// # Errors
-    /// The record belongs to another attempt, or the store failed. The message is received again after the back-off.
+    /// The record belongs to another attempt, or the store failed. The message is delivered again after the back-off.
     fn complete(&self, attempt: &Attempt) -> impl Future<Output = Result<(), HandlerError>> + Send;
 
     /// Removes the record if this attempt holds it and has not completed it.
@@ -65,14 +65,14 @@ pub trait IdempotencyStore: Send + Sync + 'static {
     fn abandon(&self, attempt: &Attempt) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
-/// What a store says when an attempt begins.
+/// The result of [`IdempotencyStore::begin`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Begin {
     /// The record belongs to this attempt until its lease ends.
     Started,
     /// Another attempt is in progress.
     InProgress {
-        /// How much is left of its lease.
+        /// The rest of its lease.
         remaining: Duration,
     },
     /// The key was completed, by this attempt or another.

@@ -1,4 +1,4 @@
-//! What AWS Lambda passes to a function that an SQS queue triggers.
+//! The SQS event of AWS Lambda, and its response.
 
 use std::collections::HashMap;
 
@@ -131,10 +131,10 @@ impl SqsRecordAttribute {
     }
 }
 
-/// What a function answers to an [`SqsEvent`]: the messages that SQS must deliver again.
+/// The response of a function to an [`SqsEvent`]: the messages that SQS must deliver again.
 ///
-/// It counts only if the event source mapping has `FunctionResponseTypes` = `ReportBatchItemFailures`. Without it, Lambda
-/// deletes all messages of the event, also the failed ones.
+/// It has an effect only if the event source mapping has `FunctionResponseTypes` = `ReportBatchItemFailures`. Otherwise, Lambda
+/// deletes all messages of the event, including the failed ones.
 ///
 /// Source: <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html>
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

@@ -1,4 +1,4 @@
-//! The same handler for an event of AWS Lambda.
+//! Runs a handler for the SQS events of AWS Lambda.
 //!
 //! ```text
 //! event -> lines: a group of a FIFO queue each, else a message each -> lines side by side, each in order -> failures
@@ -18,23 +18,22 @@ use crate::span::messaging_span;
 use crate::time::after;
 use crate::trace_context::SenderContext;
 
-/// How many handlers run at a time, unless the user says.
+/// How many handlers run at a time by default.
 const CONCURRENCY: usize = 10;
 
-/// A [handler](Handler) for the SQS events of AWS Lambda: the same that a [`Consumer`](crate::Consumer) runs.
+/// Runs a [handler](Handler) for the SQS events of AWS Lambda. The same handler can run in a [`Consumer`](crate::Consumer).
 ///
 /// **Enable partial failures** in the event source mapping: `FunctionResponseTypes` = `ReportBatchItemFailures`. Without
 /// it, Lambda ignores the [response](SqsBatchResponse) and deletes failed messages too.
 ///
-/// Messages of a standard queue run side by side, up to the [concurrency](Self::concurrency). On a FIFO queue, groups run
-/// side by side, and the messages of a group in order; after a failure the rest of the group does not run and is reported as
-/// failed. That keeps the order of each group, which is what AWS's advice to "stop processing messages after the first
-/// failure" is for; other groups need not wait.
+/// Messages of a standard queue run concurrently, up to the [concurrency](Self::concurrency). On a FIFO queue, groups run
+/// concurrently, and the messages of a group in order. After a failure, the rest of the group does not run and is reported as
+/// failed, which keeps the order of the group; other groups continue.
 ///
-/// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: Lambda makes the message visible
-/// again when its visibility timeout is over, and the queue's redrive policy moves it to the dead-letter queue. The delay of
-/// [`Outcome::Nack`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease): Lambda
-/// keeps the messages while the function runs; take `Option<Lease>`.
+/// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible again
+/// when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue. The delay of
+/// [`Outcome::Nack`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease), because
+/// Lambda keeps the messages hidden while the function runs; take `Option<Lease>`.
 ///
 /// With the crate `lambda_runtime`:
 ///
@@ -92,16 +91,16 @@ impl LambdaHandler {
     /// event are delivered again: prefer [`handle_within`](Self::handle_within).
     ///
     /// # Cancel safety
-    /// Dropped before its end, running handlers are stopped.
+    /// If the future is dropped, running handlers are stopped.
     pub async fn handle(&self, event: SqsEvent) -> SqsBatchResponse {
         self.run(event, None).await
     }
 
-    /// Handles the messages of an event within the time that the invocation has left. When it is over but for the
-    /// [margin](Self::margin), running handlers are stopped; they and those that have not started are reported as failed.
+    /// Handles the messages of an event within the remaining time of the invocation, minus the [margin](Self::margin). Then
+    /// running handlers are stopped; their messages and those that have not started are reported as failed.
     ///
     /// # Cancel safety
-    /// Dropped before its end, running handlers are stopped.
+    /// If the future is dropped, running handlers are stopped.
     pub async fn handle_within(&self, left: Duration, event: SqsEvent) -> SqsBatchResponse {
         self.run(event, Some(after(Instant::now(), left.saturating_sub(self.margin)))).await
     }
@@ -131,7 +130,7 @@ impl LambdaHandler {
         let sender = SenderContext::of(context.message());
         if let Some(deadline) = deadline {
             if deadline <= Instant::now() {
-                return Err("the time of the invocation is over".into());
+                return Err("the invocation has no time left".into());
             }
             context = context.with_deadline(deadline);
         }
@@ -152,7 +151,7 @@ impl LambdaHandler {
             Ok(Ok(outcome)) => Err(format!("the handler returned {outcome:?}").into()),
             Ok(Err(Failure::Error(error))) => Err(error),
             Ok(Err(Failure::Panic(text))) => Err(format!("the handler panicked: {text}").into()),
-            Err(_) => Err("the handler was stopped: the time of the invocation is over".into()),
+            Err(_) => Err("the handler was stopped because the invocation has no time left".into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Handlers in AWS Lambda.
+//! Runs handlers in AWS Lambda.
 
 mod event;
 mod handler;

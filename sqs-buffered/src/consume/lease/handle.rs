@@ -1,4 +1,4 @@
-//! The lease of one message, as its holder sees it.
+//! The handle of a lease.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,10 @@ use super::leases::Leases;
 use super::schedule::LeaseTerm;
 use super::state::LeaseOver;
 
-/// The time for which a received message is ours: nobody else receives it meanwhile.
+/// The time for which a received message is hidden from other consumers.
 ///
-/// It is renewed in the background until the message is settled. When that fails the lease is lost: somebody else may
-/// have the message, so that nothing more is done about it here, and its handler should stop. Clones are of the same
-/// lease.
+/// It is renewed in the background until the message is settled. If that fails, the lease is lost: another consumer may have
+/// the message. Then nothing more is done for this delivery, and its handler should stop. Clones share the lease.
 ///
 /// ```
 /// use sqs_buffered::{HandlerError, Lease, Outcome};
@@ -23,14 +22,14 @@ use super::state::LeaseOver;
 /// async fn cook(lease: Lease) -> Result<Outcome, HandlerError> {
 ///     tokio::select! {
 ///         () = tokio::time::sleep(std::time::Duration::from_secs(90)) => Ok(Outcome::Ack), // the work
-///         () = lease.lost() => Err("somebody else may have the order by now".into()),
+///         () = lease.lost() => Err("another consumer may have the order".into()),
 ///     }
 /// }
 /// # let _ = cook;
 /// ```
 ///
 /// # Cancel safety
-/// All futures of it can be dropped at any time; nothing is lost.
+/// You can drop its futures at any time.
 #[derive(Clone)]
 pub struct Lease {
     held: Arc<Held>,
@@ -38,37 +37,38 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Opens the leases of messages, given by id and receipt handle, that came with an answer of this moment.
+    /// Opens the leases of messages, given by id and receipt handle, whose response arrived at `now`.
     pub(crate) fn open(leases: &Arc<Leases>, now: Instant, messages: Vec<(Arc<str>, Arc<str>)>) -> Vec<Self> {
         let opened = leases.open(now, messages).into_iter();
         opened.map(|held| Self { held, leases: Arc::clone(leases) }).collect()
     }
 
-    /// The handle that the message came with.
+    /// The receipt handle of this delivery.
     pub fn receipt_handle(&self) -> &str {
         &self.held.receipt_handle
     }
 
-    /// Whether the lease is lost. Work that must not be done twice should not go on then.
+    /// Whether the lease is lost. Then stop work that must not be done twice.
     pub fn is_lost(&self) -> bool {
         self.held.is_lost()
     }
 
-    /// Waits until the lease is lost; for ever when it never is.
+    /// Waits until the lease is lost; forever if that does not happen.
     pub async fn lost(&self) {
         self.until(|| self.is_lost().then_some(())).await;
     }
 
-    /// Until when the message is ours as things are; renewals move it on. `None` when it is not any more.
+    /// The end of the current lease; renewals extend it. `None` if the lease is lost or the message is settled.
     pub fn deadline(&self) -> Option<Instant> {
         self.leases.term(self.held.number).map(|term| term.deadline)
     }
 
-    /// Sees to it that the message is ours for at least this long from now, also beyond the receiver's longest lease.
-    /// Returns how long it is: a bit less, as a part is not relied on, and no longer than 12 hours after the receive.
+    /// Extends the lease to at least this long from now, even beyond the `max_lease` of the consumer or receiver. Returns the
+    /// usable time: a bit less, because a margin of up to 2 seconds is not relied on, and at most until 12 hours after the
+    /// receive.
     ///
     /// # Errors
-    /// The message is not ours any more, or was lost while this was tried.
+    /// The lease is lost, was lost before the extension, or the message is settled.
     pub async fn extend(&self, duration: Duration) -> Result<Duration, LeaseOver> {
         let (leases, number) = (&self.leases, self.held.number);
         let request = leases.extend(number, duration).ok_or(LeaseOver)?;
@@ -76,7 +76,7 @@ impl Lease {
         Ok(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Waits until so much time is left that a handler can begin. An error says that this will not be.
+    /// Waits until enough time is left for a handler to start. An error if the lease is lost.
     pub(crate) async fn refresh(&self) -> Result<(), LeaseOver> {
         self.until(|| match self.leases.refresh(self.held.number) {
             None => Some(Err(LeaseOver)),
@@ -89,12 +89,12 @@ impl Lease {
         self.leases.refresh(self.held.number) == Some(true)
     }
 
-    /// Ends the lease: from here on it is not renewed. Says how long the message is and can be ours.
+    /// Ends the renewal of the lease, and returns its term.
     pub(crate) fn end(&self) -> Result<LeaseTerm, LeaseOver> {
         self.leases.end(&self.held)
     }
 
-    /// Gives the lease up as one that is lost.
+    /// Marks the lease as lost.
     pub(crate) fn forget(&self) {
         if self.end().is_ok() {
             self.leases.lost(&self.held);
@@ -105,7 +105,7 @@ impl Lease {
         &self.held.message_id
     }
 
-    /// When the message came.
+    /// The time of the receive.
     pub(crate) fn received(&self) -> Instant {
         self.held.received
     }
@@ -113,7 +113,7 @@ impl Lease {
     async fn until<T>(&self, mut check: impl FnMut() -> Option<T>) -> T {
         loop {
             let mut changed = std::pin::pin!(self.held.changed.notified());
-            // Listening starts before the look, so that no change in between is missed.
+            // Listening starts before the check, so that no change in between is missed.
             changed.as_mut().enable();
             if let Some(result) = check() {
                 return result;

@@ -1,4 +1,4 @@
-//! What everybody who deals with one lease shares.
+//! The state of a lease that its handles and the table share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ pub(crate) struct Held {
     pub(super) number: Number,
     pub(super) receipt_handle: Arc<str>,
     pub(super) message_id: Arc<str>,
-    /// When the message came.
+    /// The time of the receive.
     pub(super) received: Instant,
     is_lost: AtomicBool,
     /// Each renewal and the loss wake everyone who waits for one of them.

@@ -1,4 +1,4 @@
-//! Leases: how long a received message is ours, and its renewal.
+//! Leases: how long a received message stays hidden from others, and the renewal of that time.
 //!
 //! ```text
 //! Lease (handle) --+

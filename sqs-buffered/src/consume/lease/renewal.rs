@@ -1,4 +1,4 @@
-//! The task that renews the leases of one receiver, and gives back what was dropped without an outcome.
+//! The task that renews the leases of one receiver, and releases messages that were dropped without an outcome.
 //!
 //! ```text
 //! receive -> open -> table --due--> change of visibility (batched lane) --> table: renewed | lost -> handles
@@ -62,7 +62,7 @@ pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source
     }
 }
 
-/// Drop guard: leases that nobody renews cannot be relied on, whatever ended the task.
+/// Drop guard: when the task ends unexpectedly, all leases are lost, because nothing renews them.
 struct RenewalGuard {
     leases: Arc<Leases>,
     stop: Stop,
@@ -83,7 +83,7 @@ async fn renew<H: Execute>(
     source: &Source<H>,
     renewal: Renewal,
 ) -> (Renewal, Result<(), SendError>) {
-    // What has ended meanwhile is not hidden again: its own request may wait, and this would become one with it.
+    // A message that was settled meanwhile must not be hidden again: this change would replace its pending one.
     let Some(term) = leases.term(renewal.held.number) else { return (renewal, Ok(())) };
     let give_up = Schedule::give_up_at(renewal.asked, term.deadline);
     let result = source.hide(&renewal.held.receipt_handle, renewal.seconds, give_up).await;
@@ -93,7 +93,7 @@ async fn renew<H: Execute>(
 async fn give_back<H: Execute>(leases: &Leases, source: &Source<H>, abandoned: Abandoned) {
     let Abandoned { message_id, receipt_handle, received, credit, delay, until, maybe_gone } = abandoned;
     let result = source.delay(&receipt_handle, delay, until).await;
-    // The observer has counted and reported a failure; nobody waits for it.
+    // The observer has counted and reported a failure.
     let _ = leases.observer.given_back((&message_id, received), (Settled::Returned, maybe_gone), result);
     drop(credit);
     leases.settled();
@@ -111,7 +111,7 @@ mod tests {
     use crate::produce::BufferedClient;
 
     #[tokio::test(start_paused = true)]
-    async fn leases_that_nobody_keeps_any_more_are_lost_and_receiving_ends() {
+    async fn leases_are_lost_and_receiving_ends_when_the_renewal_task_ends() {
         let client = BufferedClient::new(MockSqs::in_process().client());
         let source = Source { client, url: "http://localhost/000000000000/jobs".into() };
         let schedule = Schedule::new(30, Duration::from_secs(3_600));

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::time::{after, whole_seconds};
 
-/// The longest part of a visibility timeout that is not relied on: answers take their time, and clocks differ.
+/// The longest part of a visibility timeout that is not relied on: responses take time, and clocks differ.
 const LONGEST_MARGIN: Duration = Duration::from_secs(2);
 /// How much earlier or later than half-way a renewal may be, as a part of the half.
 const JITTER: f64 = 0.1;
@@ -23,7 +23,7 @@ const SHORTEST_RETRY: Duration = Duration::from_millis(50);
 /// A renewal is tried for this long at least, if there is so much time.
 const LEAST_TRY: Duration = Duration::from_secs(2);
 
-/// How the leases of one receiver go.
+/// The schedule of the leases of one receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Schedule {
     /// What a receive and a renewal ask for, in whole seconds.
@@ -39,17 +39,17 @@ impl Schedule {
         Self { visibility, max_lease: max_lease.min(longest()) }
     }
 
-    /// Until when a lease lasts that is renewed as often as it may be.
+    /// The end of a lease that is renewed as often as allowed.
     pub(crate) fn limit(&self, received: Instant) -> Instant {
         received + self.max_lease
     }
 
-    /// Until when a message is ours that is hidden for `granted` since no later than `since`.
+    /// The end of the usable time of a message that is hidden for `granted`, from `since` or earlier.
     pub(crate) fn deadline(since: Instant, granted: Duration) -> Instant {
         since + granted.saturating_sub(LONGEST_MARGIN.min(granted / 4))
     }
 
-    /// What a receive grants.
+    /// The time that a receive hides a message.
     pub(crate) fn first_grant(&self) -> Duration {
         self.visibility
     }
@@ -61,19 +61,19 @@ impl Schedule {
         since + (granted / 2).mul_f64(factor)
     }
 
-    /// How far apart the renewals of leases can be that began together.
+    /// The longest time between the renewals of leases that began together.
     pub(crate) fn jitter_window(&self) -> Duration {
         (self.visibility / 2).mul_f64(2.0 * JITTER)
     }
 
-    /// When to try again after a renewal that failed: somewhere in the first half of the time that is left.
+    /// When to retry a failed renewal: at random in the first half of the remaining time.
     pub(crate) fn retry_at(now: Instant, deadline: Instant, chance: f64) -> Instant {
         let left = deadline.saturating_duration_since(now);
         now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
     }
 
-    /// Until when a renewal is tried, and its answer waited for, before it counts as failed, which is told, and another is
-    /// begun that hides the message from then on: half of the time that is left, or all of it where that is little.
+    /// When a renewal without a response counts as failed and another one starts: after half of the remaining time, or all of it
+    /// if that is short.
     pub(crate) fn give_up_at(asked: Instant, deadline: Instant) -> Instant {
         let left = deadline.saturating_duration_since(asked);
         asked + (left / 2).max(LEAST_TRY.min(left))
@@ -100,7 +100,7 @@ impl Schedule {
     }
 }
 
-/// How long a message is and can be ours.
+/// How long a message stays hidden now, and can be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct LeaseTerm {
     /// When the answer came that brought it.

@@ -1,88 +1,88 @@
-//! What happens in the background, for those who measure it or want to know what goes wrong.
+//! Events of receivers and consumers.
 
 use std::time::Duration;
 
 use crate::consume::outcome::Outcome;
 use crate::produce::SendError;
 
-/// Something that happened in the background. [`ReceiveStats`](crate::ReceiveStats) counts it; this says what it was, when,
-/// and how long it took.
+/// An event of a receiver or consumer, for the hook of [`on_event`](crate::ConsumerBuilder::on_event).
+/// [`ReceiveStats`](crate::ReceiveStats) has the totals.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A receive was answered.
+    /// A receive has completed.
     #[non_exhaustive]
     Received {
-        /// How many messages it brought.
+        /// The number of messages.
         messages: usize,
-        /// How long it took, failed attempts and the wait for messages included.
+        /// Its duration, including failed attempts and the wait for messages.
         elapsed: Duration,
     },
-    /// A handler ended. Errors and panics are told before.
+    /// A handler has ended. After an error or a panic, `HandlerFailed` or `HandlerPanicked` comes first.
     #[non_exhaustive]
     Handled {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// What it said; `None` when it failed or panicked.
+        /// Its outcome; `None` after an error or a panic.
         outcome: Option<&'a Outcome>,
-        /// How long it took.
+        /// Its duration.
         elapsed: Duration,
     },
-    /// A message was settled: this is the end of its delivery.
+    /// A message was settled, which ends its delivery.
     #[non_exhaustive]
     Settled {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// How.
+        /// How the delivery ended.
         how: Settled,
-        /// How long it was here.
+        /// The time since its receive.
         age: Duration,
     },
-    /// A receive failed, and is tried again.
+    /// A receive failed and will be retried.
     #[non_exhaustive]
     ReceiveFailed {
-        /// Why.
+        /// The error.
         error: &'a dyn std::error::Error,
-        /// How often in a row this receive has failed.
+        /// The number of failures of this receive in a row.
         failures: u32,
-        /// When it is tried again.
+        /// The time until the retry.
         retry_in: Duration,
     },
-    /// A message came with a wrong checksum. It was not delivered, and is given back.
+    /// A message had a wrong checksum. It is not handled, and becomes visible again.
     #[non_exhaustive]
     Damaged {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
     },
-    /// A lease was not renewed, and that is tried again as long as there is time.
+    /// The renewal of a lease failed. It is retried while there is time.
     #[non_exhaustive]
     RenewalFailed {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// Why.
+        /// The error.
         error: &'a SendError,
     },
-    /// A lease is lost: somebody else may have the message.
+    /// A lease is lost: another consumer may have the message.
     #[non_exhaustive]
     LeaseLost {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// How long it was here.
+        /// The time since its receive.
         age: Duration,
     },
-    /// A delete or a change of visibility failed for good. After a delete, the message is given back; when that fails
-    /// too, it comes back when its visibility timeout is over.
+    /// A delete or visibility change failed for good. After a failed delete, the message is made visible again; if that fails,
+    /// too, it becomes visible when its visibility timeout is over.
     #[non_exhaustive]
     SettleFailed {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// Why.
+        /// The error.
         error: &'a SendError,
     },
     /// A handler returned an error.
     #[non_exhaustive]
     HandlerFailed {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
         /// The error.
         error: &'a (dyn std::error::Error + Send + Sync),
@@ -90,17 +90,17 @@ pub enum Event<'a> {
     /// A handler panicked.
     #[non_exhaustive]
     HandlerPanicked {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// What it said.
+        /// The text of the panic.
         text: &'a str,
     },
-    /// A message could not be brought to the dead-letter queue. It is treated as one whose handler failed.
+    /// A message could not be sent to the dead-letter queue. It is retried after the back-off.
     #[non_exhaustive]
     DeadLetterFailed {
-        /// The message.
+        /// The message id.
         message_id: &'a str,
-        /// Why.
+        /// The error.
         reason: &'a str,
     },
 }
@@ -109,17 +109,17 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Settled {
-    /// The message was deleted after success.
+    /// Deleted after success.
     Acked,
-    /// It was given back to be visible after a while, by its handler or because that failed.
+    /// Made visible after a delay: by its outcome, or because its handler failed.
     Nacked,
-    /// It was made visible at once by its handler.
+    /// Made visible at once, by its outcome.
     Released,
-    /// It was left as it is by its handler.
+    /// Left hidden, by its outcome.
     Kept,
-    /// It was brought to the dead-letter queue and deleted.
+    /// Sent to the dead-letter queue and deleted.
     DeadLettered,
-    /// It was made visible again without an outcome: not started, stopped, dropped, or because its delete failed.
+    /// Made visible again without an outcome: not started, stopped, dropped, or its delete failed.
     Returned,
 }
 

@@ -1,4 +1,4 @@
-//! What happens in the background: counted, logged, and reported to the user's hook, in one place.
+//! Counts, logs and reports the events of receivers and consumers.
 
 mod event;
 mod metrics;

@@ -40,11 +40,11 @@ impl Observer {
         let Some(hook) = &self.hook else { return };
         // A hook that panics must not end the task that reports.
         if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
-            tracing::error!(?event, "the hook for events panicked");
+            tracing::error!(?event, "the event hook panicked");
         }
     }
 
-    /// Reports how a message ended, given by id and the moment when it came, or why it did not.
+    /// Reports the end of a delivery, given by message id and time of receive, or why it failed.
     pub(crate) fn settled(
         &self,
         (message_id, received): (&str, Instant),
@@ -62,8 +62,8 @@ impl Observer {
         }
     }
 
-    /// As [`settled`](Self::settled), of a message that was given back. `maybe_gone` is how it counts if an earlier delete
-    /// that failed was carried out all the same: then the service knows no such message.
+    /// Like [`settled`](Self::settled), for a message that was given back. `maybe_gone` is its end if SQS has executed an earlier
+    /// delete that failed: then the message no longer exists.
     pub(crate) fn given_back(
         &self,
         message: (&str, Instant),
@@ -83,22 +83,26 @@ fn log(event: &Event<'_>) {
     match event {
         Event::Received { .. } | Event::Handled { .. } | Event::Settled { .. } => {}
         Event::ReceiveFailed { error, failures, retry_in } => {
-            tracing::warn!(%error, failures, ?retry_in, "a receive failed");
+            tracing::warn!(%error, failures, ?retry_in, "a receive failed and will be retried");
         }
-        Event::Damaged { message_id } => tracing::warn!(message_id, "a message came with a wrong checksum"),
+        Event::Damaged { message_id } => {
+            tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again")
+        }
         Event::RenewalFailed { message_id, error } => {
-            tracing::debug!(message_id, %error, "a lease was not renewed");
+            tracing::debug!(message_id, %error, "the renewal of a lease failed");
         }
-        Event::LeaseLost { message_id, age } => tracing::warn!(message_id, ?age, "a lease is lost"),
+        Event::LeaseLost { message_id, age } => {
+            tracing::warn!(message_id, ?age, "a lease is lost: another consumer may have the message")
+        }
         Event::SettleFailed { message_id, error } => {
-            tracing::warn!(message_id, %error, "a message could not be settled");
+            tracing::warn!(message_id, %error, "a delete or visibility change failed");
         }
         Event::HandlerFailed { message_id, error } => tracing::warn!(message_id, %error, "a handler failed"),
         Event::HandlerPanicked { message_id, text } => {
             tracing::error!(message_id, text, "a handler panicked");
         }
         Event::DeadLetterFailed { message_id, reason } => {
-            tracing::warn!(message_id, reason, "a message could not be brought to the dead-letter queue");
+            tracing::warn!(message_id, reason, "a message could not be sent to the dead-letter queue");
         }
     }
 }

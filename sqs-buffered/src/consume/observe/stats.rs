@@ -1,28 +1,28 @@
-//! What a receiver or consumer has done, in numbers.
+//! The statistics of receivers and consumers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, Settled};
 use crate::consume::outcome::Outcome;
 
-/// Declares the counters once: as they count, and as they are read.
+/// Declares each counter once, for [`Tally`] and [`ReceiveStats`].
 macro_rules! counters {
     ($( $(#[$meta:meta])* $name:ident, )*) => {
-        /// What a receiver or a consumer has done since it was started.
+        /// The totals of a receiver or consumer since its start.
         ///
-        /// Each delivery ends in one way, so that `received` is the sum of `held`, `acked`, `nacked`, `released`, `kept`,
-        /// `dead_lettered`, `returned`, `leases_lost` and `unsettled` once nothing is being settled.
+        /// Each delivery ends in one way. While nothing is being settled, `received` is the sum of `held`, `acked`, `nacked`,
+        /// `released`, `kept`, `dead_lettered`, `returned`, `leases_lost` and `unsettled`.
         #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
         #[non_exhaustive]
         pub struct ReceiveStats {
             $( $(#[$meta])* pub $name: u64, )*
-            /// Messages that are here now and not settled.
+            /// Messages that are held now and not settled.
             pub held: usize,
-            /// Receives under way now.
+            /// Receives that run now.
             pub receiving: usize,
         }
 
-        /// The same, while it happens.
+        /// The counters behind [`ReceiveStats`].
         #[derive(Debug, Default)]
         pub(crate) struct Tally {
             $( pub(crate) $name: Count, )*
@@ -37,52 +37,52 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Receives that were answered.
+    /// Completed receives.
     receives,
-    /// Of these, those that brought nothing.
+    /// Completed receives without messages.
     empty_receives,
-    /// Attempts to receive that failed.
+    /// Failed attempts to receive.
     receive_errors,
-    /// Receives that a shutdown cut off since they took too long, or whose answers were lost. Messages that they would have
-    /// brought stay hidden until their visibility timeout is over.
+    /// Receives that a shutdown cancelled, or whose responses were lost before it. Messages in them stay hidden until their
+    /// visibility timeout is over.
     receives_abandoned,
-    /// Deliveries, each of the same message counted.
+    /// Deliveries. Repeated deliveries of a message count each time.
     received,
-    /// Deliveries with a wrong checksum. They were given back.
+    /// Deliveries with a wrong checksum. They were made visible again.
     damaged,
-    /// Deliveries of messages that were here already; they went the way of the others.
+    /// Deliveries of messages that were already held. They share the end of the first delivery.
     duplicates,
-    /// Handlers that were started.
+    /// Messages whose handlers were started.
     started,
     /// Handlers that returned an error.
     failed,
     /// Handlers that panicked.
     panicked,
-    /// Handlers that a shutdown stopped since they took too long for its grace.
+    /// Handlers that a shutdown stopped because its grace was over.
     aborted,
-    /// Handlers that returned [`Overloaded`](crate::Outcome::Overloaded): they run again.
+    /// Handlers that returned [`Overloaded`](crate::Outcome::Overloaded) and run again.
     overloaded,
-    /// Messages that were deleted after success.
+    /// Messages deleted after success.
     acked,
-    /// Messages that were given back to be visible after a while, by their handler or because it failed.
+    /// Messages made visible after a delay: by their outcome, or because their handler failed.
     nacked,
-    /// Messages that were made visible at once by their handler.
+    /// Messages made visible at once, by their outcome.
     released,
-    /// Messages that were left as they are by their handler.
+    /// Messages left hidden, by their outcome.
     kept,
-    /// Messages that were brought to the dead-letter queue and deleted.
+    /// Messages sent to the dead-letter queue and deleted.
     dead_lettered,
-    /// Messages that were made visible again without an outcome: not started, stopped, dropped, or not deleted.
+    /// Messages made visible again without an outcome: not started, stopped, dropped, or not deleted.
     returned,
-    /// Leases that were lost.
+    /// Lost leases.
     leases_lost,
-    /// Attempts to renew a lease that failed without its loss.
+    /// Failed renewals. They are retried.
     renewal_failures,
-    /// Messages that could not even be given back: they come back when their visibility timeout is over.
+    /// Messages that could not be made visible again. They become visible when their visibility timeout is over.
     unsettled,
-    /// Deletes and changes of visibility that failed for good, other than by a lost lease.
+    /// Deletes and visibility changes that failed for good, except by a lost lease.
     settle_errors,
-    /// Messages that could not be brought to the dead-letter queue.
+    /// Messages that could not be sent to the dead-letter queue.
     dead_letter_errors,
 }
 

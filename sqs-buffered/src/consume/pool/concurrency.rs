@@ -1,4 +1,4 @@
-//! The setting: how many handlers run at a time.
+//! The concurrency setting.
 
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
@@ -16,18 +16,18 @@ use crate::produce::BuildError;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Concurrency {
-    /// Always this many: 1 to 120,000, since a queue has no more messages in flight.
+    /// A fixed number: 1 to 120,000, the maximum number of in-flight messages of a queue.
     Fixed(usize),
-    /// Between `min` and `max`, both 1 to 120,000, following the time that handlers take.
+    /// Between `min` and `max`, both 1 to 120,000, depending on the duration of handlers.
     ///
-    /// It begins with 10, or the nearest bound. It grows while all of the handlers are busy and take as long as usual. It
-    /// shrinks when they take more than twice as long, because something behind them is overloaded, and is halved when a
-    /// handler returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). What is usual follows a lasting change within
+    /// It starts with 10, or the nearest bound. It grows while all handlers are busy and take as long as usual. It shrinks
+    /// when they take more than twice as long, because something behind them is overloaded. It is halved when a handler
+    /// returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). The usual duration follows a lasting change within
     /// minutes. The idea is that of the gradient limits in <https://github.com/Netflix/concurrency-limits>.
     Adaptive {
-        /// The least.
+        /// The minimum.
         min: usize,
-        /// The most.
+        /// The maximum.
         max: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! The pool of handlers that consumers share.
+//! A pool of handlers that several consumers share.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,13 @@ use super::concurrency::Concurrency;
 use super::shares::{Id, Shares};
 use crate::produce::BuildError;
 
-/// A bound on the handlers that run at a time, for several consumers: one for each queue.
+/// A common limit of running handlers for several consumers, usually one per queue.
 ///
-/// While all queues are busy, each has its share of the handlers, by the weight that its consumer has. What a queue does not
-/// need for a second goes to the others. So a busy queue does not starve the others. Shares are whole handlers: what the
-/// rounding leaves goes around by weight. Queues may be FIFO and standard queues, and each consumer has its
-/// own handler.
+/// While all queues are busy, each consumer gets handlers in proportion to its weight. Handlers that a queue does not need for a
+/// second go to the others. So a busy queue does not starve the others. Each consumer has its own handler function; queues can
+/// be FIFO and standard queues.
 ///
-/// Clones are of the same pool.
+/// Clones share the pool.
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, urgent: &str, other: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -56,7 +55,7 @@ pub(crate) struct Seat {
 }
 
 impl HandlerPool {
-    /// A pool of this [`Concurrency`]: a number, or adaptive bounds.
+    /// Creates a pool with this [`Concurrency`]: a number, or adaptive bounds.
     ///
     /// # Errors
     /// The number is not 1 to 120,000.
@@ -78,7 +77,7 @@ impl HandlerPool {
     /// finish, and fewer start.
     ///
     /// # Errors
-    /// As of [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     pub fn set_concurrency(&self, concurrency: impl Into<Concurrency>) -> Result<(), BuildError> {
         let concurrency = concurrency.into();
         concurrency.check()?;

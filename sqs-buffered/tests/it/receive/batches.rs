@@ -208,7 +208,7 @@ async fn group_whose_message_cannot_be_read_stops_there() {
     let builder = Consumer::builder(rig.base.clone(), &rig.url).back_off(BackOff::Fixed(secs(3_600)));
     let (_, failures) = run!(rig, builder.batch_handler(handler), 2, 2);
     let reasons = [
-        "a message before it in its group has failed",
+        "an earlier message of the group has failed",
         "the body is not JSON for u32: expected value at line 1 column 1",
     ];
     assert_eq!(failures, reasons);

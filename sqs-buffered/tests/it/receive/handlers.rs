@@ -155,7 +155,7 @@ async fn extractor_without_its_value_fails_the_handler_with_the_reason() {
     assert_eq!(run!(rig, builder, 1, 1), ["the message has no message group id"]);
     rig.send(["soup"]).await;
     let builder = Consumer::builder(rig.base.clone(), &rig.url).handler(|_: Attempt| async {});
-    assert_eq!(run!(rig, builder, 1, 2), ["there is no attempt: the handler is not within `Idempotent`"]);
+    assert_eq!(run!(rig, builder, 1, 2), ["there is no attempt; wrap the handler in `Idempotent`"]);
     rig.send(["soup"]).await;
     let builder = Consumer::builder(rig.base.clone(), &rig.url).handler(|_: Option<GroupId>| async {});
     assert!(run!(rig, builder, 0, 2).is_empty());

@@ -1,4 +1,4 @@
-//! A batch handler whose type is not known any more.
+//! A type-erased batch handler.
 
 use std::fmt;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::consume::handler::context::MessageContext;
 use crate::consume::handler::extract::{FromMessage, FromRef, State};
 use crate::consume::outcome::{HandlerError, Outcome};
 
-/// What handles several messages at a time: an async function or a closure that returns a future, of a `Vec` of
+/// A handler of several messages at a time: an async function, or a closure that returns a future. Its parameters are a `Vec` of
 /// [extractors](FromMessage) and, optionally, the [`State`]. Its result converts [into outcomes](IntoBatchOutcomes).
 ///
 /// ```
@@ -33,8 +33,8 @@ use crate::consume::outcome::{HandlerError, Outcome};
 /// # }
 /// ```
 ///
-/// A message whose extractor fails is not in the `Vec`, and has failed; so have, on a FIFO queue, the messages behind it in its
-/// group. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A panic counts as an error of all messages.
+/// If the extractor of a message fails, the message is not in the `Vec`, and has failed; on a FIFO queue, so have the messages
+/// behind it in its group. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A panic counts as an error of all messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a batch handler for the state `{S}`",
     label = "not a batch handler",
@@ -92,7 +92,7 @@ where
     for message in &messages {
         let group = group(message);
         if group.is_some_and(|group| failed_groups.contains(group)) {
-            refusals.push(Some("a message before it in its group has failed".into()));
+            refusals.push(Some("an earlier message of the group has failed".into()));
             continue;
         }
         match M::from_message(message, state).await {

@@ -1,4 +1,4 @@
-//! What batch handlers may return.
+//! Return types of batch handlers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,17 +13,17 @@ use crate::consume::outcome::{HandlerError, Outcome};
 pub enum BatchOutcomes {
     /// One for all messages.
     All(Result<Outcome, HandlerError>),
-    /// One for each message, by its position in the `Vec` that the handler took. A message without one has failed.
+    /// One for each message, by its position in the parameter of the handler. A message without one has failed.
     Each(Vec<Result<Outcome, HandlerError>>),
     /// One for each message, by message id. A message without one has failed.
     ById(HashMap<String, Result<Outcome, HandlerError>>),
 }
 
-/// What a [batch handler](crate::BatchHandler) may return.
+/// A return type of a [batch handler](crate::BatchHandler).
 ///
 /// | Type | Meaning |
 /// |---|---|
-/// | `()`, [`Outcome`], `Result<(), E>`, and what else is [`IntoOutcome`] | one outcome for all messages |
+/// | `()`, [`Outcome`], `Result<(), E>` and other [`IntoOutcome`] types | one outcome for all messages |
 /// | `Vec<T>`, `Result<Vec<T>, E>` where `T: IntoOutcome` | one for each message, by position |
 /// | `HashMap<String, T>`, `Result<HashMap<String, T>, E>` | one for each message, by message id |
 ///
