@@ -49,7 +49,7 @@ fn line(text: &str, parts: &[&str]) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ways_of_messages_are_spans() {
+async fn sends_receives_and_handlers_have_spans() {
     receive_process_and_settle().await;
     send_follows_from_its_callers().await;
     failures_that_nobody_awaits_are_logged().await;

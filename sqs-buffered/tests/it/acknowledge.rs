@@ -52,7 +52,7 @@ async fn one_handle_twice_is_one_entry_with_two_tickets() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn acknowledgements_of_one_handle_have_bounds_too() {
+async fn pending_deletes_of_one_handle_are_bounded() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let buffered =
@@ -67,7 +67,7 @@ async fn acknowledgements_of_one_handle_have_bounds_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sends_without_room_do_not_hold_up_acknowledgements() {
+async fn full_buffer_of_sends_does_not_delay_deletes() {
     let rig = Rig::standard().await;
     let handles = handles(&rig, 2).await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)).on(Action::SendMessageBatch));
@@ -87,7 +87,7 @@ async fn sends_without_room_do_not_hold_up_acknowledgements() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_that_is_not_taken_leaves_the_change_alone() {
+async fn delete_that_is_not_admitted_keeps_the_pending_visibility_change() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let buffered =
@@ -98,7 +98,7 @@ async fn delete_that_is_not_taken_leaves_the_change_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn last_change_of_visibility_counts() {
+async fn last_visibility_change_wins() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
@@ -110,7 +110,7 @@ async fn last_change_of_visibility_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_drops_a_change_that_waits() {
+async fn delete_drops_a_pending_visibility_change() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let (buffered, changes) = (
@@ -124,7 +124,7 @@ async fn delete_drops_a_change_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_is_repeated_when_its_answer_is_lost() {
+async fn delete_is_retried_when_its_response_is_lost() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let lost = rig.server.faults().inject(Fault::reset_after().times(2));

@@ -44,7 +44,7 @@ async fn entries_and_bytes_stay_within_the_capacity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
+async fn waiting_for_room_ends_the_linger() {
     let rig = Rig::standard().await;
     let buffered =
         rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(50))).build().unwrap();
@@ -56,7 +56,7 @@ async fn somebody_who_waits_for_room_does_not_wait_for_the_linger() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn full_hands_the_entry_back() {
+async fn error_of_a_full_client_returns_the_entry() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
     let buffered =
@@ -96,7 +96,7 @@ async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_ends_the_wait_for_room() {
+async fn close_ends_waits_for_room() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(1)));
     let buffered = rig.builder().capacity(1, 1 << 20).build().unwrap();

@@ -152,7 +152,7 @@ async fn send(count: usize, rig: &Rig, spy: &Spy, what: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_attempt_sends_the_message_itself_whatever_fails() {
+async fn each_attempt_sends_the_same_message() {
     let faults = [
         Fault::throttle(),
         Fault::error(ErrorCode::InternalFailure),
@@ -184,7 +184,7 @@ async fn each_attempt_sends_the_message_itself_whatever_fails() {
 
 /// One message waits so long that its request is given up when there is time left for the other.
 #[tokio::test(start_paused = true)]
-async fn request_that_is_given_up_gives_its_messages_back() {
+async fn abandoned_request_returns_its_entries() {
     let rig = Rig::standard().await;
     let throttled = rig.server.faults().inject(Fault::throttle());
     let spy = Spy::new(&rig, []);
@@ -211,7 +211,7 @@ async fn request_that_is_given_up_gives_its_messages_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_that_panics_when_it_is_given_up_does_not_end_its_lane() {
+async fn request_that_panics_when_abandoned_does_not_end_its_lane() {
     for count in [1, 10] {
         let rig = Rig::standard().await;
         let spy = Spy::new(&rig, [Fortune::HangAndPanic]);
@@ -231,7 +231,7 @@ async fn request_that_panics_when_it_is_given_up_does_not_end_its_lane() {
 /// Whether the queue makes ids of the content, whether it may be asked, and which attempts go with an id. The first is
 /// refused where it has none and needs one; the answer to the next is lost.
 #[tokio::test(start_paused = true)]
-async fn id_of_ours_goes_along_or_not_with_the_same_message() {
+async fn first_request_that_may_store_a_message_decides_its_deduplication_id() {
     for (by_content, is_denied, with_id) in [
         ("true", false, [false, false].as_slice()),
         ("true", true, &[false, false]),
@@ -270,7 +270,7 @@ async fn id_of_ours_goes_along_or_not_with_the_same_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_that_generates_ids_makes_no_second_copy() {
+async fn client_that_generates_deduplication_ids_stores_no_second_copy() {
     let rig = Rig::of("q.fifo", 1, &crate::fifo::BY_CONTENT).await;
     let config = rig.server.client_config().deduplication_ids(sqs_client::config::DeduplicationIds::Generate);
     let lost = rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(3));

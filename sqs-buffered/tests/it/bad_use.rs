@@ -8,7 +8,7 @@ use sqs_client::operation::Action;
 use super::rig::Rig;
 
 #[tokio::test(start_paused = true)]
-async fn what_the_service_would_refuse_is_refused_before() {
+async fn invalid_entries_are_refused_locally() {
     let (standard, fifo) = (Rig::standard().await, Rig::fifo().await);
     let table = [
         (Entry::new("", "x"), SendErrorKind::Invalid, "queue"),
@@ -43,7 +43,7 @@ async fn what_the_service_would_refuse_is_refused_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_queue_is_named_by_the_service() {
+async fn unknown_queue_fails_with_the_error_of_sqs() {
     let rig = Rig::standard().await;
     let error = rig.buffered().send(rig.server.queue_url("other"), "x").await.unwrap_err();
     assert_eq!(error.kind(), SendErrorKind::Request);
@@ -52,7 +52,7 @@ async fn unknown_queue_is_named_by_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn settings_that_cannot_work_are_refused() {
+async fn invalid_settings_are_refused() {
     let rig = Rig::standard().await;
     let limits = BatchLimits::default;
     let millis = Duration::from_millis;
@@ -97,7 +97,7 @@ async fn settings_that_cannot_work_are_refused() {
 
 /// For a client below that keeps large bodies elsewhere.
 #[tokio::test(start_paused = true)]
-async fn message_that_is_larger_than_a_batch_goes_alone() {
+async fn message_larger_than_a_batch_is_sent_alone() {
     let rig = Rig::standard().await;
     let small = BatchLimits::default().bytes(100);
     let buffered = rig.builder().batch_limits(small).build().unwrap();

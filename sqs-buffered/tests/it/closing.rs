@@ -17,7 +17,7 @@ const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
 
 /// I9.
 #[tokio::test(start_paused = true)]
-async fn flush_returns_when_all_that_was_admitted_has_ended() {
+async fn flush_returns_when_all_admitted_entries_have_ended() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::throttle().times(2));
     let buffered = rig.builder().linger(LONG).build().unwrap();
@@ -31,7 +31,7 @@ async fn flush_returns_when_all_that_was_admitted_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flush_and_close_tell_what_became_of_the_entries() {
+async fn flush_and_close_return_the_results_of_the_entries() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).body_contains("bad"));
     let buffered = rig.builder().linger(LONG).close_grace(Duration::from_secs(3)).build().unwrap();
@@ -49,7 +49,7 @@ async fn flush_and_close_tell_what_became_of_the_entries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_sends_what_was_admitted_and_takes_no_more() {
+async fn close_sends_admitted_entries_and_admits_no_more() {
     let rig = Rig::standard().await;
     let buffered = rig.builder().linger(LONG).build().unwrap();
     let ticket = buffered.enqueue(Entry::new(&rig.url, "tea")).await.unwrap();
@@ -63,7 +63,7 @@ async fn close_sends_what_was_admitted_and_takes_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_aborts_what_its_grace_does_not_suffice_for() {
+async fn close_aborts_entries_that_take_longer_than_the_grace() {
     for shape in SHAPES {
         let rig = Rig::standard().await;
         rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
@@ -139,7 +139,7 @@ fn end_runtime(is_fifo: bool, linger: Linger, shape: &[usize]) {
 }
 
 #[test]
-fn runtime_that_ends_resolves_every_ticket_and_wedges_nothing() {
+fn every_ticket_resolves_when_the_runtime_ends() {
     for is_fifo in [false, true] {
         for linger in [LONG, Linger::default()] {
             for shape in SHAPES {
@@ -150,7 +150,7 @@ fn runtime_that_ends_resolves_every_ticket_and_wedges_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_duration_is_too_long() {
+async fn maximum_durations_are_accepted() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::throttle().times(1));
     let buffered = rig
@@ -168,7 +168,7 @@ async fn no_duration_is_too_long() {
 }
 
 #[test]
-fn without_a_runtime_nothing_is_taken() {
+fn enqueue_without_a_runtime_is_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let rig = runtime.block_on(Rig::standard());
     for is_full in [false, true] {
@@ -206,7 +206,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn close_without_a_runtime_waits_for_what_another_one_sends() {
+fn close_without_a_runtime_waits_for_entries_of_another_runtime() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let rig = runtime.block_on(Rig::standard());
     let idle = rig.buffered();
@@ -219,7 +219,7 @@ fn close_without_a_runtime_waits_for_what_another_one_sends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idle_worker_leaves_and_another_comes() {
+async fn idle_lane_ends_its_tasks_and_starts_others() {
     let rig = Rig::standard().await;
     let buffered = rig.buffered();
     let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();

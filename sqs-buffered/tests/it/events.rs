@@ -28,7 +28,7 @@ fn words(event: &SendEvent<'_>, url: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hook_hears_of_batches_retries_and_failures() {
+async fn hook_gets_batches_retries_and_failures() {
     let rig = Rig::standard().await;
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hook = {
@@ -60,7 +60,7 @@ async fn hook_hears_of_batches_retries_and_failures() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hook_that_panics_stops_nothing() {
+async fn panic_of_the_hook_does_not_affect_entries() {
     let rig = Rig::standard().await;
     let buffered = rig.builder().on_event(|_| panic!("the hook is broken")).build().unwrap();
     rig.server.faults().inject(Fault::throttle().times(1));

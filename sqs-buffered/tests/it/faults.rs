@@ -66,7 +66,7 @@ async fn expired_credentials_and_wrong_clocks_are_retried_for_all_operations() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn passing_failures_are_tried_again() {
+async fn transient_failures_are_retried() {
     let passing = [
         Fault::throttle(),
         Fault::error(ErrorCode::InternalFailure),
@@ -85,7 +85,7 @@ async fn passing_failures_are_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_answers_make_duplicates_that_the_receipt_tells_of() {
+async fn receipt_marks_possible_duplicates_after_lost_responses() {
     for fault in [Fault::reset_after(), Fault::truncate(), Fault::omit_entries()] {
         let rig = Rig::standard().await;
         rig.server.faults().inject(fault.clone().times(1));
@@ -96,7 +96,7 @@ async fn lost_answers_make_duplicates_that_the_receipt_tells_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lasting_failures_end_with_the_reason() {
+async fn permanent_failures_end_with_their_error() {
     let table = [
         (Fault::fail_entries(ErrorCode::InvalidMessageContents), SendErrorKind::Rejected, 1, false),
         (Fault::fail_entries(ErrorCode::InternalFailure), SendErrorKind::Rejected, 4, false),
@@ -138,7 +138,7 @@ async fn only_the_entry_that_failed_fails() {
 
 /// D1.8.
 #[tokio::test(start_paused = true)]
-async fn wrong_checksum_is_told_and_not_sent_again() {
+async fn wrong_checksum_is_reported_and_not_retried() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::corrupt());
     let error = rig.buffered().send(&rig.url, "tea").await.unwrap_err();
@@ -148,7 +148,7 @@ async fn wrong_checksum_is_told_and_not_sent_again() {
 
 /// D1.6.
 #[tokio::test(start_paused = true)]
-async fn batch_that_is_too_long_goes_in_halves() {
+async fn batch_that_sqs_finds_too_long_is_split_in_halves() {
     let rig = Rig::standard().await;
     let too_long = Fault::error(ErrorCode::BatchRequestTooLong).when(|request| {
         request.entries.iter().filter_map(|entry| entry.body).map(str::len).sum::<usize>() > 300
@@ -167,7 +167,7 @@ async fn batch_that_is_too_long_goes_in_halves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delivery_timeout_ends_what_cannot_be_done() {
+async fn entry_that_cannot_be_sent_ends_at_the_delivery_timeout() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::throttle());
     let buffered =
@@ -180,7 +180,7 @@ async fn delivery_timeout_ends_what_cannot_be_done() {
 
 /// The client below, as it is by default, does not hide failures from the lanes by attempts of its own.
 #[tokio::test(start_paused = true)]
-async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
+async fn retrying_client_does_not_retry_requests_of_lanes() {
     let rig = Rig::standard().await;
     let client = default_client(&rig.server, rig.server.transport());
     let buffered = sqs_buffered::BufferedClient::builder(client).max_attempts(4).build().unwrap();
@@ -193,7 +193,7 @@ async fn client_that_repeats_requests_leaves_that_to_the_lanes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_lease_is_not_tried_again() {
+async fn visibility_change_with_a_lost_lease_is_not_retried() {
     let rig = Rig::standard().await;
     let lost = Fault::fail_entries(ErrorCode::MessageNotInflight).sender_fault(false);
     let struck = rig.server.faults().inject(lost);
@@ -203,7 +203,7 @@ async fn lost_lease_is_not_tried_again() {
 
 /// Below five minutes, whatever is set.
 #[tokio::test(start_paused = true)]
-async fn fifo_queue_sees_no_message_that_it_has_forgotten() {
+async fn fifo_message_is_not_sent_again_after_the_deduplication_window() {
     let rig = Rig::fifo().await;
     let struck = rig.server.faults().inject(Fault::throttle());
     let builder = rig.builder().max_attempts(u32::MAX).delivery_timeout(Duration::from_hours(1));
@@ -236,7 +236,7 @@ fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::Buffe
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_that_never_answers_does_not_keep_its_slot() {
+async fn client_that_never_responds_frees_its_place() {
     for shape in SHAPES {
         let rig = Rig::standard().await;
         let buffered = hanging(&rig, shape.len(), secs(120));
@@ -273,7 +273,7 @@ impl Transport for Breaking {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_that_panics_is_made_again() {
+async fn request_that_panics_is_retried() {
     for (messages, is_slow) in [(1, false), (1, true), (10, false), (10, true)] {
         let rig = Rig::standard().await;
         let breaking = Breaking { transport: rig.server.transport(), is_slow, requests: AtomicUsize::new(0) };
@@ -288,7 +288,7 @@ async fn request_that_panics_is_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_that_panics_at_each_attempt_tells_why() {
+async fn request_that_always_panics_fails_with_the_panic_text() {
     for messages in [1, 10] {
         let rig = Rig::standard().await;
         let breaking =
@@ -308,7 +308,7 @@ async fn request_that_panics_at_each_attempt_tells_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_say_that_nobody_knows_what_a_request_that_panicked_did() {
+async fn events_of_a_panicked_request_say_that_its_outcome_is_unknown() {
     let rig = Rig::standard().await;
     let breaking =
         Breaking { transport: rig.server.transport(), is_slow: false, requests: AtomicUsize::new(0) };

@@ -66,7 +66,7 @@ async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn accepted_messages_of_a_group_are_in_order_whatever_fails() {
+async fn accepted_messages_of_a_group_are_in_order_when_requests_fail() {
     for seed in 0..40 {
         for ordering in [FifoOrdering::Strict, FifoOrdering::Grouped] {
             for after in [AfterFailure::FailGroup, AfterFailure::Continue] {
@@ -100,7 +100,7 @@ async fn ten_groups_fill_a_batch_and_one_group_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failure_ends_those_of_its_group_that_wait_and_no_others() {
+async fn failure_ends_waiting_entries_of_its_group_and_no_others() {
     for (after, kept) in
         [(AfterFailure::FailGroup, vec!["b2", "b3"]), (AfterFailure::Continue, vec!["a2", "b2", "b3"])]
     {
@@ -125,7 +125,7 @@ async fn failure_ends_those_of_its_group_that_wait_and_no_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_answer_and_retry_store_one_copy() {
+async fn retry_after_a_lost_response_stores_one_copy() {
     for by_content in ["true", "false"] {
         let attributes = [
             (QueueAttributeName::FifoQueue, "true"),
@@ -139,7 +139,7 @@ async fn lost_answer_and_retry_store_one_copy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_is_asked_once_whether_it_makes_ids_of_the_content() {
+async fn content_based_deduplication_is_looked_up_once() {
     for (by_content, stored) in [("true", 1), ("false", 2)] {
         let attributes = [
             (QueueAttributeName::FifoQueue, "true"),
@@ -158,7 +158,7 @@ pub(crate) const BY_CONTENT: [(QueueAttributeName, &str); 2] =
     [(QueueAttributeName::FifoQueue, "true"), (QueueAttributeName::ContentBasedDeduplication, "true")];
 
 #[tokio::test(start_paused = true)]
-async fn queue_that_may_not_be_asked_gets_ids_only_where_it_wants_them() {
+async fn queue_with_denied_attributes_gets_ids_only_if_it_requires_them() {
     let denial = Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes);
     let rig = Rig::fifo().await;
     rig.server.faults().inject(denial.clone());
@@ -177,7 +177,7 @@ async fn queue_that_may_not_be_asked_gets_ids_only_where_it_wants_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_that_cannot_be_asked_just_now_is_asked_again() {
+async fn transient_failure_to_read_attributes_is_retried() {
     let passing = [
         Fault::throttle(),
         Fault::reset_after(),
@@ -194,7 +194,7 @@ async fn queue_that_cannot_be_asked_just_now_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lasting_refusal_to_be_asked_is_told_and_nothing_is_sent() {
+async fn permanent_failure_to_read_attributes_fails_the_message_unsent() {
     let rig = Rig::fifo().await;
     rig.server
         .faults()
@@ -213,7 +213,7 @@ async fn make_ids(rig: &Rig, by_content: bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_queue_said_of_ids_is_forgotten_in_time_and_when_it_is_wrong() {
+async fn cached_content_based_deduplication_expires_and_is_corrected() {
     for waits in [true, false] {
         let rig = Rig::of("q.fifo", 1, &BY_CONTENT).await;
         let buffered = rig.buffered();
@@ -254,7 +254,7 @@ async fn change_between_attempts(by_content: bool) -> (Rig, Result<SendReceipt, 
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_goes_again_with_the_id_that_it_had() {
+async fn retry_sends_the_same_deduplication_id() {
     let (rig, result) = change_between_attempts(false).await;
     assert_eq!(
         (result.is_ok(), rig.bodies()),
@@ -263,7 +263,7 @@ async fn message_goes_again_with_the_id_that_it_had() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_went_without_an_id_gets_none_later() {
+async fn message_that_was_sent_without_an_id_is_retried_without_one() {
     let (rig, result) = change_between_attempts(true).await;
     let error = result.unwrap_err();
     assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true), "{error}");

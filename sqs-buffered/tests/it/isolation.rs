@@ -35,7 +35,7 @@ async fn fill(buffered: &BufferedClient<super::base_client::BaseClient>, url: &s
 
 /// D1.2.
 #[tokio::test(start_paused = true)]
-async fn queue_that_hangs_stops_itself_alone() {
+async fn queue_that_hangs_does_not_stop_others() {
     let rig = Rig::standard().await;
     let dead = create(&rig, "dead").await;
     rig.server.faults().inject(Fault::latency(Duration::from_mins(10)).queue("dead"));
@@ -125,7 +125,7 @@ async fn requests_in_flight_stay_within_the_bound_and_one_for_each_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_that_has_all_bytes_of_the_service_goes_as_one() {
+async fn batch_of_exactly_the_maximum_size_is_sent_as_one() {
     const ATTRIBUTE: usize = "name".len() + "String".len() + 90;
     let rig = Rig::standard().await;
     let (buffered, requests) = (rig.buffered(), rig.count(Action::SendMessageBatch));
@@ -201,7 +201,7 @@ fn entries_of_a_runtime_that_is_idle_are_sent_by_another() {
 }
 
 #[test]
-fn client_with_a_runtime_of_its_own_needs_no_other() {
+fn client_with_its_own_runtime_works_without_another_runtime() {
     let (sender, caller) =
         (Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(), runtime(false));
     let rig = sender.block_on(Rig::standard());

@@ -94,7 +94,7 @@ async fn group_of_a_fifo_queue_runs_in_order_and_stops_at_its_first_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_not_ended_in_time_is_stopped_and_reported() {
+async fn handlers_that_exceed_the_time_are_stopped_and_reported() {
     let (seen, begun) = (Seen::default(), Instant::now());
     let handler = LambdaHandler::new(cook, Arc::clone(&seen)).margin(Duration::from_millis(100));
     let messages = [("a", 1, 400), ("a", 2, 700), ("a", 3, 1), ("b", 4, 5_000), ("c", 5, 10)];
@@ -116,7 +116,7 @@ async fn event_without_messages_has_no_failures() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_is_no_lease_to_take() {
+async fn handler_in_lambda_has_no_lease() {
     let run = async |handler: LambdaHandler| failed(handler.handle(event("orders", &[("a", 1, 0)])).await);
     assert_eq!(run(LambdaHandler::new(async |_: Lease| {}, ())).await, ["1"]);
     let without = async |lease: Option<Lease>| assert!(lease.is_none());

@@ -43,7 +43,7 @@ async fn many_senders_share_requests() {
 
 /// I2.
 #[tokio::test(start_paused = true)]
-async fn batches_are_cut_by_bytes_too() {
+async fn batches_are_limited_by_bytes() {
     let rig = Rig::standard().await;
     let requests = rig.count(Action::SendMessageBatch);
     let limits = BatchLimits::default().bytes(1000);
@@ -87,7 +87,7 @@ async fn each_queue_has_a_lane_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receipt_says_what_the_service_said() {
+async fn receipt_has_the_values_of_the_response() {
     let rig = Rig::fifo().await;
     let entry = Entry::new(&rig.url, "tea").message_group_id("g").message_deduplication_id("d");
     let receipt = rig.buffered().send_entry(entry).await.unwrap();

@@ -57,7 +57,7 @@ async fn queue_that_does_not_exist_ends_the_run_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_that_hides_nothing_is_refused_unless_a_timeout_is_said() {
+async fn queue_with_visibility_timeout_zero_is_refused_unless_one_is_set() {
     let rig = Rig::new("jobs").await;
     rig.set(QueueAttributeName::VisibilityTimeout, "0").await;
     let error = refusal(&rig, &rig.url, |builder| builder).await;
@@ -98,7 +98,7 @@ async fn consumer_that_was_shut_down_before_its_run_receives_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_at_the_start_is_waited_for() {
+async fn transient_failures_at_the_start_are_retried() {
     for code in [ErrorCode::OverLimit, ErrorCode::ExpiredToken, ErrorCode::InternalFailure] {
         for action in [Action::ReceiveMessage, Action::GetQueueAttributes] {
             let rig = Rig::new("jobs").await;
@@ -115,7 +115,7 @@ async fn what_passes_at_the_start_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_refusal_at_the_start_ends_all_receives() {
+async fn first_refused_receive_ends_all_receives() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1));
     rig.server.faults().inject(Fault::throttle().on(Action::ReceiveMessage));
@@ -161,7 +161,7 @@ fn run_outside_of_a_runtime_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusal_has_all_that_the_service_said() {
+async fn error_has_code_message_and_request_id() {
     let rig = Rig::new("jobs").await;
     let wrong = rig.server.queue_url("jbos");
     let error = refusal(&rig, &wrong, |builder| builder).await;

@@ -195,7 +195,7 @@ async fn batch_holds_messages_of_a_group_in_order_and_a_failure_gives_back_those
 }
 
 #[tokio::test(start_paused = true)]
-async fn group_whose_message_cannot_be_read_stops_there() {
+async fn group_stops_at_a_message_that_cannot_be_read() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", ["1", "2", "soup", "4"]).await;
     rig.send_to("b", ["5"]).await;
@@ -249,7 +249,7 @@ async fn shutdown_waits_for_the_batch_and_deletes_all_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_that_is_stopped_gives_all_of_its_messages_back() {
+async fn all_messages_of_a_stopped_batch_become_visible_again() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("table", numbers(0..5)).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)

@@ -15,7 +15,7 @@ use super::meddler::meddling;
 use super::rig::{Rig, secs, until};
 
 #[tokio::test(start_paused = true)]
-async fn hook_that_panics_harms_nobody() {
+async fn panic_of_the_hook_does_not_stop_the_consumer() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
     let fault =
@@ -60,7 +60,7 @@ async fn receive_that_panics_ends_the_run_with_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn run_ends_with_the_client_that_it_needs() {
+async fn run_ends_when_its_client_is_closed() {
     let rig = Rig::new("jobs").await;
     rig.send((0..30).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
@@ -91,7 +91,7 @@ async fn run_ends_with_the_client_that_it_needs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_without_an_id_are_told_apart_and_each_is_handled() {
+async fn messages_without_a_message_id_are_each_handled() {
     let rig = Rig::new("jobs").await;
     rig.send((0..6).map(|number| number.to_string())).await;
     let client = meddling(&rig, |_, body| {
@@ -120,7 +120,7 @@ async fn messages_without_an_id_are_told_apart_and_each_is_handled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hook_may_ask_the_lease_that_it_is_told_of() {
+async fn hook_may_use_the_lease_of_its_event() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
@@ -146,7 +146,7 @@ async fn hook_may_ask_the_lease_that_it_is_told_of() {
 
 /// Two receives, of which the first is refused, and what the second brings is given back.
 #[tokio::test(start_paused = true)]
-async fn nothing_is_hidden_when_receiving_ends_with_an_error() {
+async fn no_message_is_hidden_after_receiving_ends_with_an_error() {
     let refusal = Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1);
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(refusal.clone());

@@ -40,7 +40,7 @@ async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_outcome_does_what_it_says() {
+async fn each_outcome_has_its_effect() {
     let rig = Rig::new("jobs").await;
     rig.send(["ack", "nack", "release", "keep", "fail"]).await;
     let seen = Arc::new(Mutex::new(Vec::<(String, Instant)>::new()));
@@ -112,7 +112,7 @@ async fn panics_are_contained_reported_and_backed_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_delivery_of_a_running_message_goes_with_the_first() {
+async fn second_delivery_of_a_running_message_shares_its_outcome() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(3));
     rig.send((0..8).map(|number| number.to_string())).await;
@@ -182,7 +182,7 @@ async fn consumers_of_one_client_never_handle_a_message_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hook_is_told_of_receives_handlers_and_ends_with_their_times() {
+async fn hook_gets_receives_handlers_and_ends_with_their_durations() {
     let rig = Rig::new("jobs").await;
     rig.send(["ack", "fail"]).await;
     let told = Arc::new(Mutex::new(Vec::new()));

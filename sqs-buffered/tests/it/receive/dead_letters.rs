@@ -20,7 +20,7 @@ async fn with_dead_letters(rig: &Rig, name: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
+async fn dead_letter_has_body_attributes_group_and_reason() {
     for (name, dead) in [("jobs", "dead"), ("jobs.fifo", "dead.fifo")] {
         let rig = Rig::new(name).await;
         let dead_url = with_dead_letters(&rig, dead).await;
@@ -46,7 +46,7 @@ async fn dead_letter_takes_body_attributes_and_group_along_and_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_dead_letter_queue_it_is_a_failure() {
+async fn dead_letter_without_a_dead_letter_queue_is_a_failure() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let reasons = Arc::new(Mutex::new(Vec::new()));

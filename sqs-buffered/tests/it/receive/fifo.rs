@@ -47,7 +47,7 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hot_group_leaves_its_places_to_other_groups() {
+async fn busy_group_leaves_places_to_other_groups() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("hot", numbered("hot", 30)).await;
     for group in ["b", "c", "d", "e", "f", "g", "h", "i", "j"] {
@@ -111,7 +111,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
+async fn rest_of_a_group_is_released_in_reverse_order() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 5)).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
@@ -133,7 +133,7 @@ async fn rest_of_a_group_goes_back_in_the_reverse_of_its_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn next_of_a_group_waits_for_the_delete_unless_told_otherwise() {
+async fn next_message_of_a_group_waits_for_the_delete_by_default() {
     for (pace, waits) in [(GroupAdvance::AfterDelete, true), (GroupAdvance::AfterHandler, false)] {
         let rig = Rig::new("jobs.fifo").await;
         rig.send_to("a", numbered("a", 3)).await;
@@ -176,7 +176,7 @@ async fn failed_delete_stops_the_group_until_the_message_comes_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receive_whose_answer_was_lost_is_repeated_with_the_same_attempt_id() {
+async fn receive_with_lost_response_is_retried_with_the_same_attempt_id() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 3)).await;
     rig.server.faults().inject(Fault::reset_after().on(Action::ReceiveMessage).times(4));

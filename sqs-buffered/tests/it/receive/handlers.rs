@@ -93,7 +93,7 @@ async fn function_takes_json_and_state_and_its_error_backs_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closure_captures_and_returns_what_it_likes() {
+async fn closure_captures_variables_and_returns_any_outcome_type() {
     let rig = Rig::new("jobs").await;
     rig.send(["1", "2"]).await;
     let seen = Seen::default();

@@ -74,7 +74,7 @@ async fn renewals_of_many_handlers_go_in_batches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_again() {
+async fn refused_renewal_loses_the_lease_and_sends_nothing_more_for_the_message() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let refuse = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
@@ -115,7 +115,7 @@ async fn refused_renewal_fires_the_token_and_nothing_is_sent_for_the_message_aga
 }
 
 #[tokio::test(start_paused = true)]
-async fn lease_outlives_failures_of_renewals_that_pass() {
+async fn lease_survives_transient_failures_of_renewals() {
     lease_outlives(Fault::error(ErrorCode::InternalFailure).times(14)).await;
 }
 
@@ -245,7 +245,7 @@ async fn message_whose_renewal_fails_is_not_handed_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lease_outlives_renewals_that_the_service_refuses_for_now() {
+async fn lease_survives_throttled_renewals() {
     lease_outlives(Fault::fail_entries(ErrorCode::InternalFailure).times(8)).await;
 }
 
@@ -285,7 +285,7 @@ async fn extend_of_a_message_that_is_settled_meanwhile_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn renewals_that_fail_for_long_are_told_before_the_lease_is_lost() {
+async fn failing_renewals_are_reported_before_the_lease_is_lost() {
     let rig = Rig::with(MockSqs::in_process(), "jobs", RetryConfig::disabled()).await;
     rig.send(["1"]).await;
     let fault =

@@ -70,7 +70,7 @@ async fn free_place_waits_for_others_a_fifth_of_the_handler_time_and_at_most_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_beside_a_slow_one_starts_at_once_while_places_are_free() {
+async fn message_starts_at_once_while_another_is_slow_and_places_are_free() {
     let rig = Rig::new("jobs").await;
     let started = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&started);

@@ -28,7 +28,7 @@ async fn messages_come_as_a_stream_and_each_method_settles_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_receiver_gives_back_what_was_not_handed_out() {
+async fn messages_that_a_dropped_receiver_has_not_yielded_become_visible_again() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
@@ -49,7 +49,7 @@ async fn dropped_receiver_gives_back_what_was_not_handed_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_leaves_a_message_that_is_still_held_to_its_holder() {
+async fn close_leaves_a_held_message_with_its_holder() {
     let rig = Rig::new("jobs").await;
     rig.send(["1", "2"]).await;
     let buffered = BufferedClient::new(rig.base.clone());
@@ -71,7 +71,7 @@ async fn close_leaves_a_message_that_is_still_held_to_its_holder() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_cuts_a_receive_off_that_takes_longer_than_its_bound() {
+async fn close_cancels_a_receive_that_takes_longer_than_its_bound() {
     let rig = Rig::new("jobs").await;
     let buffered = BufferedClient::new(rig.base.clone());
     let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
@@ -83,7 +83,7 @@ async fn close_cuts_a_receive_off_that_takes_longer_than_its_bound() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receive_under_way_when_the_receiver_is_dropped_is_given_back() {
+async fn messages_of_a_running_receive_become_visible_when_the_receiver_is_dropped() {
     let rig = Rig::new("jobs").await;
     let buffered = BufferedClient::new(rig.base.clone());
     let receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
@@ -170,7 +170,7 @@ async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_is_given_back_in_time_although_a_change_of_it_waits_for_company() {
+async fn message_is_released_in_time_although_a_visibility_change_lingers() {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
     let linger = Linger::Fixed(secs(30));

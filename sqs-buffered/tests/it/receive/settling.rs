@@ -69,7 +69,7 @@ async fn shutdown_uses_its_grace_to_give_back_although_requests_fail_for_seconds
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
+async fn message_whose_failed_delete_was_executed_counts_as_deleted() {
     let rig = Rig::with(MockSqs::in_process(), "jobs", RetryConfig::disabled()).await;
     rig.send(["1"]).await;
     rig.server.faults().inject(Fault::reset_after().on(Action::DeleteMessageBatch).times(1));
@@ -91,7 +91,7 @@ async fn message_that_was_deleted_although_that_failed_counts_as_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
+async fn handlers_do_not_spin_when_deletes_are_refused() {
     let ways = [
         ("jobs", BackOff::default(), GroupAdvance::AfterDelete),
         ("jobs", BackOff::None, GroupAdvance::AfterDelete),
@@ -124,7 +124,7 @@ async fn handlers_do_not_run_again_and_again_where_deletes_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_is_not_given_back_any_more_when_it_is_visible_by_itself() {
+async fn message_that_is_visible_by_itself_is_not_released() {
     // No repeats below, which would go on for as long as they have begun.
     let rig = Rig::with(MockSqs::in_process(), "jobs", RetryConfig::disabled()).await;
     rig.send(["1"]).await;

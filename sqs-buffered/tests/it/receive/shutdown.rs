@@ -45,7 +45,7 @@ async fn after_a_shutdown_no_message_is_hidden() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
+async fn running_receive_is_awaited_and_its_messages_become_visible_again() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .message_handler(|_, _| async { panic!("nothing starts after the end") })
@@ -64,7 +64,7 @@ async fn receive_under_way_is_waited_for_and_what_it_brings_is_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handlers_are_stopped_before_the_grace_is_over_and_theirs_is_given_back() {
+async fn handlers_are_stopped_before_the_grace_is_over_and_their_messages_become_visible() {
     let rig = Rig::new("jobs").await;
     rig.send(["short", "long"]).await;
     let finished = Arc::new(AtomicU32::new(0));
@@ -135,7 +135,7 @@ async fn shutdown_with_a_handler_that_never_ends_takes_25_seconds_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
+async fn receives_longer_than_the_grace_are_cancelled_and_counted() {
     let rig = Rig::new("jobs").await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .grace(secs(2))
@@ -149,7 +149,7 @@ async fn receives_are_cut_when_the_grace_is_shorter_and_that_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back() {
+async fn receive_with_lost_response_before_shutdown_is_counted_or_recovered() {
     for (name, abandoned) in [("jobs", 1), ("jobs.fifo", 0)] {
         let rig = Rig::new(name).await;
         rig.send_to("a", (0..10).map(|number| number.to_string())).await;
@@ -168,7 +168,7 @@ async fn receive_whose_answer_was_lost_before_the_end_is_counted_or_brought_back
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_run_gives_back_in_the_background() {
+async fn messages_of_a_dropped_run_become_visible_again_in_the_background() {
     let rig = Rig::new("jobs").await;
     rig.send((0..20).map(|number| number.to_string())).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
@@ -193,7 +193,7 @@ async fn dropped_run_gives_back_in_the_background() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn outcomes_that_come_within_the_grace_count() {
+async fn outcomes_within_the_grace_take_effect() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
@@ -209,7 +209,7 @@ async fn outcomes_that_come_within_the_grace_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn grace_without_end_waits_as_long_as_it_takes() {
+async fn maximum_grace_waits_for_handlers_without_limit() {
     let rig = Rig::new("jobs").await;
     rig.send(["long"]).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
@@ -225,7 +225,7 @@ async fn grace_without_end_waits_as_long_as_it_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
+async fn later_grace_wins_during_a_shutdown() {
     let rig = Rig::new("jobs").await;
     rig.send(["long"]).await;
     let diary = Diary::default();
@@ -257,7 +257,7 @@ async fn later_word_about_the_grace_counts_while_the_end_has_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn shutdown_does_not_wait_for_a_queue_that_cannot_be_asked() {
+async fn shutdown_does_not_wait_for_queue_attributes() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::latency(secs(90)).on(Action::GetQueueAttributes));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
