@@ -1,4 +1,4 @@
-//! Which messages are being handled by the consumers and receivers of one client.
+//! The messages that the consumers and receivers of one client are handling.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 /// Queue URL and message id.
 type Name = (Arc<str>, Arc<str>);
 
-/// The messages that consumers of one client are handling and that its receivers have handed out, so that no message is
-/// handled twice at once. The lock is held for a few instructions.
+/// The messages that consumers of one client are handling, and that its receivers have yielded, so that no message is handled
+/// twice at the same time. The lock is held for a few instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Claims(Mutex<HashSet<Name>>);
 

@@ -1,10 +1,10 @@
-//! What a panic said: of the client below, of handlers.
+//! The texts of panics.
 
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-/// What the client below panicked with.
+/// A panic of the client below.
 #[derive(Debug)]
 pub(crate) struct Panicked(String);
 

@@ -1,4 +1,4 @@
-//! Decides whether a failure may pass without a change of the program.
+//! Decides whether a failure is transient.
 
 use std::error::Error as _;
 
@@ -6,9 +6,8 @@ use sqs_client::ErrorKind;
 use sqs_client::client::OperationError;
 use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
-/// Whether a later request may succeed. That is true of more failures than `is_retryable`, which answers for a retry at
-/// once: expired tokens and wrong clocks are corrected by the client, and credentials providers recover. Credentials that
-/// are not configured do not.
+/// Whether a later request may succeed. This includes more failures than `is_retryable`, which is about an immediate retry: the
+/// client corrects expired tokens and clock skew, and credentials providers recover. Missing credentials stay missing.
 pub(crate) fn is_passing<E: OperationError>(error: &E) -> bool {
     let Some(client_error) = error.client_error() else { return error.is_retryable() };
     error.is_retryable()

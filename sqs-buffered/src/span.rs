@@ -1,8 +1,7 @@
 //! The attributes of spans, with the names of OpenTelemetry's conventions for messaging
 //! (<https://opentelemetry.io/docs/specs/semconv/messaging/sqs/>).
 
-/// A span of something that is done with messages of a queue: its level and name, its kind, the operation and its type, the
-/// URL of the queue, and what else is known of it.
+/// A span of an operation on messages: level and name, kind, operation and its type, queue URL, and further attributes.
 macro_rules! messaging_span {
     ($level:ident $name:literal, $kind:literal, $operation:expr, $of_type:expr, $queue_url:expr, $($more:tt)*) => {
         tracing::span!(

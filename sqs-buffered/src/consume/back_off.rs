@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_without_end_are_cut() {
+    fn maximum_delays_are_capped() {
         let endless = BackOff::Exponential { first: Duration::MAX, max: Duration::MAX };
         assert_eq!(endless.delay(u32::MAX, 1.0), LONGEST);
     }

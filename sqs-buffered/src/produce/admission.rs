@@ -5,7 +5,7 @@
 //! ```
 //! A lane may take more as long as it holds less than eight times what is free (dynamic thresholds, Choudhury and Hahne,
 //! IEEE/ACM Transactions on Networking 6(2), 1998). So one queue that hangs holds at most 8/9 of the capacity, two hold 16/17
-//! together, and there is always something left for others. Who waits holds no lock. An older waiter that only lacks free
+//! together, and there is always something left for others. Waiters hold no lock. An older waiter that only lacks free
 //! capacity goes before younger ones of other lanes, so that a large entry does not starve.
 
 use std::collections::VecDeque;
@@ -42,11 +42,11 @@ struct State {
     arrivals: u64,
     /// Waiters of all lanes.
     waiting: usize,
-    /// Whether a waiter of a lane that may take more needs what is free.
+    /// Whether a waiter of a lane that may take more needs the free capacity.
     is_reserved: bool,
 }
 
-/// What one lane holds, and who waits for more.
+/// The capacity that one lane holds, and its waiters.
 #[derive(Debug, Default)]
 struct Held {
     held: Amount,
@@ -114,7 +114,7 @@ impl Capacity {
         Amount { entries: self.total.entries - free.entries, bytes: self.total.bytes - free.bytes }
     }
 
-    /// Returns capacity, and gives it to those who wait.
+    /// Returns capacity, and gives it to waiters.
     fn release(&self, lane: usize, amount: Amount) {
         let mut state = self.state.lock();
         state.free.entries += amount.entries;
@@ -174,7 +174,7 @@ impl State {
     }
 }
 
-/// Gives free capacity to the waiters who may have it. If one has gone, others get it.
+/// Gives free capacity to the waiters that may have it, skipping those that were dropped.
 fn grant(mut state: MutexGuard<'_, State>) {
     if state.waiting == 0 {
         state.is_reserved = false;
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn permit_that_nobody_waits_for_any_more_goes_to_the_next() {
+    async fn permit_of_a_dropped_waiter_goes_to_the_next() {
         let (capacity, [lane]) = lanes(1, 10);
         let held = lane.try_enter(1).unwrap();
         let (mut first, mut second) = (Box::pin(lane.enter(1, || {})), Box::pin(lane.enter(1, || {})));

@@ -1,4 +1,4 @@
-//! When a lane is polled because of the time: one alarm for each runtime that entries came from.
+//! Timers of a lane: one for each runtime that has enqueued entries.
 
 use std::sync::Arc;
 use std::time::Duration;

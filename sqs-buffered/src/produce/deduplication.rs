@@ -1,4 +1,4 @@
-//! Whether a FIFO queue deduplicates by content, which the queue is asked once in a while.
+//! Whether a FIFO queue has content-based deduplication, cached for some time.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use tokio::time::Instant;
 
 use crate::time::after;
 
-/// How long an answer holds: the attribute of a queue can be changed.
+/// How long the attribute is cached: it can be changed.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// What is known of one queue.
+/// The cached attribute of one queue.
 #[derive(Debug, Default)]
 pub(crate) struct Deduplication {
-    /// Locked while the queue is asked; other batches wait for the answer.
+    /// Locked during the lookup; other batches wait for its result.
     known: Mutex<Option<Known>>,
 }
 
@@ -27,11 +27,11 @@ struct Known {
 }
 
 impl Deduplication {
-    /// Whether the queue deduplicates by content. If the queue may not be asked, the answer is yes until the queue
-    /// [refuses a message](Self::is_not_by_content): with an id of ours, a message would never be deduplicated by content.
+    /// Whether the queue has content-based deduplication. If access is denied, the result is true until SQS
+    /// [requires an id](Self::is_not_by_content): a generated id would disable content-based deduplication.
     ///
     /// # Errors
-    /// The queue could not be asked.
+    /// The lookup failed.
     pub(crate) async fn by_content<H: Execute>(&self, client: &H, queue_url: &str) -> Result<bool, H::Error> {
         let mut known = self.known.lock().await;
         if let Some(fresh) = known.filter(|known| Instant::now() < known.until) {
@@ -54,7 +54,7 @@ impl Deduplication {
         Ok(by_content)
     }
 
-    /// The queue has refused a message for lack of an id.
+    /// SQS has refused a message because its id is missing.
     pub(crate) async fn is_not_by_content(&self) {
         let until = after(Instant::now(), FRESH);
         *self.known.lock().await = Some(Known { by_content: false, until });

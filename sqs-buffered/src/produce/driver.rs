@@ -5,8 +5,8 @@
 //!                                  |                 ^---- its next batch ---------+
 //!                                  +----> watch: sleeps until a linger, a pause or a deadline ends
 //! ```
-//! They run on the runtime of whoever enqueues, unless the client has one of its own. If a task ends early, be it by a panic or
-//! since its runtime ends, its batch ends as aborted. If no task is left that could send what waits, so does that.
+//! They run on the runtime that enqueues, unless the client has its own. If a task ends early, by a panic or because its runtime
+//! ends, its batch ends as aborted. If no task is left to send waiting entries, they end as aborted, too.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) fn start<K: Kind, H: Execute>(
     }
 }
 
-/// A task of a lane. Dropped before it has done its work, it tells the lane.
+/// A task of a lane. If it is dropped before its work is done, it informs the lane.
 struct Task<K: Kind, H: Execute> {
     lane: Arc<LaneHandle<K>>,
     client: H,
@@ -75,7 +75,7 @@ impl<K: Kind, H: Execute> Task<K, H> {
             }
             self.work = Some(Work::Answered);
             if entries > 1 {
-                // Those who were told just now may have something for the same batch.
+                // Senders whose tickets have just resolved may have entries for the same batch.
                 tokio::task::yield_now().await;
             }
             self.work = None;

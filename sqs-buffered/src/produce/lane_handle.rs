@@ -1,5 +1,5 @@
-//! A lane as its users share it: the state behind a lock. Nobody holds the lock while waiting for anything, nor while tickets
-//! are told. What a change asks for, requests and an alarm, is returned as [`Todo`], for the [driver](super::driver).
+//! The shared handle of a lane: its state behind a lock. The lock is never held while waiting, or while tickets resolve. Requests
+//! and alarms that a change needs are returned as [`Todo`], for the [driver](super::driver).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,9 +44,9 @@ pub(crate) struct LaneHandle<K: Kind> {
 struct State<K: Kind> {
     lane: LaneOf<K>,
     alarms: Alarms,
-    /// Runtimes with a task that was started and has not asked for what is due. Nobody may drive them any more.
+    /// Runtimes with a started task that has not asked for its batch. They may no longer be driven.
     starting: Vec<Id>,
-    /// What gives up the requests in flight, by the numbers of their batches.
+    /// Aborts requests in flight, by the numbers of their batches.
     requests: Vec<(u64, AbortHandle)>,
     /// Whether another lane takes its place.
     is_retired: bool,
@@ -279,7 +279,7 @@ impl<K: Kind> LaneHandle<K> {
         if self.share.is_starving() { Cause::Starving } else { cause }
     }
 
-    /// Tells what has happened, with the lock released.
+    /// Reports events, with the lock released.
     fn tell(&self, mut state: MutexGuard<'_, State<K>>) {
         let (settled, retried) = (state.lane.take_settled(), state.lane.take_retried());
         if IS_ON {
@@ -300,13 +300,13 @@ impl<K: Kind> LaneHandle<K> {
         }
     }
 
-    /// Tells the tickets, and counts the entries by epochs.
+    /// Resolves tickets, and counts the entries by epoch.
     fn tell_tickets(&self, site: Site<'_>, settled: Vec<SettledOf<K>>) -> Vec<(u64, Summary)> {
         let mut told: Vec<(u64, Summary)> = Vec::new();
         let mut results = Vec::with_capacity(settled.len());
         let mut permits = Vec::with_capacity(settled.len());
         for Settled { item: mut waiters, load, result, epoch } in settled {
-            // Before those who wait for its capacity get it: what is there stays within the bounds.
+            // Drops loads before their capacity is returned, so that memory stays within the bounds.
             drop(load);
             let failure = result.as_ref().err();
             if told.last().is_none_or(|(last, _)| *last != epoch) {
@@ -393,7 +393,7 @@ impl<K: Kind> State<K> {
         }
     }
 
-    /// Without a task that could send what waits, nobody would ever do so.
+    /// Ends waiting entries if no task is left to send them.
     fn abort_if_unattended(&mut self) {
         if self.alarms.is_empty() && self.starting.is_empty() && self.lane.is_grounded() {
             self.abort();

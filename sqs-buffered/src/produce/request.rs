@@ -19,14 +19,14 @@ use crate::panicked::Panicked;
 use crate::span::messaging_span;
 use crate::time::after;
 
-/// A batch that is to be sent.
+/// The request of a batch.
 pub(crate) struct Request<'a, K: Kind> {
     lane: &'a Arc<LaneHandle<K>>,
     entries: Vec<K::Entry>,
-    /// The spans of those who gave the entries, by their positions.
+    /// The spans that enqueued the entries, by position.
     spans: Vec<Span>,
     size: BatchSize,
-    /// When it is given up: a client that never answers would keep its slot for ever.
+    /// When it is abandoned: otherwise a client that never responds would keep its slot forever.
     until: Instant,
 }
 
@@ -41,7 +41,7 @@ impl<'a, K: Kind> Request<'a, K> {
         Self { lane, entries, spans, size, until }
     }
 
-    /// Sends it. Returns what came of it, and what was sent.
+    /// Sends the request. Returns its result, and the loads of its entries.
     pub(crate) async fn send<H: Execute>(mut self, client: &H) -> (Answer<K::Receipt>, Vec<Load<K>>) {
         let _in_flight = self.lane.observer.sending(self.lane.site());
         let (span, started) = (self.span(), Instant::now());
@@ -93,8 +93,8 @@ impl<'a, K: Kind> Request<'a, K> {
         answer
     }
 
-    /// The service refuses entries for lack of a deduplication id. Those that could have one get one and are retried; so are
-    /// others that were refused for their sake.
+    /// Handles entries that SQS refused because a deduplication id is missing. Entries that may get an id get one and are
+    /// retried; so are the other entries of the refused batch.
     fn cure(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
         let cures: Vec<Cure> = self.entries.iter_mut().map(K::cure).collect();
         if cures.iter().all(|cure| *cure == Cure::NotNeeded) {
@@ -112,7 +112,7 @@ impl<'a, K: Kind> Request<'a, K> {
         Answer::Entries(results.collect())
     }
 
-    /// Settles how entries are deduplicated that do not say so themselves.
+    /// Completes entries without a deduplication id.
     async fn settle_deduplication<H: Execute>(&mut self, client: &H) -> Result<(), SendError> {
         let mut by_content = false;
         if self.entries.iter().any(K::asks_queue) {
@@ -126,7 +126,7 @@ impl<'a, K: Kind> Request<'a, K> {
     }
 }
 
-/// Waits for the client below until then. If it takes longer or panics, nobody knows what came of the call.
+/// Waits for the client below. If it takes longer or panics, the outcome of the call is unknown.
 async fn contained<F: Future>(until: Instant, call: F) -> Result<F::Output, SendError> {
     match AssertUnwindSafe(timeout_at(until, call)).catch_unwind().await {
         Ok(Ok(output)) => Ok(output),
@@ -139,7 +139,7 @@ async fn contained<F: Future>(until: Instant, call: F) -> Result<F::Output, Send
     }
 }
 
-/// Why the service refuses an entry, or its batch, if that is for lack of a deduplication id.
+/// The error of an entry, if SQS refused it because a deduplication id is missing.
 fn missing_id<R>(answer: &Answer<R>, position: usize) -> Option<&SendError> {
     let error = answer.result(position)?.err()?;
     error.message()?.contains("MessageDeduplicationId").then_some(error)

@@ -19,7 +19,8 @@ use crate::trace_context::{SenderContext, link};
 /// The messages of a batch by their lines, each in order.
 pub(super) type Lines<T> = Vec<(Key, Vec<T>)>;
 
-/// Runs a batch handler in a task of its own. From a message on that somebody else is handling, its line does not run.
+/// Runs a batch handler in its own task. If another consumer or receiver is handling a message, that message and the later ones
+/// of its line do not run.
 pub(super) async fn handle_batch(
     handler: &AnyBatchHandler,
     (claims, queue_url): (&Arc<Claims>, &Arc<str>),

@@ -88,7 +88,7 @@ enum Stage<T> {
     /// The first message runs, or was run and is being deleted; others run with it in a batch. Deliveries that came since
     /// then are with their message.
     Running(VecDeque<(Arc<str>, Vec<T>)>),
-    /// What ran is being given back: it can come again before that is answered, as a message like others.
+    /// The message that ran is being given back. It may be delivered again before the response, as a new message.
     GivingBack,
 }
 
@@ -109,7 +109,7 @@ impl<T: Item, V> Groups<T, V> {
         self.waiting
     }
 
-    /// Takes a delivery. Says whether it is one more of a message that is here already.
+    /// Takes a delivery. Returns whether its message was already here.
     pub(crate) fn arrive(&mut self, key: Key, delivery: T) -> bool {
         let line = match self.lines.entry(key) {
             Slot::Occupied(line) => line.into_mut(),
@@ -173,7 +173,7 @@ impl<T: Item, V> Groups<T, V> {
         count
     }
 
-    /// The messages that ran in a batch behind the first of the line have ended so.
+    /// Sets the results of the messages that ran in a batch behind the first of the line.
     pub(crate) fn decide(&mut self, key: &Key, ended: impl IntoIterator<Item = (Entry<T>, V)>) {
         let Some(line) = self.lines.get_mut(key) else { return };
         let Stage::Running(running) = &mut line.stage else { return };
@@ -205,7 +205,7 @@ impl<T: Item, V> Groups<T, V> {
         with_it
     }
 
-    /// Takes what waits in a line, in order, behind what was decided in a batch.
+    /// Takes the waiting messages of a line, in order, behind those that were decided in a batch.
     pub(crate) fn take_waiting(&mut self, key: &Key) -> Vec<Entry<T>> {
         let Some(line) = self.lines.get_mut(key) else { return Vec::new() };
         self.waiting -= line.waiting.len();

@@ -60,7 +60,7 @@ fn messages_start_by_number_whatever_order_they_come_in() {
 }
 
 #[test]
-fn second_delivery_goes_with_the_first() {
+fn second_delivery_shares_the_turn_of_the_first() {
     let mut groups = Groups::<Fake, bool>::new();
     assert!(!groups.arrive(key("a"), fake(1, 1)));
     assert!(!groups.arrive(key("a"), fake(2, 1)));
@@ -76,7 +76,7 @@ fn second_delivery_goes_with_the_first() {
 }
 
 #[test]
-fn message_that_is_given_back_comes_as_a_new_one() {
+fn message_that_is_given_back_is_delivered_as_a_new_one() {
     let mut groups = Groups::<Fake, bool>::new();
     groups.arrive(key("a"), fake(1, 1));
     groups.arrive(key("a"), fake(2, 1));
@@ -94,7 +94,7 @@ fn message_that_is_given_back_comes_as_a_new_one() {
 }
 
 #[test]
-fn what_has_not_started_can_be_taken_out() {
+fn messages_that_have_not_started_can_be_removed() {
     let mut groups = Groups::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));

@@ -1,4 +1,4 @@
-//! Running the handler, whatever it does.
+//! Runs the handler of a message, and contains its panics.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::consume::receive::Delivery;
 use crate::span::messaging_span;
 use crate::trace_context::SenderContext;
 
-/// What handles messages.
+/// The handler of a consumer.
 #[derive(Clone, Debug)]
 pub(crate) enum Handling {
     Each(AnyHandler),
@@ -28,14 +28,14 @@ pub(super) enum Verdict {
     Outcome(Outcome),
     /// It returned an error or panicked; the text is that of a panic.
     Failed(Option<String>),
-    /// It was not started: somebody else who uses the same client is handling the message.
+    /// Not started: another consumer or receiver of the client is handling the message.
     Busy,
-    /// It was stopped, or it still runs although it was told to stop.
+    /// Stopped, or still running although it was told to stop.
     Aborted,
 }
 
 impl Verdict {
-    /// What it says about how many handlers should run.
+    /// Its meaning for the adaptive concurrency.
     pub(super) fn end(&self) -> HandlerEnd {
         match self {
             Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,

@@ -49,12 +49,12 @@ pub(crate) struct Credits {
     receives: usize,
     /// The messages that are not done of each group.
     groups: HashMap<Group, usize>,
-    /// All other places, by the moment since which they are free; `None` is since the start.
+    /// All other places, by the time at which they became free; `None` since the start.
     free: BTreeMap<Option<Instant>, usize>,
     free_places: usize,
 }
 
-/// What to do about the next receive.
+/// The decision about the next receive.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Ask {
     /// Begin it.
@@ -65,7 +65,7 @@ pub(crate) enum Ask {
     Not,
 }
 
-/// What a receive asks for.
+/// The places that a receive requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Request {
     pub(crate) messages: usize,
@@ -140,7 +140,7 @@ impl Credits {
         self.count_free(request.since);
     }
 
-    /// One message, which took `time` from its receive on, makes room for another while it is deleted. Says whether it may.
+    /// A message, `time` after its receive, makes room for another while it is deleted. Returns whether it may.
     pub(crate) fn make_room(&mut self, group: Option<&Group>, time: Duration, now: Instant) -> bool {
         let may = self.deleting < self.total && self.messages > 0;
         if may {

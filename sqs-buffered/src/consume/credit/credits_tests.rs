@@ -59,7 +59,7 @@ fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
 }
 
 #[test]
-fn places_that_a_receive_did_not_fill_are_asked_for_again_at_once() {
+fn unfilled_places_of_a_receive_are_requested_again_at_once() {
     let start = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(10, DELAY);
     let all = ask(&mut credits, start).expect("all are free");

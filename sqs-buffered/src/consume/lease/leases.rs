@@ -17,7 +17,7 @@ use crate::consume::observe::{Event, Observer, Settled};
 use crate::produce::{SendError, SendErrorKind};
 use crate::random;
 
-/// The leases of one receiver. The lock is held for a few instructions; nobody waits or calls out while holding it.
+/// The leases of one receiver. The lock is held for a few instructions, never while waiting or calling a hook.
 pub(crate) struct Leases {
     state: Mutex<State>,
     /// Wakes the renewal task.
@@ -44,15 +44,15 @@ pub(crate) struct Abandoned {
     pub(crate) credit: Credit,
     /// How long the message stays hidden; usually not at all.
     pub(crate) delay: Duration,
-    /// When the message becomes visible by itself: until then giving it back is tried.
+    /// When the message becomes visible by itself; giving it back is retried until then.
     pub(crate) until: Instant,
-    /// What the message counts as if it turns out to be deleted.
+    /// How the delivery counts if the message turns out to be deleted.
     pub(crate) maybe_gone: Option<Settled>,
 }
 
 /// What the renewal task does next.
 pub(super) enum Outlook {
-    /// Everything is settled, and nothing more comes.
+    /// Everything is settled, and no more messages come.
     Over,
     /// Nothing until this moment, if there is one.
     Until(Option<Instant>),
@@ -79,7 +79,7 @@ impl Leases {
         Self { state: Mutex::new(state), woken: Notify::new(), observer }
     }
 
-    /// Opens the leases of messages, given by id and receipt handle, that came with an answer of this moment.
+    /// Opens the leases of messages, given by id and receipt handle, whose response arrived at `now`.
     pub(super) fn open(&self, now: Instant, messages: Vec<(Arc<str>, Arc<str>)>) -> Vec<Arc<Held>> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -98,7 +98,7 @@ impl Leases {
         opened
     }
 
-    /// A message is settled, as far as it ever will be.
+    /// A message is settled.
     pub(crate) fn settled(&self) {
         let mut state = self.state.lock();
         state.open = state.open.saturating_sub(1);
@@ -218,7 +218,7 @@ impl Leases {
     }
 }
 
-/// Whether the service says that the message is not ours, as opposed to that it cannot be asked now.
+/// Whether SQS refused the renewal for good, as opposed to a transient failure.
 fn is_refusal(error: &SendError) -> bool {
     match error.kind() {
         SendErrorKind::LeaseLost | SendErrorKind::Invalid => true,

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn renewal_is_given_up_with_half_of_the_time_left_unless_that_is_little() {
+    fn renewal_is_abandoned_after_half_of_the_remaining_time_unless_it_is_short() {
         let now = Instant::now();
         let tried = |left: u64| Schedule::give_up_at(now, now + Duration::from_secs(left)) - now;
         assert_eq!([13, 3, 1].map(tried), [6_500, 2_000, 1_000].map(Duration::from_millis));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wish_reaches_beyond_twelve_hours_after_the_receive() {
+    fn extension_ends_twelve_hours_after_the_receive() {
         let now = Instant::now();
         let schedule = Schedule::new(30, HOUR * 24);
         let term = term(schedule, now);

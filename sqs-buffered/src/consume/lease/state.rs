@@ -1,4 +1,4 @@
-//! What a table knows of one lease, and what is to be done about it. Pure.
+//! The state of one lease. Pure.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,29 +19,29 @@ impl fmt::Display for LeaseOver {
 
 impl std::error::Error for LeaseOver {}
 
-/// What is to be done about a lease.
+/// A due action for a lease.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Due<T> {
-    /// Hide the message for so many seconds, and tell the table what came of it.
+    /// Hide the message for this many seconds, and report the result to the table.
     Renew(u32, T),
-    /// What its holder asked for is so already.
+    /// The extension that its holder asked for is already granted.
     Served(T),
     /// It is lost; the table has forgotten it.
     Lost(T),
 }
 
-/// What came of a renewal.
+/// The result of a renewal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Renewed {
-    /// The service did it.
+    /// SQS has renewed the lease.
     Done,
-    /// The service says that the message is not ours.
+    /// SQS refused it for good: the receipt handle has expired.
     Refused,
-    /// It is not known, or was not done, for reasons that may pass.
+    /// A transient failure, or an unknown outcome.
     Failed,
 }
 
-/// What a table knows of one lease.
+/// The state of one lease.
 #[derive(Debug)]
 pub(super) struct LeaseState<T> {
     pub(super) holder: T,
@@ -52,7 +52,7 @@ pub(super) struct LeaseState<T> {
     pub(super) usual: Instant,
     /// From when on it may be renewed together with others.
     pub(super) earliest: Instant,
-    /// What its holder asked for instead of the usual.
+    /// The extension that its holder asked for.
     pub(super) request: Option<ExtendRequest>,
     /// Requests up to this number are served.
     pub(super) served: u64,

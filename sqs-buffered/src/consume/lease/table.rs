@@ -1,4 +1,4 @@
-//! The leases of one receiver, and what is to be done about them when. Pure: time and chance are parameters.
+//! The leases of one receiver, and when each is renewed. Pure: time and chance are parameters.
 //!
 //! ```text
 //! open -> due: Renew -> renewed --Ok--> held until a later deadline
@@ -70,8 +70,7 @@ impl<T: Clone> LeaseTable<T> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// What is to be done now. With leases that are to be renewed come others that soon would be, as far as they fill
-    /// batches.
+    /// The leases that are due now, with others that are due soon, as far as they fill batches.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Due<T>> {
         let (mut due, mut renewals) = (Vec::new(), 0);
         while let Some(&(_, number)) = self.timers.first().filter(|(at, _)| *at <= now) {
@@ -112,8 +111,8 @@ impl<T: Clone> LeaseTable<T> {
         timers.map(|(_, number)| *number).filter(may_come).take(count).collect()
     }
 
-    /// Takes what came of a renewal of `seconds` that was asked for at `asked`. Returns the holder when the lease is
-    /// thereby lost. The new time counts from the asking, which is no later than when the service hid the message.
+    /// Takes the result of a renewal of `seconds` that was requested at `asked`. Returns the holder if the lease is lost. The new
+    /// time counts from the request, which is no later than the time at which SQS hid the message.
     pub(crate) fn renewed(
         &mut self,
         number: Number,

@@ -57,7 +57,7 @@ fn lease_is_lost_when_refused_or_when_its_deadline_comes() {
 }
 
 #[test]
-fn answer_that_comes_after_the_deadline_saves_nothing() {
+fn failure_after_the_deadline_ends_the_entry() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     table.due(start + secs(15));
@@ -93,7 +93,7 @@ fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
 }
 
 #[test]
-fn wish_for_more_time_comes_before_the_usual_and_is_kept_when_it_fails() {
+fn extension_precedes_the_usual_renewal_and_is_kept_when_it_fails() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     let request = table.extend(number, secs(7_200), start + secs(1)).expect("it is open");
@@ -114,7 +114,7 @@ fn wish_for_more_time_comes_before_the_usual_and_is_kept_when_it_fails() {
 }
 
 #[test]
-fn wish_is_served_in_full_although_the_book_is_looked_at_a_moment_later() {
+fn extension_is_granted_in_full_although_the_table_is_polled_later() {
     let (mut table, start) = (LeaseTable::new(Schedule::new(VISIBILITY, secs(100))), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     let request = table.extend(number, secs(500), start).expect("it is open");
@@ -125,7 +125,7 @@ fn wish_is_served_in_full_although_the_book_is_looked_at_a_moment_later() {
 }
 
 #[test]
-fn wish_without_end_is_served_as_far_as_the_service_allows() {
+fn unlimited_extension_is_granted_up_to_the_limit_of_sqs() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     table.extend(number, Duration::MAX, start).expect("it is open");
@@ -133,7 +133,7 @@ fn wish_without_end_is_served_as_far_as_the_service_allows() {
 }
 
 #[test]
-fn wish_that_a_renewal_under_way_serves_leaves_the_usual_renewals_as_they_are() {
+fn extension_served_by_a_running_renewal_keeps_the_schedule() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     assert_eq!(table.due(start + secs(15)), [Due::Renew(30, "m")]);
@@ -146,7 +146,7 @@ fn wish_that_a_renewal_under_way_serves_leaves_the_usual_renewals_as_they_are() 
 }
 
 #[test]
-fn renewals_take_others_along_that_are_due_soon_and_fill_batches() {
+fn renewals_include_leases_that_are_due_soon_to_fill_batches() {
     let (mut table, start) = (table(), Instant::now());
     for place in 0..25_u32 {
         open(&mut table, start, "m", f64::from(place) / 24.0);
@@ -163,7 +163,7 @@ fn renewals_take_others_along_that_are_due_soon_and_fill_batches() {
 }
 
 #[test]
-fn renewals_take_nobody_along_who_could_not_be_due_yet() {
+fn renewals_exclude_leases_that_cannot_be_due_yet() {
     let (mut table, start) = (table(), Instant::now());
     open(&mut table, start, "m", 0.0);
     open(&mut table, start + secs(1), "later", 0.0);

@@ -1,4 +1,4 @@
-//! How many handlers may run, by the time that they take. Pure: time is a parameter.
+//! The adaptive limit of running handlers, by their durations. Pure: time is a parameter.
 //!
 //! ```text
 //! window of handlers -> as long as usual: grow, if all were busy      usual: falls with quick windows,
@@ -14,9 +14,9 @@ use tokio::time::Instant;
 /// A window is this long at least, and holds ten handlers, or as many as may run.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
 const WINDOW_HANDLERS: u32 = 10;
-/// A window that is so long need not be full.
+/// A window of this length ends even if it is not full.
 const LONGEST_WINDOW: Duration = Duration::from_secs(1);
-/// Handlers may take so many times as long as usual: some messages take longer than others.
+/// The tolerated ratio to the usual duration: some messages take longer than others.
 const TOLERANCE: f64 = 2.0;
 /// The largest part that one window takes away. One odd window does little harm.
 const LARGEST_CUT: f64 = 0.25;
@@ -26,7 +26,7 @@ const GROWTH: f64 = 0.25;
 const QUICK_WEIGHT: f64 = 0.1;
 /// The usual time doubles at most once in this time.
 const DOUBLING: Duration = Duration::from_secs(60);
-/// The limit is halved at most so often.
+/// The shortest time between two halvings.
 const HALVING_PAUSE: Duration = Duration::from_millis(100);
 /// The first limit, within the bounds.
 const FIRST: usize = 10;
@@ -34,12 +34,12 @@ const FIRST: usize = 10;
 /// How a handler ended, as the limit sees it. Of several ends, the greatest counts.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum HandlerEnd {
-    /// It says nothing about what is behind the handler.
+    /// Says nothing about the downstream of the handler.
     Stopped,
     /// It counts only if it took long: many failures are quick.
     Failed,
     Succeeded,
-    /// The handler said that something behind it is overloaded.
+    /// The handler returned `Overloaded`.
     Overloaded,
 }
 
@@ -118,7 +118,7 @@ impl AdaptiveLimit {
         self.limit = self.limit.clamp(self.min, self.max);
     }
 
-    /// Handlers that began before the last halving say nothing new.
+    /// Handlers that started before the last halving carry no new information.
     fn overloaded(&mut self, elapsed: Duration, now: Instant) {
         let is_known = |halved: Instant| now < halved + elapsed.max(HALVING_PAUSE);
         if !self.halved.is_some_and(is_known) {

@@ -9,7 +9,7 @@ use crate::time::after;
 
 const SLOWEST: f64 = 0.001;
 const FASTEST: f64 = 1_000_000.0;
-/// What may start at once after a pause, in seconds of the rate: as long as timers are late on a busy machine.
+/// The burst after a pause, in seconds of the rate: as long as timers are late on a busy machine.
 const BURST_SECONDS: f64 = 0.05;
 /// Messages are received this many seconds before they can start.
 const AHEAD_SECONDS: f64 = 1.0;
@@ -43,7 +43,7 @@ impl RateLimit {
         (missing > 1e-6).then(|| after(now, Duration::from_secs_f64(missing / self.per_second)))
     }
 
-    /// A handler has started, with so many messages. The next waits until all of them are within the rate.
+    /// Notes the start of a handler with this number of messages. The next waits until all of them are within the rate.
     pub(crate) fn started(&mut self, messages: usize) {
         self.tokens -= f64::from(u32::try_from(messages).unwrap_or(u32::MAX));
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_that_cannot_be_is_refused() {
+    fn invalid_rate_is_refused() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1_000_001.0] {
             let error = RateLimit::new(rate).expect_err("invalid").to_string();
             assert!(error.ends_with("allowed is 0.001 to 1000000 messages per second"), "{error}");

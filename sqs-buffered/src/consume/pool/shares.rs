@@ -1,4 +1,4 @@
-//! Whose turn it is to start a handler. Pure: nothing waits, nothing runs, and time is a parameter.
+//! Decides which consumer starts the next handler. Pure: nothing waits, nothing runs, and time is a parameter.
 //!
 //! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. What the shares leave,
 //! because they are rounded down or others are idle, goes to those that wait, in turns by their weights (stride scheduling).
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The share of a consumer that was busy is kept for it so long, while it receives: else the handlers of another, which may
-/// take an hour, would take it in between.
+/// How long the share of a busy consumer is kept for it while it receives. Otherwise handlers of another consumer, which may run
+/// for an hour, would take it in between.
 const RESERVED: Duration = Duration::from_secs(1);
 
 /// A consumer of the pool.
@@ -95,7 +95,7 @@ impl Shares {
         }
     }
 
-    /// Whose turn it is now, if anybody's.
+    /// The consumer whose turn it is, if any.
     pub(super) fn turn(&self, now: Instant) -> Option<Id> {
         if self.running >= self.limit {
             return None;
@@ -120,7 +120,7 @@ impl Shares {
         self.share(member, true).max(self.limit.saturating_sub(taken))
     }
 
-    /// When handlers that are kept for other consumers are this one's to take, if there are any.
+    /// When this consumer may take handlers that are kept for others, if there are any.
     pub(super) fn next_change(&self, id: Id, now: Instant) -> Option<Instant> {
         let others = self.members.iter().filter(|(other, _)| **other != id).map(|(_, other)| other);
         let reserved = others.filter(|other| !other.is_waiting && self.reserved(other, now) > 0);

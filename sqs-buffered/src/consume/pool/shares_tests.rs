@@ -113,7 +113,7 @@ fn share_of_a_busy_consumer_is_kept_for_it_while_it_receives() {
 }
 
 #[test]
-fn consumer_that_was_idle_does_not_make_up_for_it() {
+fn idle_consumer_does_not_make_up_for_missed_turns() {
     let mut simulation = Simulation::new(1, &[1, 1]);
     simulation.idle = vec![1];
     simulation.turns(1_000);

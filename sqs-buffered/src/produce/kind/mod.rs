@@ -1,4 +1,4 @@
-//! What lanes carry: sends, deletes, visibility changes. One file for each.
+//! The kinds of entries: sends, deletes and visibility changes, one file each.
 
 mod delete;
 mod send;
@@ -21,50 +21,50 @@ pub use send::SendReceipt;
 pub(crate) use send::{DeduplicationId, Outgoing, Send};
 pub(crate) use visibility::{Change, Visibility};
 
-/// One of the three.
+/// A kind of entry.
 pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
-    /// What is batched.
+    /// One entry of a batch.
     type Entry: fmt::Debug + std::marker::Send;
-    /// What an accepted entry gives.
+    /// The result of an accepted entry.
     type Receipt: Receipt + Clone + fmt::Debug + std::marker::Send;
-    /// What carries ten of them.
+    /// The batch operation.
     type Operation: Operation;
 
-    /// How tracing calls it.
+    /// The operation type of its spans.
     const OPERATION_TYPE: &'static str = "settle";
-    /// Whether entries of the same key become one while they wait.
+    /// Whether waiting entries of the same key are merged.
     const MERGES: bool = true;
-    /// Whether FIFO queues drop what comes again, as long as they remember it.
+    /// Whether FIFO queues drop duplicates.
     const IS_DEDUPLICATED: bool = false;
-    /// How long after the first deadline a request under way is waited for.
+    /// How long a request in flight is awaited after the first deadline of its entries.
     const GRACE: Duration = Duration::from_mins(1);
 
     /// Makes the request of a batch. The ids of its entries are their positions, see [`id`]. It may take from the entries
     /// what [`unpack`](Self::unpack) gives back.
     fn pack(queue_url: &str, entries: &mut [Self::Entry]) -> Input<Self>;
 
-    /// Gives the entries back what the request has of them.
+    /// Moves the data of the request back into the entries.
     fn unpack(input: Input<Self>, entries: &mut [Self::Entry]) {
         let _ = (input, entries);
     }
 
-    /// Whether the queue has to be asked whether it deduplicates by content before the entry is [settled](Self::settle).
+    /// Whether [`settle`](Self::settle) needs to know if the queue has content-based deduplication.
     fn asks_queue(entry: &Self::Entry) -> bool {
         let _ = entry;
         false
     }
 
-    /// Settles what the entry lacks, before its first request. `by_content`: whether the queue deduplicates by content.
+    /// Completes the entry before its first request. `by_content`: whether the queue has content-based deduplication.
     fn settle(entry: &mut Self::Entry, by_content: bool) {
         let _ = (entry, by_content);
     }
 
-    /// Notes that the service may have stored the entry.
+    /// Notes that SQS may have stored the entry.
     fn note_maybe_stored(entry: &mut Self::Entry) {
         let _ = entry;
     }
 
-    /// Gives the entry the deduplication id for lack of which the service refused its batch.
+    /// Adds a deduplication id to the entry, after SQS refused the batch because one was missing.
     fn cure(entry: &mut Self::Entry) -> Cure {
         let _ = entry;
         Cure::NotNeeded
@@ -77,14 +77,14 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
 pub(crate) type Input<K> = <<K as Kind>::Operation as Operation>::Input;
 pub(crate) type Output<K> = <<K as Kind>::Operation as Operation>::Output;
 
-/// What can be done about the lack of a deduplication id.
+/// The result of [`cure`](Kind::cure).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Cure {
-    /// The entry does not lack one.
+    /// The entry has an id, or needs none.
     NotNeeded,
-    /// It has one now.
+    /// The entry has an id now.
     Done,
-    /// It may be stored without one.
+    /// The entry may already be stored without an id.
     Impossible,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn id(position: usize) -> String {
     position.to_string()
 }
 
-/// What a result means for `count` entries.
+/// Converts the result of a request of `count` entries.
 pub(crate) fn answer<K: Kind, E: OperationError>(
     result: Result<Output<K>, E>,
     count: usize,
@@ -134,7 +134,7 @@ fn damage<R: Receipt>(results: &mut [Result<R, SendError>], position: usize) {
     }
 }
 
-/// What is said of each entry. Of one that is named twice, the first result counts, unless the second contradicts it.
+/// The result of each entry. If an entry is named twice, the first result counts, unless the second contradicts it.
 fn by_position<R>(results: Results<R>, count: usize) -> Vec<Result<R, SendError>> {
     let mut found: Vec<Option<Result<R, SendError>>> = std::iter::repeat_with(|| None).take(count).collect();
     let accepted = results.successful.into_iter().map(|(id, receipt)| (id, Ok(receipt)));
@@ -152,7 +152,7 @@ fn by_position<R>(results: Results<R>, count: usize) -> Vec<Result<R, SendError>
     found.into_iter().map(|result| result.unwrap_or_else(|| Err(SendError::unaccounted()))).collect()
 }
 
-/// Why the service refused one entry.
+/// The error of an entry that SQS refused.
 fn refusal(failed: BatchResultErrorEntry) -> SendError {
     let code = ErrorCode::from_name(&failed.code);
     let is_lost = is_lease_lost(&code, failed.message.as_deref());
@@ -162,7 +162,7 @@ fn refusal(failed: BatchResultErrorEntry) -> SendError {
     SendError::new(kind).refused(code, failed.message).of_entry(is_retryable, is_throttle)
 }
 
-/// What the service says when a message is another's by now, or nobody's.
+/// Whether the code means that the receipt handle has expired or the message no longer exists.
 fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     const TEXTS: [&str; 2] =
         ["receipt handle has expired", "does not exist or is not available for visibility timeout change"];
@@ -175,7 +175,7 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
-/// What a failed request means for its entries. Lanes retry what [can pass](crate::passing), as consumers do.
+/// The error of all entries of a failed request. Lanes retry [transient](crate::passing) failures, as consumers do.
 pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
     refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
 }

@@ -11,22 +11,22 @@ use crate::random;
 #[derive(Debug)]
 pub(crate) struct Send;
 
-/// A message on its way.
+/// A message to send.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: SendMessageBatchRequestEntry,
     pub(crate) id: DeduplicationId,
 }
 
-/// Where the deduplication id of a message comes from.
+/// The state of the deduplication id of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum DeduplicationId {
     /// The message has its id, or needs none.
     Settled,
-    /// It has none, and gets one or not before its first request.
+    /// The message has none. It may get one before its first request.
     Open(DedupId),
-    /// It has none since the queue deduplicates by content, or may not be asked. Once the service may have stored it like
-    /// that, it gets none: with an id it would be another message.
+    /// The message has none, because the queue has content-based deduplication, or its attributes cannot be read. If SQS may
+    /// have stored it without an id, it gets none later: with an id, it would be another message.
     LeftOut { maybe_stored: bool },
 }
 

@@ -1,4 +1,4 @@
-//! Changes of visibility.
+//! Visibility changes.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::produce::lane::Key;
 #[derive(Debug)]
 pub(crate) struct Visibility;
 
-/// How long a message stays hidden from now on.
+/// A visibility change: how long a message stays hidden from now on.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) handle: Key,
@@ -26,8 +26,8 @@ impl Kind for Visibility {
     type Receipt = ();
     type Operation = ChangeMessageVisibilityBatch;
 
-    /// The same change may be made twice: a request that hangs is given up while there is time for another, so that it does
-    /// not take the leases of all its entries with it.
+    /// A change can be repeated. So a request that hangs is abandoned while there is time for another one; otherwise the leases
+    /// of all its entries would end.
     const GRACE: Duration = Duration::ZERO;
 
     fn pack(queue_url: &str, changes: &mut [Change]) -> ChangeMessageVisibilityBatchInput {

@@ -1,16 +1,16 @@
-//! What came of a batch.
+//! The result of a batch.
 
 use crate::produce::error::SendError;
 
-/// What came of the request of a batch. An error says itself whether the entry is retried
-/// ([`is_transient`](SendError::is_transient)), whether the service throttles, and whether it may have the entry all the same.
+/// The result of a batch. Each error says whether the entry is retried ([`is_transient`](SendError::is_transient)), whether SQS
+/// throttles, and whether it may have executed the entry.
 #[derive(Debug)]
 pub(crate) enum Answer<R> {
     /// One result for each entry, by its position.
     Entries(Vec<Result<R, SendError>>),
     /// The request failed as a whole.
     Failed(SendError),
-    /// The entries are together too long for the service.
+    /// The batch is too long for SQS.
     TooLong(SendError),
 }
 
@@ -23,7 +23,7 @@ impl<R> Answer<R> {
         }
     }
 
-    /// The result of the entry at that position; `None` if the answer does not mention it.
+    /// The result of the entry at this position; `None` if the response does not mention it.
     pub(crate) fn result(&self, position: usize) -> Option<Result<&R, &SendError>> {
         match self {
             Self::Entries(results) => results.get(position).map(Result::as_ref),
@@ -31,7 +31,7 @@ impl<R> Answer<R> {
         }
     }
 
-    /// Whether the service refused the batch, or every entry of it, to lower the rate.
+    /// Whether SQS throttled the whole batch, or each of its entries.
     pub(crate) fn is_throttle(&self) -> bool {
         match self {
             Self::Entries(results) => {
@@ -45,19 +45,19 @@ impl<R> Answer<R> {
     }
 }
 
-/// What an accepted entry gives.
+/// The result of an accepted entry.
 pub(crate) trait Receipt {
-    /// Its place in the queue, where the queue has an order.
+    /// Its sequence number, on FIFO queues.
     fn sequence_number(&self) -> Option<u128> {
         None
     }
 
-    /// The id of the message, where there is one.
+    /// The message id, if there is one.
     fn message_id(&self) -> Option<&str> {
         None
     }
 
-    /// Notes that the service may have done it twice.
+    /// Notes that SQS may have executed the entry twice.
     fn maybe_duplicate(&mut self) {}
 }
 

@@ -193,7 +193,7 @@ impl<L, T> Backlog<L, T> {
             let Some(entry) = self.slots.get_mut(*slot).and_then(|slot| slot.entry.as_mut()) else {
                 continue;
             };
-            // Those that were sent before stand in front; the others hear of it when they go.
+            // Entries that were sent before are in front; the others take it over with their first attempt.
             if entry.attempts == 0 {
                 return;
             }

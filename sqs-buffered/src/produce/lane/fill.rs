@@ -1,4 +1,4 @@
-//! What goes into the open batch, and when it goes.
+//! Fills the open batch, and decides when it is sent.
 
 use tokio::time::Instant;
 
@@ -8,8 +8,7 @@ use super::{Cause, Lane, Receipt};
 use crate::time::after;
 
 impl<L, T, R: Receipt> Lane<L, T, R> {
-    /// Until when the open batch, which has entries since then, waits for more: never so long that there is no time left for
-    /// failures.
+    /// When the linger of the open batch ends: at half of the delivery timeout at the latest, so that there is time for retries.
     pub(super) fn linger_ends(&self, now: Instant, since: Instant) -> Instant {
         let linger_ends = match self.rules.linger {
             Linger::Adaptive { .. } if self.slots == 0 => return now,
@@ -19,7 +18,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.open.half_time().map_or(linger_ends, |half| half.min(linger_ends))
     }
 
-    /// Whether there may not be another batch in flight.
+    /// Whether the bound of batches in flight is reached.
     pub(super) fn has_all_in_flight(&self) -> bool {
         let most = if self.health.is_poor() { 1 } else { self.limit.bound() };
         self.slots >= most
@@ -36,13 +35,13 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             }
     }
 
-    /// Whether the open batch has something that a flush waits for, or waited for when it was given up.
+    /// Whether the open batch has an entry that a flush waits for, even if that flush was dropped.
     fn is_flushing(&self) -> bool {
         self.ledger.is_flushing() && self.open.any(|entry| self.ledger.is_flushed(entry.epoch))
     }
 
-    /// Whether an answer lets a batch go that is not full. Only half of the bound is for such batches: otherwise each would
-    /// go with the few entries of those who were told just now.
+    /// Whether a response releases a batch that is not full. Only half of the bound is for such batches: otherwise each would
+    /// contain only the few entries of senders whose tickets have just resolved.
     fn may_go_partly_filled(&self) -> bool {
         let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
         is_adaptive && self.slots < self.limit.bound().div_ceil(2)
@@ -68,7 +67,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Lets the entries of a run of which the open batch has some already follow.
+    /// Adds further entries of a run that the open batch already contains.
     fn fill_with_run(&mut self, key: &Key) {
         while let Some(room) = self.open.room(self.limits) {
             let Some(follower) = self.backlog.follower(key, room) else { return };
@@ -76,8 +75,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Whether the batch is full, or the entry that is next has to go into another one. No entry can join a batch that has
-    /// all its bytes: where bytes are counted, none is without any.
+    /// Whether the batch is full, or the next entry does not fit. No entry fits into a batch that has all its bytes: every send has
+    /// at least one byte.
     pub(super) fn is_full(&mut self) -> bool {
         let Some(room) = self.open.room(self.limits) else { return true };
         room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)

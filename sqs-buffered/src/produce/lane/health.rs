@@ -1,7 +1,7 @@
 //! The back-off of a lane as a whole.
 //!
-//! While a queue is down or throttled without exception, every batch would fail: the lane sends one at a time, with growing
-//! pauses, until one succeeds. Retries of single entries pause by themselves.
+//! While a queue is down or throttles every request, the lane sends one batch at a time, with growing pauses, until one
+//! succeeds. Retries of single entries have their own pauses.
 
 use tokio::time::Instant;
 
@@ -9,7 +9,7 @@ use super::answer::Answer;
 use super::rules::RetryRules;
 use crate::time::after;
 
-/// So many batches in a row have to fail, and more than are still in flight: a share of failed requests is no outage.
+/// The number of batches in a row that must fail, and more than are still in flight: some failed requests are not an outage.
 const IN_A_ROW: usize = 4;
 
 /// Whether recent batches succeeded.
@@ -24,7 +24,7 @@ pub(super) struct Health {
 }
 
 impl Health {
-    /// Takes the answer to a batch into account, beside which so many others are in flight. `chance` is from 0 to 1.
+    /// Notes the result of a batch; `others` are still in flight. `chance` is from 0 to 1.
     pub(super) fn note<R>(
         &mut self,
         now: Instant,
@@ -37,7 +37,7 @@ impl Health {
             Answer::Failed(error) if error.is_transient() => {}
             Answer::Entries(_) if answer.is_throttle() => {}
             Answer::Entries(_) => return *self = Self::default(),
-            // They say something about the entries, not about the queue.
+            // These failures are about the entries, not about the queue.
             Answer::Failed(_) | Answer::TooLong(_) => return,
         }
         self.failures = self.failures.saturating_add(1);

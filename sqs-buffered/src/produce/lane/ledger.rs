@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::produce::summary::Summary;
 
-/// Counts what was admitted and is not settled, by the flushes in between.
+/// Counts the admitted entries that are not settled, by the flushes between their admissions.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     /// The number of the first of `open`.
@@ -25,7 +25,7 @@ struct Flush {
 }
 
 impl Ledger {
-    /// Counts an admitted entry, and says by which number it is settled.
+    /// Counts an admitted entry, and returns its epoch.
     pub(super) fn admit(&mut self) -> u64 {
         if self.open.is_empty() {
             self.open.push_back(0);
@@ -52,7 +52,7 @@ impl Ledger {
         }
         let done = if self.is_settled() { u64::MAX } else { self.first };
         for flush in self.waiting.extract_if(.., |flush| flush.epoch < done) {
-            // Whoever does not wait any more does not mind.
+            // An error means that the waiter was dropped.
             let _ = flush.waiter.send(flush.summary);
         }
     }
@@ -62,7 +62,7 @@ impl Ledger {
         self.open.iter().all(|count| *count == 0)
     }
 
-    /// Whether something is unsettled that a flush waits for, or waited for when it was given up.
+    /// Whether an entry is unsettled that a flush waits for, even if that flush was dropped.
     pub(super) fn is_flushing(&self) -> bool {
         self.open.len() > 1
     }
@@ -72,7 +72,7 @@ impl Ledger {
         epoch < self.current()
     }
 
-    /// A receiver that hears when all that was admitted so far is settled; `None` when it is.
+    /// A receiver that resolves when all entries admitted so far are settled; `None` if they are.
     pub(super) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
         if self.is_settled() {
             return None;

@@ -1,13 +1,13 @@
-//! One lane: what goes to one queue by one operation. Pure: time and randomness are parameters, nothing waits.
+//! One lane: the entries of one queue and one operation. Pure: time and randomness are parameters, nothing waits.
 //!
 //! ```text
 //! push -> backlog (order, runs, pauses) -> open batch (fits, linger) -> poll: Dispatch -> in flight -> complete
 //!            ^                                                                                          |
 //!            +---- retries, in front ------------------------------ settle: accepted | retried | failed +--> settled
 //! ```
-//! What is to be sent, the load, goes out with the batch and comes back with the answer: it is moved, not copied.
+//! The load of an entry is moved into the request and back with its result; it is not copied.
 //!
-//! What is settled comes back as [`Settled`], each admitted entry exactly once.
+//! Each admitted entry is returned exactly once as [`Settled`].
 
 mod answer;
 mod backlog;
@@ -42,14 +42,14 @@ use ledger::Ledger;
 use limit::Limit;
 use open::Open;
 
-/// How long a lower limit of bytes or entries holds that a service has shown by refusing a batch.
+/// How long a lower limit of bytes or entries is kept after SQS has refused a batch as too long.
 const LEARNED_FOR: Duration = Duration::from_mins(5);
 
 /// An entry that has ended, and how.
 #[derive(Debug)]
 pub(crate) struct Settled<L, T, R> {
     pub(crate) item: T,
-    /// What was to be sent, unless a request has it. Large ones take a while to be dropped.
+    /// The load, unless a request has it. Dropping a large one takes time, so it is not dropped under a lock.
     pub(crate) load: Option<L>,
     pub(crate) result: Result<R, SendError>,
     /// Which flush has to wait until it is told.
@@ -121,7 +121,7 @@ pub(crate) struct BatchSize {
 #[derive(Debug)]
 pub(crate) struct Lane<L, T, R> {
     rules: Rules,
-    /// Those of the rules, or lower ones that the service has shown, until then.
+    /// The limits of the rules, or lower ones that were learned, until then.
     limits: BatchLimits,
     limits_hold: Option<Instant>,
     backlog: Backlog<L, T>,
@@ -135,11 +135,11 @@ pub(crate) struct Lane<L, T, R> {
     next_batch: u64,
     is_closing: bool,
     settled: Vec<Settled<L, T, R>>,
-    /// Empty unless somebody wants to hear.
+    /// Empty unless an event hook gets retries.
     retried: Vec<Retried>,
 }
 
-/// The earlier of two moments, of those that there are.
+/// The earlier of two times.
 fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
@@ -177,8 +177,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.backlog.push(entry);
     }
 
-    /// The last entry of a key that is not in flight, for a newer one that says the same or better: it gets the load of the
-    /// newer one and starts afresh. The earlier deadline of the two counts. The lane has to be polled for it.
+    /// The last entry of a key that is not in flight, to merge a newer one into it: it takes the load of the newer one and starts
+    /// afresh, with the earlier deadline of both. The lane must be polled then.
     pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut Option<L>, &mut T)> {
         let last = self.backlog.change_last(key, deadline).or_else(|| self.open.of_key(key))?;
         (last.attempts, last.last_error) = (0, None);
@@ -186,7 +186,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         Some((&mut last.load, &mut last.item))
     }
 
-    /// Ends the entries of a key that are not in flight, and sees to it that those in flight are not retried.
+    /// Ends the entries of a key that are not in flight, and prevents retries of those in flight.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let is_meant = |own: Option<&Key>| own == Some(key);
         let in_flight = self.in_flight.iter_mut().flat_map(|flight| &mut flight.entries);
@@ -254,13 +254,13 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         std::mem::take(&mut self.retried)
     }
 
-    /// Those who wait for these entries of an epoch know how they have ended.
+    /// The tickets of this number of entries of an epoch have resolved.
     pub(crate) fn told(&mut self, epoch: u64, entries: &Summary) {
         self.ledger.settle(epoch, entries);
     }
 
-    /// Sends without waiting for full batches what was admitted so far. The receiver hears when all of it has ended;
-    /// `None` says that it has.
+    /// Sends the entries admitted so far without waiting for full batches. The receiver resolves when all of them have ended;
+    /// `None` if they have.
     pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
         self.ledger.flush()
     }

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::pending::{Key, Pending};
 use super::rules::BatchLimits;
 
-/// Entries that go together, in order. An entry that is larger than a batch may be goes alone.
+/// Entries of one batch, in order. An entry larger than a batch is sent alone.
 #[derive(Debug)]
 pub(super) struct Open<L, T> {
     entries: Vec<Pending<L, T>>,
@@ -27,7 +27,7 @@ impl<L, T> Open<L, T> {
         self.entries.iter().map(|entry| entry.admitted).min()
     }
 
-    /// How large a further entry may be; `None` if there cannot be another, however small.
+    /// The size that is left for another entry; `None` if the batch is full.
     pub(super) fn room(&self, limits: BatchLimits) -> Option<usize> {
         if self.entries.is_empty() {
             return Some(usize::MAX);
@@ -55,7 +55,7 @@ impl<L, T> Open<L, T> {
         keys
     }
 
-    /// Takes the entries of which `is_meant` is true.
+    /// Removes the entries for which `is_meant` is true.
     pub(super) fn take_all(&mut self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> Vec<Pending<L, T>> {
         let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(is_meant);
         self.bytes = kept.iter().map(|entry| entry.bytes).sum();
@@ -63,12 +63,12 @@ impl<L, T> Open<L, T> {
         taken
     }
 
-    /// Whether `is_meant` is true of one of its entries.
+    /// Whether `is_meant` is true for any entry.
     pub(super) fn any(&self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> bool {
         self.entries.iter().any(is_meant)
     }
 
-    /// When the first of its entries has used half of its time.
+    /// The time at which an entry has used half of its time, at the earliest.
     pub(super) fn half_time(&self) -> Option<Instant> {
         let half = |entry: &Pending<L, T>| {
             entry.admitted + entry.deadline.saturating_duration_since(entry.admitted) / 2

@@ -6,36 +6,35 @@ use tokio::time::Instant;
 
 use crate::produce::error::SendError;
 
-/// What entries are ordered by: the group of a FIFO message, or a receipt handle. No two batches in flight hold entries of
-/// the same key.
+/// The order key of entries: the group of a FIFO message, or a receipt handle. At most one batch in flight contains a key.
 pub(crate) type Key = Arc<str>;
 
-/// What is known of an admitted entry.
+/// An admitted entry.
 #[derive(Debug)]
 pub(crate) struct Pending<L, T> {
-    /// What is to be sent; `None` while a request has it.
+    /// The load of the request; `None` while a request has it.
     pub(super) load: Option<L>,
-    /// Who waits for the result.
+    /// The tickets.
     pub(super) item: T,
     pub(super) key: Option<Key>,
-    /// Its size as the service counts it.
+    /// Its size as SQS counts it.
     pub(super) bytes: usize,
     pub(super) admitted: Instant,
-    /// When it is given up, unless it is in flight then.
+    /// The time at which it fails, unless it is in flight.
     pub(super) deadline: Instant,
-    /// Requests that it was in and that count.
+    /// The number of attempts.
     pub(super) attempts: u32,
     /// Why the last attempt failed.
     pub(super) last_error: Option<SendError>,
-    /// Whether the service may have it although no answer says so.
+    /// Whether SQS may have executed it although no response confirms it.
     pub(super) maybe_sent: bool,
     /// The lowest sequence number of accepted entries of its key that were admitted after it.
     pub(super) overtaken_at: Option<u128>,
     /// The highest sequence number of accepted entries of its key that were admitted before it.
     pub(super) preceded_by: Option<u128>,
-    /// Whether another entry made it pointless: it is not retried.
+    /// Whether another entry has superseded it: it is not retried.
     pub(super) is_superseded: bool,
-    /// Which flush has to wait for it; the ledger knows.
+    /// The epoch of the ledger: which flushes wait for it.
     pub(super) epoch: u64,
 }
 

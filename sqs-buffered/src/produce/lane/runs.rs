@@ -4,7 +4,7 @@ use super::Receipt;
 use super::pending::{Key, Pending};
 use crate::produce::error::{SendError, SendErrorKind};
 
-/// The result of an entry in the answer to its batch.
+/// The result of an entry in the response to its batch.
 pub(super) type EntryResult<R> = Result<R, SendError>;
 
 /// The entry of the same run that was admitted later and stored.
@@ -16,12 +16,12 @@ pub(super) struct Overtaker {
     pub(super) id: Option<String>,
 }
 
-/// Whether the service has stored the entry although the result is an error.
+/// Whether SQS has stored the entry although its result is an error.
 pub(super) fn is_stored(error: &SendError) -> bool {
     error.kind() == SendErrorKind::ChecksumMismatch
 }
 
-/// For each entry of a run, which later one was stored.
+/// For each entry of a run, the later entry that was stored.
 pub(super) fn overtakers<E, R: Receipt>(run: &[(E, EntryResult<R>)]) -> Vec<Overtaker> {
     let mut later = Overtaker::default();
     let mut found = Vec::with_capacity(run.len());
@@ -44,7 +44,7 @@ pub(super) fn overtakers<E, R: Receipt>(run: &[(E, EntryResult<R>)]) -> Vec<Over
     found
 }
 
-/// Entries of one batch that have the same key, in order, each with something; one entry where there is no key.
+/// The entries of one key in a batch, in order, each with a value. An entry without a key is a run of its own.
 pub(super) type Run<L, T, F> = (Option<Key>, Vec<(Pending<L, T>, F)>);
 
 /// Sorts the entries of a batch by key. Both the keys and the entries of each stay in order.

@@ -1,4 +1,4 @@
-//! What an answer means for each entry of its batch: ended, or retried.
+//! Applies the result of a batch to its entries: each ends or is retried.
 
 use tokio::time::Instant;
 
@@ -11,8 +11,8 @@ use crate::produce::error::{SendError, SendErrorKind};
 use crate::time::after;
 
 impl<L, T, R: Receipt> Lane<L, T, R> {
-    /// Takes the answer to a batch, and its loads back, in the order in which they went. `chance` is from 0 to 1, for the
-    /// pause: one for the whole batch, so that what failed together comes back together.
+    /// Takes the result of a batch, and its loads, in the order of the batch. `chance`, from 0 to 1, is for the pause: one for the
+    /// whole batch, so that entries that failed together are retried together.
     pub(crate) fn complete(
         &mut self,
         now: Instant,
@@ -59,7 +59,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         Some(self.in_flight.swap_remove(index).entries)
     }
 
-    /// The service takes less than was thought: everything again, in smaller batches.
+    /// SQS accepts less than the limits: retries all entries in smaller batches.
     fn split(&mut self, now: Instant, mut entries: Vec<Pending<L, T>>, error: SendError) {
         if entries.len() < 2 {
             if let Some(entry) = entries.pop() {
@@ -156,9 +156,9 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.end(entry, Ok(receipt));
     }
 
-    /// Whether a message was stored behind one that was admitted later, or, when it was sent more than once, ahead of one
-    /// that was admitted earlier. The latter says nothing of others: those repeat what the user himself has sent before. Where
-    /// the messages of a group go one by one, it says nothing of any.
+    /// Whether a message was stored behind one that was admitted later, or, if it was sent more than once, ahead of one that was
+    /// admitted earlier. The latter means nothing for other messages: SQS returns an old sequence number for duplicates that
+    /// the user sends. If the messages of a group are sent one by one, their order needs no check.
     fn is_out_of_order(&mut self, entry: &Pending<L, T>, sequence: Option<u128>) -> bool {
         let Some((key, own)) = entry.key.as_ref().zip(sequence) else { return false };
         if self.rules.ordering != FifoOrdering::Grouped {
@@ -169,7 +169,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             || (entry.maybe_sent && entry.preceded_by.is_some_and(|other| own < other))
     }
 
-    /// What a failure means for those of its group that wait.
+    /// Applies a failure to the waiting entries of its group.
     fn after_failure(&mut self, key: Option<&Key>) {
         let Some(key) = key.filter(|_| self.rules.after_failure == AfterFailure::FailGroup) else { return };
         for entry in self.backlog.take_run(key) {
@@ -177,7 +177,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Lets those that are retried wait, and others of the key go.
+    /// Returns retried entries to the backlog, and releases the runs of the others.
     fn release(&mut self, key: Option<&Key>, again: Vec<Pending<L, T>>, until: Option<Instant>) {
         match key {
             Some(key) => self.backlog.release(key, again, until),
@@ -185,7 +185,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Ends what has waited for too long.
+    /// Ends entries whose deadline has passed.
     pub(super) fn expire(&mut self, now: Instant) {
         while let Some(entry) = self.backlog.take_expired(now) {
             let key = entry.key.clone();

@@ -86,7 +86,7 @@ impl<H: Execute> Run<H> {
     }
 }
 
-/// What a batch says about how many handlers should run.
+/// The meaning of a batch for the adaptive concurrency.
 pub(super) fn batch_end(lines: &Lines<(Entry<Delivery>, Verdict)>) -> HandlerEnd {
     let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
     ends.max().unwrap_or(HandlerEnd::Stopped)

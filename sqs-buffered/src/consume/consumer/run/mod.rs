@@ -1,10 +1,10 @@
 //! One run of a consumer: messages in, handlers started, outcomes carried out.
 //!
 //! ```text
-//! intake -> groups -> start -> handler (a task) -> step -> what follows from it -> step -> groups
+//! intake -> groups -> start -> handler (a task) -> step -> settle -> step -> groups
 //! stop: messages that have not started are given back; handlers finish, or are stopped and their messages given back
 //! ```
-//! One task owns all of this; only handlers, receives and the renewal of leases run beside it.
+//! One task owns all of this; handlers, receives and the renewal of leases run in other tasks.
 
 mod batch;
 mod next;
@@ -83,7 +83,7 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// Handles messages until `stop` says that it should not, or until receiving has ended by itself.
+    /// Handles messages until `stop`, or until receiving has ended by itself.
     pub(super) async fn serve(&mut self) {
         let stop = self.shared.stop.clone();
         let woken = Arc::clone(&self.shared.woken);
@@ -153,7 +153,7 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// Has a lease renewed that has little time left. No handler has to wait for that.
+    /// Renews a lease that has little time left, without blocking handlers.
     pub(super) fn refresh(&mut self, key: Key, entry: Entry<Delivery>) {
         let stop = self.shared.stop.clone();
         self.work.push(Box::pin(async move {
@@ -166,7 +166,7 @@ impl<H: Execute> Run<H> {
         }));
     }
 
-    /// Keeps a message, whose handler said that something is overloaded, for a pause before its handler runs again.
+    /// Keeps a message whose handler returned `Overloaded` for a pause, before its handler runs again.
     fn rest(&mut self, key: Key, mut entry: Entry<Delivery>) {
         entry.latest.overloads += 1;
         let pause = pause(entry.latest.overloads, random::unit());
@@ -181,7 +181,7 @@ impl<H: Execute> Run<H> {
         }));
     }
 
-    /// Gives everything back that has not started.
+    /// Gives back all messages that have not started.
     fn give_waiting_back(&mut self) {
         for (key, entry) in std::mem::take(&mut self.fresh) {
             self.not_started(key, entry);

@@ -1,4 +1,4 @@
-//! What follows from each step.
+//! Applies the result of each step.
 //!
 //! ```text
 //! Refreshed -> its handler may begin, or it is given back
@@ -31,12 +31,12 @@ use crate::random;
 
 /// Panics whose text is reported.
 const MOST_PANICS: usize = 10;
-/// How long a message stays away at least that another consumer has now, or that could not be deleted: whoever received
-/// it at once would be no better off.
+/// The shortest delay of a message that another consumer is handling, or whose delete failed: an immediate receive would not
+/// help.
 const SOON: Duration = Duration::from_secs(1);
 
 impl<H: Execute> Run<H> {
-    /// Does what follows from a step.
+    /// Applies the result of a step.
     pub(super) fn take(&mut self, step: Step) {
         match step {
             Step::Refreshed { key, entry, is_fresh: true } => self.fresh.push_back((key, entry)),
@@ -67,7 +67,7 @@ impl<H: Execute> Run<H> {
                     delivery.give_back_after(delay);
                 }
             }
-            // What is left of them is given back by being dropped.
+            // Dropping the rest of them gives them back.
             Step::Deleted { key: None, .. } | Step::GivenBack { key: None } => {}
             Step::GivenBack { key: Some(key) } => drop(self.line_done(&key)),
         }
@@ -120,15 +120,14 @@ impl<H: Execute> Run<H> {
         drop(self.line_done(key));
     }
 
-    /// Gives a message back whose turn it was.
+    /// Gives back the message whose turn it was.
     pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
         if let Some(deliveries) = self.together(&key, entry) {
             self.give_back(key, deliveries, Return::Returned(Duration::ZERO));
         }
     }
 
-    /// All deliveries of a message whose turn is over, the latest first; `None` when its lease is lost, which is then seen
-    /// to.
+    /// All deliveries of a message whose turn is over, the latest first; `None` if its lease is lost, which is then handled.
     fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
         let more = self.groups.take_more(key);
         if entry.latest.lease.is_lost() {
@@ -138,8 +137,8 @@ impl<H: Execute> Run<H> {
         Some(more.into_iter().rev().chain(entry.into_deliveries()).collect())
     }
 
-    /// Nothing more is done about deliveries that are lost. A later one of the same message is run now that the first has
-    /// ended; without one, a group has to begin again from the message that is lost.
+    /// Forgets deliveries whose leases are lost. A later delivery of the message runs now that the first has ended; without one,
+    /// the group starts again from the lost message.
     fn lost(&mut self, key: Key, entry: Entry<Delivery>, mut more: Vec<Delivery>) {
         entry.into_deliveries().for_each(Delivery::forget);
         if let Some(latest) = more.pop() {
@@ -160,8 +159,7 @@ impl<H: Execute> Run<H> {
         self.give_back(key, deliveries, Return::Returned(delay));
     }
 
-    /// How long a message stays away that was not deleted: its handler will run again, which must not go on without a
-    /// pause.
+    /// How long a message stays hidden after its delete failed: its handler will run again, and must not spin.
     fn after_no_delete(&self, deliveries: &[Delivery]) -> Duration {
         let receives = deliveries.first().map_or(1, Delivery::receive_count);
         self.shared.back_off.delay(receives, random::unit()).max(SOON)
@@ -197,7 +195,7 @@ impl<H: Execute> Run<H> {
         self.failed(key, deliveries, receives);
     }
 
-    /// Gives a message back that ran, with what came of it since then, after all that waits behind it.
+    /// Gives a message back that ran, with its later deliveries, after all messages that wait behind it.
     fn give_back(&mut self, key: Key, deliveries: Vec<Delivery>, how: Return) {
         let rest = self.groups.take_waiting(&key);
         let late = self.groups.give_back(&key).into_iter().rev();

@@ -1,4 +1,4 @@
-//! Starting handlers, as far as they may run.
+//! Starts handlers, within all limits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -76,7 +76,7 @@ impl<H: Execute> Run<H> {
         Ok(())
     }
 
-    /// A handler starts with so many messages.
+    /// Notes that a handler starts with this number of messages.
     pub(super) fn started(&mut self, messages: usize) {
         if let Some(rate) = &mut self.rate {
             rate.started(messages);
@@ -89,8 +89,8 @@ impl<H: Execute> Run<H> {
         self.seat.ended(how, elapsed, Instant::now());
     }
 
-    /// Tells the receives how many messages may be here: those whose handlers may run, and the prefetch; but no more than
-    /// the rate limit lets start soon. Returns when that may change without a notice.
+    /// Sets the places of the receives: messages whose handlers may run, plus the prefetch, but no more than the rate limit allows
+    /// soon. Returns when this may change without a notification.
     pub(super) fn update_places(&mut self) -> Option<Instant> {
         let (limits, size) = (&self.shared.limits, self.shared.limits.batch_size);
         let (handlers, next_change) = self.seat.places(Instant::now());

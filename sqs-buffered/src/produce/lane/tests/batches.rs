@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn lone_entry_goes_at_once_and_the_next_waits_for_company_or_an_answer() {
+async fn lone_entry_is_sent_at_once_and_the_next_lingers() {
     let (now, mut lane) = (Instant::now(), Lane::new(rules()));
     lane.push(entry(0, None, 1, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
@@ -45,7 +45,7 @@ async fn answer_does_not_cut_a_fixed_linger_short() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flush_hears_when_all_that_was_admitted_before_it_has_ended() {
+async fn flush_ends_when_all_earlier_entries_have_ended() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     assert!(lane.flush().is_none(), "there is nothing to wait for");
@@ -132,7 +132,7 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flush_presses_nothing_that_came_after_it() {
+async fn flush_does_not_hurry_later_entries() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, None, 1, now));

@@ -24,7 +24,7 @@ async fn waiting_entries_end_when_their_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
+async fn entry_that_waits_for_its_retry_ends_at_its_deadline() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
     let mut late = entry(0, None, 0, now);
@@ -43,7 +43,7 @@ async fn entry_that_waits_to_be_tried_again_is_given_up_at_its_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn entry_that_is_given_up_in_the_line_tells_what_it_failed_with() {
+async fn entry_that_expires_while_waiting_has_its_last_error() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
     lane.push(entry(0, Some("a"), 0, now));

@@ -18,7 +18,7 @@ async fn arrivals_join_the_open_batch_that_has_their_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_entry_that_a_later_one_of_its_group_overtook_is_not_sent_again() {
+async fn refused_entry_is_not_retried_after_a_later_one_was_accepted() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
     for number in 0..4 {
@@ -62,7 +62,7 @@ async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was_so_before() {
+async fn entry_stored_at_its_place_is_accepted_after_a_later_one() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
     lane.push(entry(0, Some("g"), 1, now));
@@ -80,7 +80,7 @@ async fn entry_that_was_stored_at_its_place_is_accepted_although_a_later_one_was
 
 /// The second message is a duplicate that the user made: the service answers with the place of the first.
 #[tokio::test(start_paused = true)]
-async fn duplicate_of_the_user_is_no_break_of_the_order() {
+async fn duplicate_sent_by_the_user_is_not_out_of_order() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..3 {
@@ -186,7 +186,7 @@ async fn newer_entry_of_a_key_starts_afresh_and_the_earlier_deadline_counts() {
 
 /// A request that is gone took the loads with it: nothing of them can be sent again.
 #[tokio::test(start_paused = true)]
-async fn batch_whose_request_is_gone_ends_and_lets_its_groups_go() {
+async fn batch_of_a_dropped_request_ends_and_releases_its_groups() {
     let now = Instant::now();
     for (after_failure, ended, next) in
         [(AfterFailure::FailGroup, [0, 1, 2, 3].as_slice(), 4), (AfterFailure::Continue, &[0, 3], 1)]

@@ -377,7 +377,7 @@ fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_that_has_all_its_bytes_waits_for_nothing() {
+async fn batch_with_all_its_bytes_is_sent_at_once() {
     let limits = BatchLimits::default().entries(4).bytes(943);
     let batches = batches_of(&[450, 81, 413, 198, 332, 0], limits);
     assert_eq!(batches, [vec![0, 1], vec![2, 3, 4], vec![5]], "messages without a size do not exist");
