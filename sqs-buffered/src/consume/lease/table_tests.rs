@@ -57,7 +57,7 @@ fn lease_is_lost_when_refused_or_when_its_deadline_comes() {
 }
 
 #[test]
-fn failure_after_the_deadline_ends_the_entry() {
+fn lease_is_lost_if_its_renewal_is_confirmed_after_the_deadline() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     table.due(start + secs(15));
