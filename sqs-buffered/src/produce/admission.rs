@@ -190,7 +190,7 @@ fn grant(mut state: MutexGuard<'_, State>) {
 }
 
 impl Share {
-    /// Capacity for an entry, if there is some now and nobody waits for it. An entry that is larger than the whole capacity
+    /// Capacity for an entry, if there is some now and no entry waits for it. An entry that is larger than the whole capacity
     /// takes all of it.
     pub(crate) fn try_enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let bytes = bytes.min(self.capacity.total.bytes);
@@ -244,7 +244,7 @@ impl Share {
         permit
     }
 
-    /// Whether somebody waits for capacity of this lane.
+    /// Whether an entry waits for capacity of this lane.
     pub(crate) fn is_starving(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }

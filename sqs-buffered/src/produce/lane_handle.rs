@@ -118,7 +118,7 @@ pub(crate) enum Work {
 #[derive(Debug)]
 pub(crate) struct Due<K: Kind> {
     pub(crate) batch: Dispatch<Load<K>>,
-    /// Tells the request that it is given up.
+    /// Aborts the request.
     pub(crate) given_up: AbortRegistration,
 }
 
@@ -234,7 +234,7 @@ impl<K: Kind> LaneHandle<K> {
         (Todo { starts: false, due, alarm: None }, next)
     }
 
-    /// Lets the lane send what waits without waiting for more, since somebody waits for its capacity.
+    /// Sends waiting entries without waiting for fuller batches, because an entry waits for their capacity.
     pub(crate) fn press(&self) {
         self.state.lock().alarms.ring();
     }
@@ -356,7 +356,7 @@ impl<K: Kind> State<K> {
         Todo { starts: false, due, alarm: self.alarm(until, runtime) }
     }
 
-    /// Whether somebody has to ask what is due.
+    /// Whether a task must ask for due batches.
     fn look(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
         let (starts, until) = match self.lane.look(now, cause) {
             Look::Due => (!self.starting.contains(&runtime), None),

@@ -16,8 +16,7 @@ use crate::consume::receive::{ReceiveError, ReceiveErrorKind};
 use crate::produce::BuildError;
 
 impl<H: Execute> Consumer<H> {
-    /// Handles messages in a task of its own, until the handle or a clone of this consumer
-    /// [shuts it down](Self::shutdown).
+    /// Runs the consumer in its own task, until the handle or a clone of this consumer [shuts it down](Self::shutdown).
     ///
     /// # Errors
     /// There is no tokio runtime, or the consumer has been run before. The handle resolves with later errors.
@@ -58,16 +57,16 @@ impl<H: Execute> Consumer<H> {
         run.await
     }
 
-    /// Stops receiving, and starting handlers, until [`resume`](Self::resume). Handlers that run finish, and their outcomes
-    /// are carried out. Messages that wait, and those that a receive under way brings, are kept with their leases renewed. A
-    /// long pause is limited by [`max_lease`](super::ConsumerBuilder::max_lease).
+    /// Starts no more receives and handlers until [`resume`](Self::resume). Running handlers finish, and their outcomes take
+    /// effect. Waiting messages, and messages of running receives, are kept and their leases renewed, for at most
+    /// [`max_lease`](super::ConsumerBuilder::max_lease).
     ///
-    /// It may be called before the run, too. A shutdown ends a paused consumer as any other.
+    /// You can call it before the run. A paused consumer can be shut down.
     pub fn pause(&self) {
         self.set_paused(true);
     }
 
-    /// Goes on after [`pause`](Self::pause).
+    /// Continues after [`pause`](Self::pause).
     pub fn resume(&self) {
         self.set_paused(false);
     }

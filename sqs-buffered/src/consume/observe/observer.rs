@@ -86,13 +86,13 @@ fn log(event: &Event<'_>) {
             tracing::warn!(%error, failures, ?retry_in, "a receive failed and will be retried");
         }
         Event::Damaged { message_id } => {
-            tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again")
+            tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again");
         }
         Event::RenewalFailed { message_id, error } => {
             tracing::debug!(message_id, %error, "the renewal of a lease failed");
         }
         Event::LeaseLost { message_id, age } => {
-            tracing::warn!(message_id, ?age, "a lease is lost: another consumer may have the message")
+            tracing::warn!(message_id, ?age, "a lease is lost: another consumer may have the message");
         }
         Event::SettleFailed { message_id, error } => {
             tracing::warn!(message_id, %error, "a delete or visibility change failed");
