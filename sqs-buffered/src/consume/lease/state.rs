@@ -13,7 +13,7 @@ pub struct LeaseOver;
 
 impl fmt::Display for LeaseOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the lease of the message is over")
+        f.write_str("the lease has ended: it was lost, or the message was settled")
     }
 }
 
