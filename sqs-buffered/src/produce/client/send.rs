@@ -77,13 +77,8 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
-<<<<<<< HEAD
-    /// Refuses what the service would refuse, and what would take the other entries of a batch down with it.
-    fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
-=======
     /// Refuses entries that SQS would refuse, or that would make it refuse their whole batch.
-    fn entrant(&self, entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
->>>>>>> f94d9b3 (Say plainly what the public types of sqs-buffered do, and what its errors mean)
+    fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
         let settings = &self.shared.settings;
         let most = settings.max_message_bytes;
         trace_context::inject(&mut entry.message, most);
