@@ -98,13 +98,8 @@ impl Observer {
         }
     }
 
-<<<<<<< HEAD
-    /// An entry failed whose ticket nobody awaits. Without a hook, a warning is logged.
-    pub(crate) fn unheard(&self, Site { queue_url, operation, .. }: Site<'_>, error: &SendError) {
-=======
     /// An entry failed whose ticket was dropped. Without a hook, a warning is logged.
-    pub(crate) fn unheard(&self, Site { queue_url, operation }: Site<'_>, error: &SendError) {
->>>>>>> 3fe952e (Say plainly why the inner parts of sqs-buffered are as they are)
+    pub(crate) fn unheard(&self, Site { queue_url, operation, .. }: Site<'_>, error: &SendError) {
         if !self.is_heard() {
             warn_of_unheard(error, Some(queue_url), Some(operation));
         }
