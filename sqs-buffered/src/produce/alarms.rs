@@ -74,9 +74,4 @@ impl Alarms {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether no other runtime has an alarm.
-    pub(crate) fn is_none_but(&self, runtime: Id) -> bool {
-        self.0.iter().all(|alarm| alarm.runtime == runtime)
-    }
 }

@@ -48,6 +48,8 @@ impl Deduplication {
                 );
                 true
             }
+            // A lane that knew it goes on: queues rarely change, and one that did says so.
+            Err(_) if let Some(old) = *known => old.by_content,
             Err(error) => return Err(error),
         };
         *known = Some(Known { by_content, until: after(Instant::now(), FRESH) });

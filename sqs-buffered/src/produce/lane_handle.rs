@@ -29,6 +29,9 @@ use crate::time::after;
 /// How often the age of the oldest entry is recorded.
 const AGE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How much later than its request a ticket gives up by itself.
+const ANSWER_MARGIN: Duration = Duration::from_secs(1);
+
 /// The lane of one queue and one operation.
 #[derive(Debug)]
 pub(crate) struct LaneHandle<K: Kind> {
@@ -158,11 +161,8 @@ impl<K: Kind> LaneHandle<K> {
             return Err(NotAdmitted::Closed(arrival.entry));
         }
         let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
-        let terms = Terms {
-            is_watched: self.observer.is_heard(),
-            runtime: state.alarms.is_none_but(runtime).then_some(runtime),
-            ends: after(deadline, K::GRACE),
-        };
+        let terms =
+            Terms { is_watched: self.observer.is_heard(), ends: after(deadline, K::GRACE + ANSWER_MARGIN) };
         self.observer.admitted(self.site(), permit.bytes());
         let (waiters, ticket) = Waiters::one(permit, terms);
         let load = Load { entry, span };
@@ -294,9 +294,12 @@ impl<K: Kind> LaneHandle<K> {
             return;
         }
         let told = self.tell_tickets(site, settled);
-        let lane = &mut self.state.lock().lane;
+        let State { lane, alarms, .. } = &mut *self.state.lock();
         for (epoch, entries) in &told {
             lane.told(*epoch, entries);
+        }
+        if lane.is_closing() && lane.is_idle() {
+            alarms.ring();
         }
     }
 

@@ -88,14 +88,12 @@ impl<'a, K: Kind> Request<'a, K> {
         if (0..self.entries.len()).all(|position| missing_id(&answer, position).is_none()) {
             return answer;
         }
-        let answer = self.cure(answer);
-        self.lane.deduplication.is_not_by_content().await;
-        answer
+        self.cure(answer).await
     }
 
     /// Handles entries that SQS refused because a deduplication id is missing. Entries that may get an id get one and are
     /// retried; so are the other entries of the refused batch.
-    fn cure(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
+    async fn cure(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
         let cures: Vec<Cure> = self.entries.iter_mut().map(K::cure).collect();
         if cures.iter().all(|cure| *cure == Cure::NotNeeded) {
             return answer;
@@ -109,7 +107,9 @@ impl<'a, K: Kind> Request<'a, K> {
                 None => Err(SendError::unaccounted()),
             }
         });
-        Answer::Entries(results.collect())
+        let answer = Answer::Entries(results.collect());
+        self.lane.deduplication.is_not_by_content().await;
+        answer
     }
 
     /// Completes entries without a deduplication id.

@@ -38,19 +38,18 @@ use super::observer::warn_of_unheard;
 /// # Cancel safety
 /// Dropping the ticket does not take the entry back. If the entry fails and nobody awaits its ticket, the client logs a warning,
 /// unless an [event hook](crate::Builder::on_event) is set. To send without a ticket, use
-/// [`send_detached`](crate::BufferedClient::send_detached). You can stop awaiting a ticket by reference and continue later.
+/// [`send_detached`](crate::BufferedClient::send_detached). You can stop awaiting a ticket by reference and continue later, also
+/// on another runtime. The runtime needs timers.
 #[derive(Debug)]
 #[must_use = "a ticket tells whether the entry was accepted"]
 pub struct Ticket<R> {
     end: oneshot::Receiver<Result<R, SendError>>,
     /// Whether an event hook is set, which gets failures.
     is_watched: bool,
-    /// The runtime that admitted the entry; `None` if several work for its lane.
-    runtime: Option<Id>,
     /// The latest time at which the entry has ended.
     ends: Instant,
-    /// Sleeps until `ends`, if the entry may depend on a runtime that nobody drives.
-    patience: Option<Pin<Box<Sleep>>>,
+    /// Sleeps until `ends`, on the runtime that polls: the entry may depend on another one, which nobody drives.
+    patience: Option<(Id, Pin<Box<Sleep>>)>,
 }
 
 impl<R> Future for Ticket<R> {
@@ -61,12 +60,13 @@ impl<R> Future for Ticket<R> {
             let aborted = |_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true));
             return Poll::Ready(end.unwrap_or_else(aborted));
         }
-        let is_elsewhere = |own: Id| self.runtime != Some(own);
-        if self.patience.is_none() && Handle::try_current().is_ok_and(|current| is_elsewhere(current.id())) {
-            self.patience = Some(Box::pin(sleep_until(self.ends)));
+        if let Ok(current) = Handle::try_current().map(|current| current.id())
+            && self.patience.as_ref().is_none_or(|(runtime, _)| *runtime != current)
+        {
+            self.patience = Some((current, Box::pin(sleep_until(self.ends))));
         }
         match &mut self.patience {
-            Some(patience) => patience
+            Some((_, patience)) => patience
                 .as_mut()
                 .poll(cx)
                 .map(|()| Err(SendError::new(SendErrorKind::Timeout).maybe_sent(true))),
@@ -75,7 +75,6 @@ impl<R> Future for Ticket<R> {
     }
 }
 
-/// Logs a failure that nobody has read.
 impl<R> Drop for Ticket<R> {
     fn drop(&mut self) {
         if !self.is_watched
@@ -104,8 +103,6 @@ struct Waiter<R> {
 pub(crate) struct Terms {
     /// Whether an event hook is set, which gets failures.
     pub(crate) is_watched: bool,
-    /// The runtime that admits the entry; `None` if several work for its lane.
-    pub(crate) runtime: Option<Id>,
     /// The latest time at which the entry has ended.
     pub(crate) ends: Instant,
 }
@@ -114,9 +111,9 @@ impl<R: Clone> Waiters<R> {
     /// A waiter, with its ticket.
     pub(crate) fn one(permit: Permit, terms: Terms) -> (Self, Ticket<R>) {
         let (told, end) = oneshot::channel();
-        let Terms { is_watched, runtime, ends } = terms;
+        let Terms { is_watched, ends } = terms;
         let waiters = Self { first: Waiter { told, permit: Some(permit) }, more: Vec::new() };
-        (waiters, Ticket { end, is_watched, runtime, ends, patience: None })
+        (waiters, Ticket { end, is_watched, ends, patience: None })
     }
 
     /// Adds the waiters of a merged entry.

@@ -77,7 +77,7 @@ async fn error_of_a_full_client_returns_the_entry() {
 async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::latency(Duration::from_secs(10)));
-    let buffered = rig.builder().capacity(2, 1 << 20).build().unwrap();
+    let buffered = rig.builder().capacity(3, 1 << 20).build().unwrap();
     for body in ["1", "2"] {
         drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
     }

@@ -212,3 +212,38 @@ fn client_with_its_own_runtime_works_without_another_runtime() {
     drop(caller);
     assert!(sender.block_on(ticket).is_ok());
 }
+
+/// The runtime that takes an entry of another runtime into its batch may be driven by nobody afterwards.
+#[test]
+fn ticket_whose_entry_another_runtime_has_taken_resolves() {
+    let (first, second) = (runtime(false), runtime(true));
+    let rig = first.block_on(Rig::standard());
+    rig.server.faults().inject(Fault::latency(Duration::from_millis(100)).times(1));
+    let buffered = rig.buffered();
+    let (sender, url) = (buffered.clone(), rig.url.clone());
+    let ticket = first.block_on(async {
+        let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let enqueuing =
+            std::thread::spawn(move || second.block_on(sender.enqueue(Entry::new(&url, "2"))).unwrap());
+        let second = enqueuing.join().unwrap();
+        first.await.unwrap();
+        second
+    });
+    let end = runtime(true).block_on(ticket);
+    assert!(end.is_ok() || end.is_err_and(|error| error.kind() == SendErrorKind::Timeout));
+}
+
+#[test]
+fn ticket_can_be_awaited_on_one_runtime_after_another() {
+    let own = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let rig = own.block_on(Rig::standard());
+    rig.server.faults().inject(Fault::latency(Duration::from_millis(100)).times(1));
+    let buffered = rig.builder().runtime(own.handle().clone()).build().unwrap();
+    let mut ticket = buffered.try_enqueue(Entry::new(&rig.url, "1")).unwrap();
+    let first = runtime(false);
+    let early = async { tokio::time::timeout(Duration::from_millis(10), &mut ticket).await.is_err() };
+    assert!(first.block_on(early));
+    drop(first);
+    runtime(false).block_on(ticket).unwrap();
+}

@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -41,10 +40,12 @@ impl<H: Execute> BufferedClient<H> {
     pub async fn close_within(&self, grace: Duration) -> Summary {
         self.shared.close();
         let mut flushed = pin!(self.flush());
-        if Handle::try_current().is_err() {
-            return flushed.await;
-        }
-        if let Ok(summary) = timeout(grace, &mut flushed).await {
+        let Some(runtime) = self.runtime() else { return flushed.await };
+        let flushing = {
+            let _entered = runtime.enter();
+            timeout(grace, &mut flushed)
+        };
+        if let Ok(summary) = flushing.await {
             return summary;
         }
         self.shared.lanes.abort();

@@ -70,17 +70,25 @@ impl<H: Execute> BufferedClient<H> {
         }
     }
 
+    /// The runtime of the client, or else of the caller.
+    pub(super) fn runtime(&self) -> Option<Handle> {
+        self.shared.runtime.clone().or_else(|| Handle::try_current().ok())
+    }
+
     async fn wait<K: Kind>(
         &self,
         lane: &LaneHandle<K>,
         bytes: usize,
         deadline: Option<Instant>,
     ) -> Result<Permit, SendErrorKind> {
-        // Waiting takes a clock.
-        Handle::try_current().map_err(|_| SendErrorKind::NoRuntime)?;
         let patience = after(Instant::now(), self.shared.settings.admission_timeout);
         let until = deadline.map_or(patience, |deadline| deadline.min(patience));
-        match timeout_at(until, lane.share.enter(bytes, || lane.press())).await {
+        let entering = {
+            // The timer of the timeout is that of the runtime that is entered here.
+            let _entered = self.runtime().ok_or(SendErrorKind::NoRuntime)?.enter();
+            timeout_at(until, lane.share.enter(bytes, || lane.press()))
+        };
+        match entering.await {
             Ok(Some(permit)) => Ok(permit),
             Ok(None) => Err(SendErrorKind::Closed),
             Err(_) => Err(SendErrorKind::Full),
@@ -96,7 +104,7 @@ impl<H: Execute> BufferedClient<H> {
         permit: Permit,
     ) -> Admitted<K> {
         let Entrant { entry, key, bytes, timeout, deadline } = entrant;
-        let Some(runtime) = self.shared.runtime.clone().or_else(|| Handle::try_current().ok()) else {
+        let Some(runtime) = self.runtime() else {
             return Err((entry, SendErrorKind::NoRuntime));
         };
         let admitted = Instant::now();

@@ -136,12 +136,8 @@ impl Limit {
             self.bound = self.bound.saturating_mul(accepted).div_ceil(answers.max(1)).max(1);
             return self.wait(now, 1);
         }
-        let trial = self.trial.take();
-        if limited.saturating_mul(2) < sent || sent == 0 {
-            return;
-        }
         let rate = per_second(answers - throttled, elapsed);
-        if let Some(Trial { from, rate: before }) = trial {
+        if let Some(Trial { from, rate: before }) = self.trial.take() {
             if self.throttled_at.is_none() && rate < before * least_gain(from, self.bound) {
                 self.bound = from;
                 return self.wait(now, from.div_ceil(2));
@@ -150,6 +146,9 @@ impl Limit {
             if self.throttled_at.take_if(|at| *at < self.bound).is_some() || self.throttled_at.is_none() {
                 self.patience = FIRST_PATIENCE;
             }
+        }
+        if limited.saturating_mul(2) < sent || sent == 0 {
+            return;
         }
         if self.bound < self.max && self.next_trial.is_none_or(|at| at <= now) {
             self.trial = Some(Trial { from: self.bound, rate });

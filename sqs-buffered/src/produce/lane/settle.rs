@@ -72,7 +72,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
         let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
         self.limits = match bytes {
-            0 => self.limits.entries(entries.len() / 2),
+            0 => self.limits.entries(self.limits.max_entries().min(entries.len() / 2)),
             _ => self.limits.bytes(self.limits.max_bytes().min(bytes / 2).max(1)),
         };
         self.limits_hold = Some(after(now, LEARNED_FOR));
