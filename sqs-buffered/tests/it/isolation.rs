@@ -221,15 +221,16 @@ fn ticket_whose_entry_another_runtime_has_taken_resolves() {
     rig.server.faults().inject(Fault::latency(Duration::from_millis(100)).times(1));
     let buffered = rig.buffered();
     let (sender, url) = (buffered.clone(), rig.url.clone());
-    let ticket = first.block_on(async {
+    let mut later = None;
+    first.block_on(async {
         let first = buffered.enqueue(Entry::new(&rig.url, "1")).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
         let enqueuing =
             std::thread::spawn(move || second.block_on(sender.enqueue(Entry::new(&url, "2"))).unwrap());
-        let second = enqueuing.join().unwrap();
+        later = Some(enqueuing.join().unwrap());
         first.await.unwrap();
-        second
     });
+    let ticket = later.unwrap();
     let end = runtime(true).block_on(ticket);
     assert!(end.is_ok() || end.is_err_and(|error| error.kind() == SendErrorKind::Timeout));
 }
