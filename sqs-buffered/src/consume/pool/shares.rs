@@ -22,6 +22,8 @@ pub(super) struct Shares {
     running: usize,
     members: BTreeMap<Id, Member>,
     next_id: Id,
+    /// The turns of the consumer that started last. A consumer that was idle goes on from here.
+    pass: f64,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,7 @@ struct Member {
 
 impl Shares {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, running: 0, members: BTreeMap::new(), next_id: 0 }
+        Self { limit, running: 0, members: BTreeMap::new(), next_id: 0, pass: 0.0 }
     }
 
     pub(super) fn join(&mut self, weight: u32) -> Id {
@@ -77,6 +79,7 @@ impl Shares {
         if may && let Some(member) = self.members.get_mut(&id) {
             self.running += 1;
             member.running += 1;
+            self.pass = self.pass.max(member.turns);
             member.turns += 1.0 / f64::from(member.weight);
         }
         may
@@ -144,12 +147,10 @@ impl Shares {
 
     /// A consumer that was idle does not make up for turns that it did not take.
     fn wait(&mut self, id: Id, now: Instant) {
-        let busy = self.members.values().filter(|member| member.is_waiting).map(|member| member.turns);
-        let least = busy.min_by(f64::total_cmp).unwrap_or_default();
         let Some(member) = self.members.get_mut(&id) else { return };
         member.busy = Some(now);
         if !std::mem::replace(&mut member.is_waiting, true) {
-            member.turns = member.turns.max(least);
+            member.turns = member.turns.max(self.pass);
         }
     }
 }

@@ -136,3 +136,25 @@ fn smaller_limit_waits_for_running_handlers_and_leaving_frees_them() {
     simulation.shares.wait(1, simulation.now);
     assert_eq!(simulation.shares.turn(simulation.now), Some(1));
 }
+
+#[test]
+fn newcomer_does_not_make_up_for_turns_of_a_consumer_that_is_not_waiting() {
+    let mut shares = Shares::new(1);
+    let (old, new) = (shares.join(1), shares.join(1));
+    let now = Instant::now();
+    for _ in 0..1_000 {
+        assert!(shares.start(old, now));
+        shares.idle(old);
+        shares.ended(old, now);
+    }
+    let mut started = [0, 0];
+    shares.wait(new, now);
+    for _ in 0..100 {
+        shares.wait(old, now);
+        let id = shares.turn(now).expect("nothing runs");
+        assert!(shares.start(id, now));
+        started[usize::from(id == new)] += 1;
+        shares.ended(id, now);
+    }
+    assert_eq!(started, [50, 50]);
+}
