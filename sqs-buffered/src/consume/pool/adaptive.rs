@@ -65,6 +65,8 @@ struct Window {
     total: Duration,
     /// The most that ran at a time.
     most_running: usize,
+    /// A handler could not start.
+    was_refused: bool,
 }
 
 impl AdaptiveLimit {
@@ -99,8 +101,13 @@ impl AdaptiveLimit {
         }
     }
 
+    /// Notes that a handler could not start because all that may run do, or are kept for others.
+    pub(super) fn refused(&mut self) {
+        self.window.was_refused = true;
+    }
+
     fn window_ended(&mut self, length: Duration, now: Instant) {
-        let Window { handlers, total, most_running, .. } =
+        let Window { handlers, total, most_running, was_refused, .. } =
             std::mem::replace(&mut self.window, Window { since: Some(now), ..Window::default() });
         let mean = total.as_secs_f64() / f64::from(handlers.max(1));
         let usual = match self.usual {
@@ -112,7 +119,7 @@ impl AdaptiveLimit {
         let gradient = if mean > 0.0 { TOLERANCE * usual / mean } else { 1.0 };
         if gradient < 1.0 {
             self.limit *= gradient.max(1.0 - LARGEST_CUT);
-        } else if as_f64(most_running) >= 0.9 * self.limit.floor() {
+        } else if was_refused || as_f64(most_running) >= 0.9 * self.limit.floor() {
             self.limit += GROWTH * self.limit.sqrt();
         }
         self.limit = self.limit.clamp(self.min, self.max);

@@ -157,3 +157,14 @@ fn limit_stays_within_its_bounds() {
     assert!(limits.iter().all(|limit| (4..=20).contains(limit)), "{limits:?}");
     assert!(simulation.now > simulation.start);
 }
+
+#[test]
+fn limit_grows_if_handlers_were_refused_though_not_all_were_busy() {
+    let start = Instant::now();
+    let mut limit = AdaptiveLimit::new(10, 50);
+    for number in 0..100 {
+        limit.refused();
+        limit.ended(HandlerEnd::Succeeded, Duration::from_millis(20), 5, start + Duration::from_millis(number * 20));
+    }
+    assert!(limit.limit() > 15, "{}", limit.limit());
+}

@@ -123,12 +123,17 @@ impl Pool {
 impl Seat {
     /// Starts a handler, if it is this consumer's turn. If not, the waker is notified when it is.
     pub(crate) fn start(&self, now: Instant) -> bool {
-        let mut pool = self.pool.0.lock();
+        let mut guard = self.pool.0.lock();
+        let pool = &mut *guard;
         let may = pool.shares.start(self.id, now);
         if may {
             pool.wake_others(Some(self.id));
-        } else if let Some(waker) = pool.shares.turn(now).and_then(|id| pool.wakers.get(&id)) {
-            waker.notify_one();
+        } else if let Some(id) = pool.shares.turn(now) {
+            if let Some(waker) = pool.wakers.get(&id) {
+                waker.notify_one();
+            }
+        } else if let Some(adaptive) = &mut pool.adaptive {
+            adaptive.refused();
         }
         may
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long the share of a busy consumer is kept for it while it receives. Otherwise handlers of another consumer, which may run
+/// How long the part of its share that a busy consumer uses is kept for it while it receives. Otherwise handlers of another consumer, which may run
 /// for an hour, would take it in between.
 const RESERVED: Duration = Duration::from_secs(1);
 
@@ -36,6 +36,33 @@ struct Member {
     turns: f64,
     /// When it last had something to start, or a handler ended.
     busy: Option<Instant>,
+    peak: Peak,
+}
+
+/// The most handlers of a consumer that ran at a time in the last second or two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Peak {
+    /// When the current second began.
+    since: Option<Instant>,
+    current: usize,
+    previous: usize,
+}
+
+impl Peak {
+    fn note(&mut self, running: usize, now: Instant) {
+        if self.since.is_none_or(|since| now >= since + RESERVED) {
+            *self = Self { since: Some(now), current: 0, previous: self.at(now) };
+        }
+        self.current = self.current.max(running);
+    }
+
+    fn at(&self, now: Instant) -> usize {
+        match self.since {
+            Some(since) if now < since + RESERVED => self.current.max(self.previous),
+            Some(since) if now < since + 2 * RESERVED => self.current,
+            _ => 0,
+        }
+    }
 }
 
 impl Shares {
@@ -48,7 +75,7 @@ impl Shares {
         self.next_id += 1;
         self.members.insert(
             id,
-            Member { weight: weight.max(1), running: 0, is_waiting: false, turns: 0.0, busy: None },
+            Member { weight: weight.max(1), running: 0, is_waiting: false, turns: 0.0, busy: None, peak: Peak::default() },
         );
         id
     }
@@ -79,6 +106,7 @@ impl Shares {
         if may && let Some(member) = self.members.get_mut(&id) {
             self.running += 1;
             member.running += 1;
+            member.peak.note(member.running, now);
             self.pass = self.pass.max(member.turns);
             member.turns += 1.0 / f64::from(member.weight);
         }
@@ -92,6 +120,7 @@ impl Shares {
 
     pub(super) fn ended(&mut self, id: Id, now: Instant) {
         if let Some(member) = self.members.get_mut(&id).filter(|member| member.running > 0) {
+            member.peak.note(member.running, now);
             member.running -= 1;
             member.busy = Some(now);
             self.running -= 1;
@@ -130,10 +159,12 @@ impl Shares {
         reserved.filter_map(|other| other.busy).map(|busy| busy + RESERVED).min()
     }
 
-    /// The part of its share that a consumer does not use now, and is kept for it.
+    /// How many handlers are kept for a busy consumer in addition to those that it runs: as many as it ran lately, within its
+    /// share. A queue with few messages does not hold back the others.
     fn reserved(&self, member: &Member, now: Instant) -> usize {
         let is_busy = member.is_waiting || member.busy.is_some_and(|busy| now < busy + RESERVED);
-        if is_busy { self.share(member, false).saturating_sub(member.running) } else { 0 }
+        let used = self.share(member, false).min(member.peak.at(now).max(1));
+        if is_busy { used.saturating_sub(member.running) } else { 0 }
     }
 
     /// The share of a consumer, rounded up or down.

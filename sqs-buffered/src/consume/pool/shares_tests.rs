@@ -158,3 +158,20 @@ fn newcomer_does_not_make_up_for_turns_of_a_consumer_that_is_not_waiting() {
     }
     assert_eq!(started, [50, 50]);
 }
+
+#[test]
+fn queue_with_few_messages_keeps_one_handler_and_leaves_its_share_to_others() {
+    let mut shares = Shares::new(20);
+    let (full, few) = (shares.join(1), shares.join(1));
+    let mut now = Instant::now();
+    for _ in 0..10 {
+        assert!(shares.start(few, now));
+        shares.idle(few);
+        while shares.start(full, now) {}
+        now += Duration::from_millis(10);
+        shares.ended(few, now);
+        assert!(!shares.start(full, now), "one is kept");
+        now += Duration::from_millis(490);
+    }
+    assert_eq!((shares.members[&full].running, shares.places(full, now)), (19, 19));
+}
