@@ -3,6 +3,7 @@
 //! ```text
 //! window of handlers -> as long as usual: grow, if all were busy      usual: falls with quick windows,
 //!                       more than twice:  shrink in proportion               rises slowly with slow ones
+//!                       still so long at half the limit: that is usual now
 //! a handler says that it is overloaded -> halve
 //! ```
 //! After the gradient limits of <https://github.com/Netflix/concurrency-limits>.
@@ -26,6 +27,8 @@ const GROWTH: f64 = 0.25;
 const QUICK_WEIGHT: f64 = 0.1;
 /// The usual time doubles at most once in this time.
 const DOUBLING: Duration = Duration::from_secs(60);
+/// If the mean duration does not fall to this part while the limit is halved, fewer handlers do not help.
+const HELPED: f64 = 0.75;
 /// The shortest time between two halvings.
 const HALVING_PAUSE: Duration = Duration::from_millis(100);
 /// The first limit, within the bounds.
@@ -52,8 +55,21 @@ pub(super) struct AdaptiveLimit {
     window: Window,
     /// How many seconds handlers take when nothing is overloaded.
     usual: Option<f64>,
+    /// Since handlers began to take too long.
+    cut: Option<Cut>,
     /// When the limit was halved last.
     halved: Option<Instant>,
+}
+
+/// A series of cuts of the limit.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// The limit before it.
+    limit: f64,
+    /// The longest mean duration until the limit was half.
+    mean: f64,
+    /// When the limit was half.
+    reached: Option<Instant>,
 }
 
 /// Handlers that ended lately.
@@ -63,6 +79,8 @@ struct Window {
     since: Option<Instant>,
     handlers: u32,
     total: Duration,
+    /// When the first of them started.
+    first_start: Option<Instant>,
     /// The most that ran at a time.
     most_running: usize,
     /// A handler could not start.
@@ -73,7 +91,7 @@ impl AdaptiveLimit {
     pub(super) fn new(min: usize, max: usize) -> Self {
         let limit = as_f64(FIRST.clamp(min, max.max(min)));
         let (min, max) = (as_f64(min), as_f64(max));
-        Self { min, max, limit, window: Window::default(), usual: None, halved: None }
+        Self { min, max, limit, window: Window::default(), usual: None, cut: None, halved: None }
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -94,6 +112,8 @@ impl AdaptiveLimit {
         window.handlers += 1;
         window.total += elapsed;
         window.most_running = window.most_running.max(running);
+        let started = now.checked_sub(elapsed);
+        window.first_start = window.first_start.min(started).or(started);
         let length = now.saturating_duration_since(*window.since.get_or_insert(now));
         let is_full = f64::from(window.handlers) >= self.limit.floor().min(WINDOW_HANDLERS.into());
         if length >= LONGEST_WINDOW || (is_full && length >= SHORTEST_WINDOW) {
@@ -107,22 +127,43 @@ impl AdaptiveLimit {
     }
 
     fn window_ended(&mut self, length: Duration, now: Instant) {
-        let Window { handlers, total, most_running, was_refused, .. } =
+        let Window { handlers, total, first_start, most_running, was_refused, .. } =
             std::mem::replace(&mut self.window, Window { since: Some(now), ..Window::default() });
         let mean = total.as_secs_f64() / f64::from(handlers.max(1));
+        let is_cut_useless = self.is_cut_useless(mean, first_start);
         let usual = match self.usual {
             None => mean,
+            Some(_) if is_cut_useless => mean,
             Some(usual) if mean <= usual => usual + (mean - usual) * QUICK_WEIGHT,
             Some(usual) => mean.min(usual * (length.as_secs_f64() / DOUBLING.as_secs_f64()).exp2()),
         };
         self.usual = Some(usual);
         let gradient = if mean > 0.0 { TOLERANCE * usual / mean } else { 1.0 };
+        if gradient >= 1.0 {
+            self.cut = None;
+        }
         if gradient < 1.0 {
+            let cut = self.cut.get_or_insert(Cut { limit: self.limit, mean, reached: None });
             self.limit *= gradient.max(1.0 - LARGEST_CUT);
+            if cut.reached.is_none() {
+                cut.mean = cut.mean.max(mean);
+                cut.reached = (self.limit <= cut.limit / 2.0).then_some(now);
+            }
         } else if was_refused || as_f64(most_running) >= 0.9 * self.limit.floor() {
             self.limit += GROWTH * self.limit.sqrt();
         }
         self.limit = self.limit.clamp(self.min, self.max);
+    }
+
+    /// Whether handlers that all started after the limit was cut to a half take as long as before. Ends the series of cuts once
+    /// that is known.
+    fn is_cut_useless(&mut self, mean: f64, first_start: Option<Instant>) -> bool {
+        let Some(Cut { mean: before, reached: Some(reached), .. }) = self.cut else { return false };
+        let is_known = first_start.is_some_and(|start| start >= reached);
+        if is_known {
+            self.cut = None;
+        }
+        is_known && mean > before * HELPED
     }
 
     /// Handlers that started before the last halving carry no new information.
@@ -131,6 +172,7 @@ impl AdaptiveLimit {
         if !self.halved.is_some_and(is_known) {
             self.limit = (self.limit / 2.0).max(self.min);
             self.halved = Some(now);
+            self.cut = None;
             self.window = Window { since: Some(now), ..Window::default() };
         }
     }

@@ -168,3 +168,12 @@ fn limit_grows_if_handlers_were_refused_though_not_all_were_busy() {
     }
     assert!(limit.limit() > 15, "{}", limit.limit());
 }
+
+#[test]
+fn limit_recovers_within_seconds_after_a_short_phase_of_quick_handlers() {
+    let mut simulation = Simulation::new(1, 200);
+    let before = *simulation.run(downstream(50, 1_000.0), 20).last().unwrap();
+    simulation.run(downstream(1, 1_000.0), 3);
+    let limits = simulation.run(downstream(50, 1_000.0), 15);
+    assert!(limits.last().is_some_and(|limit| *limit >= before * 9 / 10), "before {before}: {limits:?}");
+}

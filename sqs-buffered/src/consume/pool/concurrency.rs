@@ -22,8 +22,8 @@ pub enum Concurrency {
     ///
     /// It starts with 10, or the nearest bound. It grows while all handlers are busy and take as long as usual. It shrinks
     /// when they take more than twice as long, because something behind them is overloaded. It is halved when a handler
-    /// returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). The usual duration follows a lasting change within
-    /// minutes. The idea is that of the gradient limits in <https://github.com/Netflix/concurrency-limits>.
+    /// returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). If
+    /// handlers take as long with half the limit, fewer of them do not help, and that duration is the usual one. The idea is that of the gradient limits in <https://github.com/Netflix/concurrency-limits>.
     Adaptive {
         /// The minimum.
         min: usize,
