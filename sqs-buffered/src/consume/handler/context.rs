@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::attempt::Attempt;
 use crate::consume::lease::Lease;
+use crate::consume::outcome::HandlerError;
 
 /// A message and its delivery. [Extractors](crate::FromMessage) read from it.
 ///
@@ -71,6 +72,29 @@ impl MessageContext {
     /// or if there is neither a lease nor a deadline.
     pub fn deadline(&self) -> Option<Instant> {
         self.lease.as_ref().map_or(self.deadline, Lease::deadline)
+    }
+
+    /// The message group id and the deduplication id, as a [key](crate::Idempotent::key) of [`Idempotent`](crate::Idempotent) on
+    /// FIFO queues. SQS forgets deduplication ids after five minutes; the store remembers them. With content-based
+    /// deduplication, the same body a day later has the same key. So do equal ids in two queues that share a store.
+    ///
+    /// ```
+    /// use sqs_buffered::{Idempotent, MemoryStore, MessageContext};
+    ///
+    /// async fn charge(body: String) {
+    ///     println!("{body}");
+    /// }
+    ///
+    /// let handler = Idempotent::new(charge, MemoryStore::default()).key(MessageContext::deduplication_key);
+    /// ```
+    ///
+    /// # Errors
+    /// The message has no deduplication id: the queue is a standard queue.
+    pub fn deduplication_key(&self) -> Result<String, HandlerError> {
+        let id = self.attribute(&Name::MessageDeduplicationId).ok_or("the message has no deduplication id")?;
+        // With deduplication per group, one id in two groups means two messages. No id contains a space.
+        let group = self.attribute(&Name::MessageGroupId).unwrap_or_default();
+        Ok(format!("{group} {id}"))
     }
 
     /// The trace context that the message carries. The handler runs in it already, unless it is a

@@ -7,7 +7,6 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::store::{Begin, IdempotencyStore};
@@ -38,9 +37,9 @@ type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send 
 /// If the process dies after the effect of the handler, but before the key is completed, the handler runs again. To rule that
 /// out, [complete the attempt in the handler's transaction](IdempotencyStore#an-effect-that-happens-exactly-once).
 ///
-/// The default key is the message group id with the deduplication id on FIFO queues, and the message id on standard queues. SQS
-/// forgets deduplication ids after five minutes; the store remembers them. With content-based deduplication, the same body a day
-/// later has the same key. Set other keys with [`key`](Self::key). Queues that share a store need different keys.
+/// The default key is the message id, which is unique over all queues. If producers may send a message twice, set another key
+/// with [`key`](Self::key), for example [`MessageContext::deduplication_key`] on FIFO queues. Queues that share a store need
+/// different keys.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -75,7 +74,7 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
         Self { handler, store, key_of: Box::new(default_key), store_timeout: STORE_TIMEOUT }
     }
 
-    /// Sets the function that returns the key of a message. An error fails the handler.
+    /// Sets the function that returns the key of a message. An error or an empty key fails the handler.
     pub fn key(
         mut self,
         key_of: impl Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync + 'static,
@@ -129,7 +128,11 @@ where
     T: IdempotencyStore,
 {
     async fn call(&self, context: MessageContext, state: &S) -> Result<Outcome, HandlerError> {
-        let attempt = Attempt::new((self.key_of)(&context)?);
+        let key = (self.key_of)(&context)?;
+        if key.is_empty() {
+            return Err("the idempotency key of the message is empty".into());
+        }
+        let attempt = Attempt::new(key);
         let lease = time_left(&context).ok_or("the lease of the message is lost")?;
         match self.begin(&attempt, lease).await? {
             Begin::Completed => return Ok(Outcome::Ack),
@@ -165,13 +168,7 @@ fn time_left(context: &MessageContext) -> Option<Duration> {
     Some(deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
 }
 
-/// With [`DeduplicationScope`](https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html)
-/// `messageGroup`, one deduplication id in two groups means two messages. No id contains a space.
 fn default_key(context: &MessageContext) -> Result<String, HandlerError> {
-    if let Some(id) = context.attribute(&Name::MessageDeduplicationId) {
-        let group = context.attribute(&Name::MessageGroupId).unwrap_or_default();
-        return Ok(format!("{group} {id}"));
-    }
     context.message().message_id().map(str::to_owned).ok_or_else(|| "the message has no message id".into())
 }
 

@@ -221,7 +221,7 @@ async fn record_is_prolonged_as_long_as_the_handler_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn default_key_is_group_and_deduplication_id_else_the_message_id() {
+async fn deduplication_key_is_group_and_deduplication_id() {
     let rig = Rig::new("jobs.fifo").await;
     let store = Arc::new(MemoryStore::default());
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -233,17 +233,35 @@ async fn default_key_is_group_and_deduplication_id_else_the_message_id() {
         send.message_group_id("table").message_deduplication_id(id).send()
     };
     send("7").await.unwrap();
-    run(&rig, Arc::clone(&seen), Idempotent::new(note, Arc::clone(&store))).await;
+    let handler = || Idempotent::new(note, Arc::clone(&store)).key(MessageContext::deduplication_key);
+    run(&rig, Arc::clone(&seen), handler()).await;
     // SQS has forgotten the id after five minutes; the store has not.
     sleep(secs(400)).await;
     send("7").await.unwrap();
     send("8").await.unwrap();
     assert_eq!(rig.left(), 2);
-    run(&rig, Arc::clone(&seen), Idempotent::new(note, store)).await;
+    run(&rig, Arc::clone(&seen), handler()).await;
     assert_eq!(*seen.lock().unwrap(), ["table 7", "table 8"]);
+    let error = context("an id").deduplication_key().unwrap_err();
+    assert_eq!(error.to_string(), "the message has no deduplication id");
+}
 
-    seen.lock().unwrap().clear();
-    let handler = Idempotent::new(note, MemoryStore::default());
-    handler.call(context("an id"), &seen).await.unwrap();
-    assert_eq!(*seen.lock().unwrap(), ["an id"]);
+#[tokio::test(start_paused = true)]
+async fn default_key_is_the_message_id_also_on_fifo_queues() {
+    let rig = Rig::new("jobs.fifo").await;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let note = |attempt: Attempt, State(seen): State<Arc<Mutex<Vec<String>>>>| async move {
+        seen.lock().unwrap().push(attempt.key().to_owned());
+    };
+    let send = rig.client.send_message().queue_url(&rig.url).message_body("soup").message_group_id("table");
+    let sent = send.message_deduplication_id("7").send().await.unwrap();
+    run(&rig, Arc::clone(&seen), Idempotent::new(note, MemoryStore::default())).await;
+    assert_eq!(*seen.lock().unwrap(), [sent.message_id().unwrap()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_key_is_an_error() {
+    let handler = Idempotent::new(async || (), MemoryStore::default()).key(|_| Ok(String::new()));
+    let error = handler.call(context("a"), &()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the idempotency key of the message is empty");
 }
