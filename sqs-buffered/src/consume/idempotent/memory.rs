@@ -52,7 +52,7 @@ impl IdempotencyStore for MemoryStore {
         if is_completed {
             Ok(())
         } else {
-            Err("the record of this attempt has expired or belongs to another attempt".into())
+            Err("the record belongs to another attempt, or the memory store is full".into())
         }
     }
 

@@ -57,17 +57,19 @@ impl Records {
         Ok(Begin::Started)
     }
 
-    /// Says whether the record is completed by this attempt.
+    /// Says whether the record is completed by this attempt. If its time is over and no other attempt has begun, the record is
+    /// written again: the effect has happened.
     pub(super) fn complete(&mut self, now: Instant, attempt: &Attempt) -> bool {
         self.forget_ended(now);
-        match self.by_key.get(attempt.key()).filter(|record| record.attempt == attempt.id()) {
-            None => false,
-            Some(record) if record.is_completed => true,
-            Some(_) => {
-                self.put(attempt, true, after(now, self.time_to_live));
-                true
-            }
+        match self.by_key.get(attempt.key()) {
+            Some(record) if record.attempt != attempt.id() => return false,
+            Some(record) if record.is_completed => return true,
+            Some(_) => {}
+            None if self.make_room().is_err() => return false,
+            None => {}
         }
+        self.put(attempt, true, after(now, self.time_to_live));
+        true
     }
 
     pub(super) fn abandon(&mut self, attempt: &Attempt) {
@@ -152,8 +154,17 @@ mod tests {
         assert_eq!(records.begin(now, &attempt, LEASE), Ok(Begin::Started));
         assert!(records.complete(now, &attempt));
         let late = now + LEASE;
-        assert!(!records.complete(late, &attempt), "its time to live is over");
         assert_eq!(records.begin(late, &Attempt::new("a"), LEASE), Ok(Begin::Started));
+    }
+
+    #[test]
+    fn attempt_whose_time_is_over_is_completed_unless_another_has_begun() {
+        let (mut records, now) = (Records::new(10, LEASE), Instant::now());
+        let attempt = Attempt::new("a");
+        assert_eq!(records.begin(now, &attempt, LEASE), Ok(Begin::Started));
+        let late = now + 2 * LEASE;
+        assert!(records.complete(late, &attempt));
+        assert_eq!(records.begin(late, &Attempt::new("a"), LEASE), Ok(Begin::Completed));
     }
 
     #[test]
