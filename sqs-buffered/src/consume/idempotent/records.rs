@@ -65,8 +65,11 @@ impl Records {
             Some(record) if record.attempt != attempt.id() => return false,
             Some(record) if record.is_completed => return true,
             Some(_) => {}
-            None if self.make_room().is_err() => return false,
-            None => {}
+            None => {
+                if self.make_room().is_err() {
+                    return false;
+                }
+            }
         }
         self.put(attempt, true, after(now, self.time_to_live));
         true
