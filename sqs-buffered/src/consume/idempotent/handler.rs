@@ -18,6 +18,10 @@ const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 /// How long a call of the store may take by default.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The shortest delay of a message whose key is in progress: each receive counts towards a redrive policy.
+const SHORTEST_DELAY: Duration = Duration::from_secs(1);
+/// The longest pause before a key is completed again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync>;
 
@@ -32,7 +36,7 @@ type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send 
 ///
 /// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next delivery runs the
 /// handler. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
-/// takes too long, the handler fails: before its run, or after it if the key cannot be completed.
+/// takes too long, the handler fails: before its run, or after it if the key cannot be completed while the lease lasts.
 ///
 /// If the process dies after the effect of the handler, but before the key is completed, the handler runs again. To rule that
 /// out, [complete the attempt in the handler's transaction](IdempotencyStore#an-effect-that-happens-exactly-once).
@@ -102,6 +106,27 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
         self.bounded(self.store.begin(attempt, lease)).await
     }
 
+    /// Completes the key. A failure is retried while the lease lasts, unless the record belongs to another attempt: the effect
+    /// has happened, and should not be repeated.
+    async fn complete(&self, context: &MessageContext, attempt: &Attempt) -> Result<(), HandlerError> {
+        let until = Instant::now() + time_left(context).unwrap_or_default();
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            let Err(error) = self.bounded(self.store.complete(attempt)).await else { return Ok(()) };
+            let left = until.saturating_duration_since(Instant::now());
+            if left <= pause {
+                return Err(error);
+            }
+            sleep(pause).await;
+            // The result says whose the record is. If this fails too, that is not known.
+            match self.begin(attempt, left - pause).await {
+                Ok(Begin::Completed) => return Ok(()),
+                Ok(Begin::InProgress { .. }) => return Err(error),
+                Ok(Begin::Started) | Err(_) => pause = (pause * 2).min(LONGEST_PAUSE),
+            }
+        }
+    }
+
     /// Prolongs the record while the handler runs, as the lease of the message is.
     async fn prolong(&self, context: &MessageContext, attempt: &Attempt, mut lease: Duration) {
         loop {
@@ -136,7 +161,7 @@ where
         let lease = time_left(&context).ok_or("the lease of the message is lost")?;
         match self.begin(&attempt, lease).await? {
             Begin::Completed => return Ok(Outcome::Ack),
-            Begin::InProgress { remaining } => return Ok(Outcome::Nack(remaining)),
+            Begin::InProgress { remaining } => return Ok(Outcome::Nack(remaining.max(SHORTEST_DELAY))),
             Begin::Started => {}
         }
         let mut handled = pin!(self.handler.call(context.clone().with_attempt(attempt.clone()), state));
@@ -152,7 +177,7 @@ where
             () = self.prolong(&context, &attempt, lease) => handled.await,
         };
         if let Ok(Ok(Outcome::Ack)) = ended {
-            self.bounded(self.store.complete(&attempt)).await?;
+            self.complete(&context, &attempt).await?;
         } else if let Err(error) = self.bounded(self.store.abandon(&attempt)).await {
             tracing::debug!(%error, key = attempt.key(), "an idempotency record could not be removed");
         }

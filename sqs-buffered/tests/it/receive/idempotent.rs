@@ -25,7 +25,8 @@ struct Flaky {
     memory: MemoryStore,
     begin_fails: AtomicBool,
     begin_hangs: AtomicBool,
-    complete_fails: AtomicBool,
+    /// How many calls fail.
+    complete_fails: AtomicU32,
 }
 
 impl IdempotencyStore for Flaky {
@@ -40,7 +41,8 @@ impl IdempotencyStore for Flaky {
     }
 
     async fn complete(&self, attempt: &Attempt) -> Result<(), HandlerError> {
-        if self.complete_fails.swap(false, SeqCst) {
+        let fails = self.complete_fails.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+        if fails.is_ok() {
             return Err("the store went down".into());
         }
         self.memory.complete(attempt).await
@@ -158,14 +160,31 @@ async fn failing_store_gives_the_message_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn run_is_repeated_when_its_completion_was_not_recorded() {
+async fn completion_that_fails_is_repeated_and_the_handler_is_not() {
     let rig = Rig::new("jobs").await;
     rig.send(["soup"]).await;
-    let (runs, store, begun) = (Runs::default(), Arc::new(Flaky::default()), Instant::now());
-    store.complete_fails.store(true, SeqCst);
+    let (runs, store) = (Runs::default(), Arc::new(Flaky::default()));
+    store.complete_fails.store(3, SeqCst);
     let errors = run(&rig, Arc::clone(&runs), Idempotent::new(work, Arc::clone(&store))).await;
-    assert_eq!((errors, runs.load(SeqCst)), (vec!["the store went down".to_owned()], 2));
-    assert!(begun.elapsed() > secs(27), "the second waited for the end of the first's lease");
+    assert_eq!((errors.len(), runs.load(SeqCst)), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn completion_that_always_fails_fails_the_handler_when_the_deadline_is_over() {
+    let (store, begun) = (Arc::new(Flaky::default()), Instant::now());
+    store.complete_fails.store(u32::MAX, SeqCst);
+    let handler = Idempotent::new(async || (), Arc::clone(&store));
+    let error = handler.call(context("a").with_deadline(begun + secs(20)), &()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the store went down");
+    assert!((secs(17)..=secs(20)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn key_in_progress_for_less_than_a_second_hides_the_message_for_a_second() {
+    let store = Arc::new(MemoryStore::default());
+    store.begin(&Attempt::new("a"), millis(10)).await.unwrap();
+    let handler = Idempotent::new(async || (), store);
+    assert_eq!(handler.call(context("a"), &()).await.unwrap(), Outcome::Nack(secs(1)));
 }
 
 #[tokio::test(start_paused = true)]
