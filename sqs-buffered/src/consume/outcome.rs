@@ -41,8 +41,9 @@ pub enum Outcome {
     /// is deleted by its receipt handle. On FIFO queues, its group waits until then.
     Keep,
     /// Something that the handler needs is overloaded: it throttles, or is too slow. The consumer keeps the message, renews its
-    /// lease, and runs the handler again after a pause of 100 ms to 30 seconds, which grows each time in a row. This does not
-    /// count as another receive, so no redrive policy moves the message to a dead-letter queue. With
+    /// lease, and runs the handler again after a pause of 100 ms to 5 seconds, which grows each time in a row. This does not
+    /// count as another receive, so no redrive policy moves the message to a dead-letter queue. When the longest lease is
+    /// over, the lease is lost, and the message is received again. With
     /// [`Concurrency::Adaptive`](crate::Concurrency::Adaptive), fewer handlers run.
     Overloaded,
     /// Retries cannot help: sends the message to the dead-letter queue of the queue, with this reason as the message attribute

@@ -32,6 +32,9 @@ use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError, pause};
 use crate::meter::Level;
 use crate::random;
 
+/// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
+const LONGEST_REST: Duration = Duration::from_secs(5);
+
 /// One run of a consumer.
 pub(super) struct Run<H: Execute> {
     pub(super) shared: Arc<Shared<H>>,
@@ -169,7 +172,7 @@ impl<H: Execute> Run<H> {
     /// Keeps a message whose handler returned `Overloaded` for a pause, before its handler runs again.
     fn rest(&mut self, key: Key, mut entry: Entry<Delivery>) {
         entry.latest.overloads += 1;
-        let pause = pause(entry.latest.overloads, random::unit());
+        let pause = pause(entry.latest.overloads, random::unit()).min(LONGEST_REST);
         let stop = self.shared.stop.clone();
         self.work.push(Box::pin(async move {
             tokio::select! {
