@@ -205,8 +205,11 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
     {
         self.with(|NoHandler(state)| WithHandler(Handling::Batches(AnyBatchHandler::new(handler, state))))
     }
+}
 
+impl<H: Execute> ConsumerBuilder<H> {
     /// Like [`handler`](Self::handler), for a function of message and lease. The parameters of a closure need no types.
+    /// It takes no [state](Self::state); a closure captures what it needs.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, Outcome};
@@ -216,6 +219,15 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
     ///     println!("{}", message.body().unwrap_or_default());
     ///     Ok(Outcome::Ack)
     /// });
+    /// # }
+    /// ```
+    ///
+    /// A builder with a state does not have it:
+    ///
+    /// ```compile_fail,E0599
+    /// # use sqs_buffered::{Consumer, Outcome};
+    /// # fn example(client: sqs_client::Client, url: &str) {
+    /// Consumer::builder(client, url).state(7).message_handler(|_, _| async { Ok(Outcome::Ack) });
     /// # }
     /// ```
     pub fn message_handler<F, R>(self, handler: F) -> ReadyConsumer<H>
