@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_hours(12);
 
 /// How long a message stays hidden after its handler failed or panicked, by its receive count. Fractions of a second are rounded
-/// up.
+/// up. On FIFO queues, the messages behind it in its group are given back too: each receive counts for them.
 ///
 /// ```
 /// use std::time::Duration;

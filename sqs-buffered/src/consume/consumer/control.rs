@@ -42,6 +42,7 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// The same as [`run_until`](Self::run_until).
     pub async fn run_until_signal(&self) -> Result<Report, ReceiveError> {
+        tokio::runtime::Handle::try_current().map_err(|_| ReceiveError::no_runtime())?;
         let mut signals = Signals::listen().map_err(|error| {
             let text = format!("the operating system does not report signals: {error}");
             ReceiveError::new(ReceiveErrorKind::Signals, text)

@@ -73,7 +73,7 @@ impl Limits {
     fn check_together(&self, handlers: usize) -> Result<(), BuildError> {
         let running = handlers.saturating_mul(self.batch_size);
         if running > MAX_IN_FLIGHT {
-            let allowed = format!("at most {MAX_IN_FLIGHT} multiplied by concurrency");
+            let allowed = format!("at most {MAX_IN_FLIGHT} divided by concurrency");
             return Err(BuildError::new("batch_size", self.batch_size, allowed));
         }
         if self.prefetch > MAX_IN_FLIGHT - running {
@@ -111,7 +111,7 @@ mod tests {
             (Limits { batch_size: 10_001, ..limits() }, "batch_size is 10001, allowed is 1 to 10000"),
             (
                 Limits { handlers: own(13), batch_size: 10_000, ..limits() },
-                "batch_size is 10000, allowed is at most 120000 multiplied by concurrency",
+                "batch_size is 10000, allowed is at most 120000 divided by concurrency",
             ),
             (
                 Limits { per_second: Some(0.0), ..limits() },

@@ -91,7 +91,8 @@ impl MessageContext {
     /// # Errors
     /// The message has no deduplication id: the queue is a standard queue.
     pub fn deduplication_key(&self) -> Result<String, HandlerError> {
-        let id = self.attribute(&Name::MessageDeduplicationId).ok_or("the message has no deduplication id")?;
+        let id =
+            self.attribute(&Name::MessageDeduplicationId).ok_or("the message has no deduplication id")?;
         // With deduplication per group, one id in two groups means two messages. No id contains a space.
         let group = self.attribute(&Name::MessageGroupId).unwrap_or_default();
         Ok(format!("{group} {id}"))

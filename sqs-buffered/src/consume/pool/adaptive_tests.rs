@@ -164,7 +164,12 @@ fn limit_grows_if_handlers_were_refused_though_not_all_were_busy() {
     let mut limit = AdaptiveLimit::new(10, 50);
     for number in 0..100 {
         limit.refused();
-        limit.ended(HandlerEnd::Succeeded, Duration::from_millis(20), 5, start + Duration::from_millis(number * 20));
+        limit.ended(
+            HandlerEnd::Succeeded,
+            Duration::from_millis(20),
+            5,
+            start + Duration::from_millis(number * 20),
+        );
     }
     assert!(limit.limit() > 15, "{}", limit.limit());
 }

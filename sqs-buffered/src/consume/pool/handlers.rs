@@ -33,7 +33,8 @@ use crate::produce::BuildError;
 ///     builder.message_handler(|_message, _lease| async { Ok(Outcome::Ack) }).build()
 /// };
 /// let (urgent, other) = (consumer(urgent, 3)?, consumer(other, 1)?);
-/// tokio::try_join!(urgent.run_until_signal(), other.run_until_signal())?;
+/// let (urgent, other) = tokio::join!(urgent.run_until_signal(), other.run_until_signal());
+/// println!("{:?} {:?}", urgent?, other?);
 /// # Ok(())
 /// # }
 /// ```

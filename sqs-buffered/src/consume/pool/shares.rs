@@ -75,7 +75,14 @@ impl Shares {
         self.next_id += 1;
         self.members.insert(
             id,
-            Member { weight: weight.max(1), running: 0, is_waiting: false, turns: 0.0, busy: None, peak: Peak::default() },
+            Member {
+                weight: weight.max(1),
+                running: 0,
+                is_waiting: false,
+                turns: 0.0,
+                busy: None,
+                peak: Peak::default(),
+            },
         );
         id
     }

@@ -168,3 +168,13 @@ async fn error_has_code_message_and_request_id() {
     assert!(error.message().is_some_and(|text| text.contains("does not exist")), "{error}");
     assert!(error.request_id().is_some_and(|id| !id.is_empty()) && !error.is_retryable());
 }
+
+#[test]
+fn run_until_signal_without_a_runtime_is_an_error() {
+    let client = sqs_mock_server::MockSqs::in_process().client();
+    let consumer =
+        sqs_buffered::Consumer::builder(client, "http://h/0/q").handler(async || ()).build().unwrap();
+    let result = futures_util::FutureExt::now_or_never(consumer.run_until_signal());
+    let error = result.expect("it ends at once").unwrap_err();
+    assert_eq!(error.kind(), sqs_buffered::ReceiveErrorKind::NoRuntime);
+}
