@@ -119,7 +119,7 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
             }
             sleep(pause).await;
             // The result says whose the record is. If this fails too, that is not known.
-            match self.begin(attempt, left - pause).await {
+            match self.begin(attempt, left.saturating_sub(pause)).await {
                 Ok(Begin::Completed) => return Ok(()),
                 Ok(Begin::InProgress { .. }) => return Err(error),
                 Ok(Begin::Started) | Err(_) => pause = (pause * 2).min(LONGEST_PAUSE),
