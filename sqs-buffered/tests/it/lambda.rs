@@ -83,6 +83,14 @@ async fn messages_of_standard_queues_run_side_by_side_and_each_failure_is_report
 }
 
 #[tokio::test(start_paused = true)]
+async fn deliveries_of_one_message_do_not_run_at_once() {
+    let seen = Seen::default();
+    let handler = LambdaHandler::new(cook, Arc::clone(&seen));
+    assert_eq!(failed(handler.handle(event("orders", &[("", 7, 100), ("", 7, 100)])).await), [""; 0]);
+    assert_eq!(*seen.lock().unwrap(), ["+7", "-7", "+7", "-7"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn group_of_a_fifo_queue_runs_in_order_and_stops_at_its_first_failure() {
     let seen = Seen::default();
     let handler = LambdaHandler::new(cook, Arc::clone(&seen));

@@ -70,7 +70,6 @@ pub(crate) struct Groups<T, V> {
     lines: HashMap<Key, Line<T, V>>,
     /// Lines whose first message may start, in the order in which they came to be so.
     ready: VecDeque<Key>,
-    waiting: usize,
 }
 
 #[derive(Debug)]
@@ -100,13 +99,13 @@ impl<T> Stage<T> {
 
 impl<T: Item, V> Groups<T, V> {
     pub(crate) fn new() -> Self {
-        Self { lines: HashMap::new(), ready: VecDeque::new(), waiting: 0 }
+        Self { lines: HashMap::new(), ready: VecDeque::new() }
     }
 
     /// Messages that have not started.
     #[cfg(test)]
     fn waiting(&self) -> usize {
-        self.waiting
+        self.lines.values().map(|line| line.waiting.len()).sum()
     }
 
     /// Takes a delivery. Returns whether its message was already here.
@@ -132,7 +131,6 @@ impl<T: Item, V> Groups<T, V> {
         let later = |entry: &Entry<T>| entry.latest.sequence() > delivery.sequence();
         let place = line.waiting.len() - line.waiting.iter().rev().take_while(|entry| later(entry)).count();
         line.waiting.insert(place, Entry::new(delivery));
-        self.waiting += 1;
         false
     }
 
@@ -146,7 +144,6 @@ impl<T: Item, V> Groups<T, V> {
                 continue;
             };
             line.stage = Stage::running(entry.latest.id());
-            self.waiting -= 1;
             return Some((key, entry));
         }
     }
@@ -157,7 +154,6 @@ impl<T: Item, V> Groups<T, V> {
         let Stage::Running(running) = &mut line.stage else { return None };
         let entry = line.waiting.pop_front_if(|entry| may(entry))?;
         running.push_back((entry.latest.id().clone(), Vec::new()));
-        self.waiting -= 1;
         Some(entry)
     }
 
@@ -208,7 +204,6 @@ impl<T: Item, V> Groups<T, V> {
     /// Takes the waiting messages of a line, in order, behind those that were decided in a batch.
     pub(crate) fn take_waiting(&mut self, key: &Key) -> Vec<Entry<T>> {
         let Some(line) = self.lines.get_mut(key) else { return Vec::new() };
-        self.waiting -= line.waiting.len();
         let decided = line.decided.drain(..).map(|(entry, _)| entry);
         decided.chain(line.waiting.drain(..)).collect()
     }
@@ -217,7 +212,6 @@ impl<T: Item, V> Groups<T, V> {
     /// too, in order.
     pub(crate) fn run_again(&mut self, key: &Key, entry: Entry<T>) {
         if let Some(line) = self.lines.get_mut(key) {
-            self.waiting += 1 + line.decided.len();
             while let Some((decided, _)) = line.decided.pop_back() {
                 line.waiting.push_front(decided);
             }
@@ -252,7 +246,6 @@ impl<T: Item, V> Groups<T, V> {
 
     /// Takes everything that has not started, line by line, each in order.
     pub(crate) fn drain(&mut self) -> Vec<Vec<Entry<T>>> {
-        self.waiting = 0;
         let taken = self.lines.values_mut().map(|line| std::mem::take(&mut line.waiting).into());
         let taken = taken.filter(|waiting: &Vec<_>| !waiting.is_empty()).collect();
         self.ready.clear();

@@ -156,18 +156,15 @@ impl LambdaHandler {
     }
 }
 
-/// Messages that run one after the other: the groups of FIFO queues, in the order of their first messages. Other messages
-/// are alone.
+/// Messages that run one after the other, in the order of their first messages: the groups of FIFO queues, and on standard
+/// queues the deliveries of one message.
 fn lines(records: &[SqsRecord]) -> Vec<Vec<&SqsRecord>> {
     let mut lines: Vec<Vec<_>> = Vec::new();
-    let mut of_groups = HashMap::new();
+    let mut of_names = HashMap::new();
     for record in records {
-        if !record.is_fifo() {
-            lines.push(vec![record]);
-            continue;
-        }
         // Without a group id, which SQS always sends, all are one group: the order is kept in any case.
-        let line = *of_groups.entry((&*record.event_source_arn, record.group_id())).or_insert(lines.len());
+        let name = if record.is_fifo() { record.group_id() } else { Some(&*record.message_id) };
+        let line = *of_names.entry((&*record.event_source_arn, name)).or_insert(lines.len());
         if line == lines.len() {
             lines.push(Vec::new());
         }

@@ -333,7 +333,7 @@ fn invalid_batch_settings_are_named_with_what_is_allowed() {
     assert_eq!(refusal(1, 10_001, secs(1)), "batch_size is 10001, allowed is 1 to 10000");
     assert_eq!(
         refusal(100, 10_000, secs(1)),
-        "batch_size is 10000, allowed is at most 120000 multiplied by concurrency"
+        "batch_size is 10000, allowed is at most 120000 divided by concurrency"
     );
     assert_eq!(refusal(1, 10, secs(301)), "batch_window is 301s, allowed is at most 300s");
 }
