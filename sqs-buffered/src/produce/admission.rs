@@ -236,9 +236,6 @@ impl Share {
     /// # Cancel safety
     /// If the future is dropped, it has taken no capacity.
     pub(crate) async fn enter(self: &Arc<Self>, bytes: usize, starving: impl FnOnce()) -> Option<Permit> {
-        if let Some(permit) = self.try_enter(bytes) {
-            return Some(permit);
-        }
         let (granted, permit) = oneshot::channel();
         let waiting = {
             let mut state = self.capacity.state.lock();
@@ -252,7 +249,7 @@ impl Share {
             state.lanes.get_mut(self.lane)?.waiters.push_back(waiter);
             state.waiting += 1;
             self.waiting.fetch_add(1, Ordering::AcqRel);
-            // Capacity may have been returned since the attempt above.
+            // There may be capacity now.
             grant(state);
             Waiting { share: self, arrival }
         };

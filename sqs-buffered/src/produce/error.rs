@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sqs_client::client::OperationError;
-use sqs_client::wire::service_error::ErrorCode;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::passing::is_passing;
 
@@ -142,6 +142,11 @@ impl SendError {
             accepted_after: None,
             source: None,
         }))
+    }
+
+    /// The entry breaks a rule of SQS and is not admitted.
+    pub(crate) fn invalid(refusal: ServiceError) -> Self {
+        Self::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message)
     }
 
     /// The response does not mention the entry.

@@ -57,7 +57,7 @@ struct State<K: Kind> {
     age_recorded: (Option<Instant>, bool),
 }
 
-/// The lane of a kind: what it sends, and who waits.
+/// The lane of a kind, with its loads and waiters.
 type LaneOf<K> = Lane<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
 
 type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
@@ -96,7 +96,7 @@ pub(crate) enum NotAdmitted<K: Kind> {
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct Todo<K: Kind> {
-    /// Whether a task is to be started that asks for what is due. Until it does, other entries may join the batch.
+    /// Whether to start a task that takes the due batches. Other entries may join a batch until the task takes it.
     pub(crate) starts: bool,
     /// Batches that are to be sent. Each has a slot of the lane.
     pub(crate) due: Vec<Due<K>>,
@@ -228,7 +228,7 @@ impl<K: Kind> LaneHandle<K> {
         let mut state = self.state.lock();
         let now = Instant::now();
         let (due, until) = state.due(now, self.cause(Cause::Other));
-        let is_over = state.lane.is_closing() && state.lane.is_idle();
+        let is_over = state.lane.is_over();
         let next = state.alarms.went_off(runtime, now, to_record_age(until).filter(|_| !is_over), is_over);
         self.tell(state);
         (Todo { starts: false, due, alarm: None }, next)
@@ -298,7 +298,7 @@ impl<K: Kind> LaneHandle<K> {
         for (epoch, entries) in &told {
             lane.told(*epoch, entries);
         }
-        if lane.is_closing() && lane.is_idle() {
+        if lane.is_over() {
             alarms.ring();
         }
     }

@@ -52,7 +52,11 @@ async fn queue_that_hangs_does_not_stop_others() {
         assert!(sends.await.iter().all(Result::is_ok));
     }
     assert_eq!((rig.bodies().len(), start.elapsed()), (1_000, Duration::ZERO));
-    assert!(requests.hits() <= 105, "{} requests: who waits elsewhere cuts no batch short", requests.hits());
+    assert!(
+        requests.hits() <= 105,
+        "{} requests: waiters of another queue must not split batches",
+        requests.hits()
+    );
 }
 
 /// What a service sees that is asked by one client.

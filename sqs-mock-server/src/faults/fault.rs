@@ -209,9 +209,9 @@ impl Fault {
         self
     }
 
-    /// Strikes only what exceeds this rate: requests, or entries, for each second of the server's clock. A tenth of it, and
-    /// at least one, may come at once. So `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3 have
-    /// no rate.
+    /// Strikes only requests, or entries, above this rate per second of the server's clock. Allows
+    /// bursts of a tenth of the rate, at least one. `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3
+    /// have no rate.
     pub fn above(mut self, per_second: u32) -> Self {
         self.spared_per_second = Some(per_second);
         self

@@ -177,7 +177,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// One message or batch of a line at a time; the lowest first of those that wait; each delivery comes out exactly once.
+    /// A line runs one message or batch at a time, the lowest sequence number first. Each delivery comes out exactly once.
     #[test]
     fn lines_are_in_order_and_lose_nothing(events in events()) {
         let mut groups = Groups::<Fake, bool>::new();

@@ -16,7 +16,7 @@ pub(crate) struct Held {
     /// The time of the receive.
     pub(super) received: Instant,
     is_lost: AtomicBool,
-    /// Each renewal and the loss wake everyone who waits for one of them.
+    /// Renewals and the loss of the lease wake all waiting tasks.
     pub(super) changed: Notify,
 }
 

@@ -127,6 +127,6 @@ mod tests {
         lease.lost().await;
         assert!(lease.refresh().await.is_err() && lease.extend(Duration::from_secs(60)).await.is_err());
         assert!(stop.is_finishing());
-        assert!(open().is_lost(), "also what comes later");
+        assert!(open().is_lost(), "new leases are lost, too");
     }
 }

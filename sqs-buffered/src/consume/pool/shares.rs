@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long the part of its share that a busy consumer uses is kept for it while it receives. Otherwise handlers of another consumer, which may run
-/// for an hour, would take it in between.
+/// How long a busy consumer keeps the handlers that it uses, while it receives. Otherwise another consumer, whose handlers may run
+/// for an hour, would take them in between.
 const RESERVED: Duration = Duration::from_secs(1);
 
 /// A consumer of the pool.

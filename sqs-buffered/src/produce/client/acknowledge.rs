@@ -4,10 +4,10 @@ use sqs_client::client::Execute;
 use sqs_client::wire::validate::error;
 use tokio::time::Instant;
 
-use super::enter::Entrant;
+use super::enter::{Admitted, Entrant};
 use super::{BufferedClient, EnqueueError};
 use crate::produce::error::{SendError, SendErrorKind};
-use crate::produce::kind::{Change, Kind};
+use crate::produce::kind::{Change, Delete, Kind, Visibility};
 use crate::produce::lane::Key;
 use crate::produce::ticket::Ticket;
 
@@ -38,11 +38,9 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
-        let entrant = self.acknowledgement(&handle, Key::clone(&handle), None);
+        let entrant = self.deletion(&handle);
         let admitted = self.enter(&self.shared.lanes.deletes, queue_url, entrant).await;
-        let ticket = admitted.map_err(|(_, kind)| refused(&handle, kind))?;
-        self.supersede_changes(queue_url, &handle);
-        Ok(ticket)
+        self.deleting(queue_url, &handle, admitted)
     }
 
     /// Like [`enqueue_delete`](Self::enqueue_delete), but fails at once if there is no room.
@@ -55,11 +53,9 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked(queue_url, receipt_handle.into())?;
-        let entrant = self.acknowledgement(&handle, Key::clone(&handle), None);
+        let entrant = self.deletion(&handle);
         let admitted = self.try_enter(&self.shared.lanes.deletes, queue_url, entrant);
-        let ticket = admitted.map_err(|(_, kind)| refused(&handle, kind))?;
-        self.supersede_changes(queue_url, &handle);
-        Ok(ticket)
+        self.deleting(queue_url, &handle, admitted)
     }
 
     /// Hides a received message for this many seconds from now (0 to 43,200), in a batch with others, and waits for the result.
@@ -106,8 +102,7 @@ impl<H: Execute> BufferedClient<H> {
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let change = Change { handle: Key::clone(&handle), seconds };
-        let entrant = self.acknowledgement(&handle, change, None);
+        let entrant = self.change(&handle, seconds, None);
         let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
         admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
@@ -122,17 +117,31 @@ impl<H: Execute> BufferedClient<H> {
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let change = Change { handle: Key::clone(&handle), seconds };
-        let entrant = self.acknowledgement(&handle, change, deadline);
+        let entrant = self.change(&handle, seconds, deadline);
         let admitted = self.enter(&self.shared.lanes.changes, queue_url, entrant).await;
         admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
-    /// Drops visibility changes of a deleted message that are not in flight.
-    fn supersede_changes(&self, queue_url: &str, handle: &Key) {
+    /// Drops visibility changes of a message whose delete was admitted, unless they are in flight.
+    fn deleting(
+        &self,
+        queue_url: &str,
+        handle: &Key,
+        admitted: Admitted<Delete>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let ticket = admitted.map_err(|(_, kind)| refused(handle, kind))?;
         if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
             changes.supersede(handle);
         }
+        Ok(ticket)
+    }
+
+    fn deletion(&self, handle: &Key) -> Entrant<Delete> {
+        self.acknowledgement(handle, Key::clone(handle), None)
+    }
+
+    fn change(&self, handle: &Key, seconds: i32, deadline: Option<Instant>) -> Entrant<Visibility> {
+        self.acknowledgement(handle, Change { handle: Key::clone(handle), seconds }, deadline)
     }
 
     fn acknowledgement<K: Kind>(
@@ -151,7 +160,7 @@ fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, 
     match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
         Ok(()) => Ok(handle),
         Err(refusal) => {
-            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
+            let error = SendError::invalid(refusal);
             Err(EnqueueError::new(handle.as_ref().to_owned(), error))
         }
     }
@@ -165,7 +174,7 @@ fn checked(queue_url: &str, handle: String) -> Result<Key, EnqueueError<String>>
     match check {
         Ok(()) => Ok(handle.into()),
         Err(refusal) => {
-            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
+            let error = SendError::invalid(refusal);
             Err(EnqueueError::new(handle, error))
         }
     }

@@ -91,7 +91,7 @@ impl<H: Execute> BufferedClient<H> {
             ));
         }
         if let Err(refusal) = check(&entry, most) {
-            let error = SendError::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message);
+            let error = SendError::invalid(refusal);
             return Err(EnqueueError::new(entry, error));
         }
         let Entry { queue_url, message } = entry;

@@ -51,7 +51,7 @@ enum Place {
 #[derive(Debug)]
 struct Run {
     slots: VecDeque<usize>,
-    /// The highest sequence number of those that were accepted.
+    /// The highest sequence number of its accepted entries.
     highest: Option<u128>,
     /// Whether a batch has entries of it, so that it has no place.
     is_out: bool,

@@ -212,7 +212,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Whether a batch is to be sent. It is not taken yet: what comes until the next poll may join it.
+    /// Whether a batch is due. It stays open until the next poll: other entries may join it.
     pub(crate) fn look(&mut self, now: Instant, cause: Cause) -> Look {
         if self.limits_hold.take_if(|until| *until <= now).is_some() {
             self.limits = self.rules.limits;
@@ -270,7 +270,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.is_closing = true;
     }
 
-    /// Ends everything that has not ended. What comes later starts afresh.
+    /// Ends all entries. Entries that are admitted later are sent as usual.
     pub(crate) fn abort(&mut self) {
         let aborted = SendError::new(SendErrorKind::Aborted);
         for flight in std::mem::take(&mut self.in_flight) {
@@ -312,6 +312,11 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Whether nothing more will come.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing
+    }
+
+    /// Whether the lane is closed, and all entries have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_closing && self.is_idle()
     }
 
     fn dispatch(&mut self, now: Instant) -> Dispatch<L> {

@@ -181,7 +181,7 @@ async fn newer_entry_of_a_key_starts_afresh_and_the_earlier_deadline_counts() {
     complete(&mut lane, later, 3, Answer::Entries(vec![refusal(true)]), 0.0);
     assert_eq!(settled(&mut lane).len(), 0, "it has attempts left");
     assert_eq!(dispatched(&mut lane, now + Duration::from_secs(10)), None);
-    assert_eq!(settled(&mut lane).len(), 1, "who waits for the older one is not made to wait longer");
+    assert_eq!(settled(&mut lane).len(), 1, "the earlier deadline counts");
 }
 
 /// A request that is gone took the loads with it: nothing of them can be sent again.
