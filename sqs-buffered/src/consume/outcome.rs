@@ -40,10 +40,13 @@ pub enum Outcome {
     /// Leaves the message hidden, without further renewals. It becomes visible when its visibility timeout is over, unless it
     /// is deleted by its receipt handle. On FIFO queues, its group waits until then.
     Keep,
-    /// Something that the handler needs is overloaded: it throttles, or is too slow. The consumer keeps the message, renews its
-    /// lease, and runs the handler again after a pause of 100 ms to 5 seconds, which grows each time in a row. This does not
-    /// count as another receive, so no redrive policy moves the message to a dead-letter queue. When the longest lease is
-    /// over, the lease is lost, and the message is received again. With
+    /// Not now: the consumer keeps the message, renews its lease, and runs the handler again after this pause. Unlike
+    /// [`Nack`](Self::Nack), this does not count as another receive, so no redrive policy moves the message to a dead-letter
+    /// queue. When the longest lease is over, the lease is lost, and the message is received again. On FIFO queues, its group
+    /// waits.
+    Retry(Duration),
+    /// Something that the handler needs is overloaded: it throttles, or is too slow. Like [`Retry`](Self::Retry) after a pause
+    /// of 100 ms to 5 seconds, which grows each time in a row. With
     /// [`Concurrency::Adaptive`](crate::Concurrency::Adaptive), fewer handlers run.
     Overloaded,
     /// Retries cannot help: sends the message to the dead-letter queue of the queue, with this reason as the message attribute

@@ -38,10 +38,10 @@ impl Verdict {
     /// Its meaning for the adaptive concurrency.
     pub(super) fn end(&self) -> HandlerEnd {
         match self {
+            Self::Busy | Self::Aborted | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
             Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
             Self::Outcome(_) => HandlerEnd::Succeeded,
             Self::Failed(_) => HandlerEnd::Failed,
-            Self::Busy | Self::Aborted => HandlerEnd::Stopped,
         }
     }
 }

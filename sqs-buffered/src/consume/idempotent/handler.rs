@@ -18,8 +18,8 @@ const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 /// How long a call of the store may take by default.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The shortest delay of a message whose key is in progress: each receive counts towards a redrive policy.
-const SHORTEST_DELAY: Duration = Duration::from_secs(1);
+/// The pauses of a message whose key is in progress: the other attempt may end at any time.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 /// The longest pause before a key is completed again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
@@ -31,7 +31,7 @@ type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send 
 /// | Delivery | Effect |
 /// |---|---|
 /// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and is prolonged with it |
-/// | of a key in progress | the message becomes visible again after the rest of that time |
+/// | of a key in progress | the consumer keeps the message until the other attempt ends, or its time is over ([`Outcome::Retry`]) |
 /// | of a completed key | the message is deleted; the handler does not run |
 ///
 /// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next delivery runs the
@@ -161,7 +161,9 @@ where
         let lease = time_left(&context).ok_or("the lease of the message is lost")?;
         match self.begin(&attempt, lease).await? {
             Begin::Completed => return Ok(Outcome::Ack),
-            Begin::InProgress { remaining } => return Ok(Outcome::Nack(remaining.max(SHORTEST_DELAY))),
+            Begin::InProgress { remaining } => {
+                return Ok(Outcome::Retry(remaining.clamp(PAUSES.0, PAUSES.1)));
+            }
             Begin::Started => {}
         }
         let mut handled = pin!(self.handler.call(context.clone().with_attempt(attempt.clone()), state));

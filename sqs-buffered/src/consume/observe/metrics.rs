@@ -113,8 +113,9 @@ fn handled(outcome: Option<&Outcome>) -> (usize, &'static str) {
         Some(Outcome::Nack(_)) => (1, "nack"),
         Some(Outcome::Release) => (2, "release"),
         Some(Outcome::Keep) => (3, "keep"),
-        Some(Outcome::Overloaded) => (4, "overloaded"),
-        Some(Outcome::DeadLetter(_)) => (5, "dead_letter"),
-        None => (6, "failed"),
+        Some(Outcome::Retry(_)) => (4, "retry"),
+        Some(Outcome::Overloaded) => (5, "overloaded"),
+        Some(Outcome::DeadLetter(_)) => (6, "dead_letter"),
+        None => (7, "failed"),
     }
 }

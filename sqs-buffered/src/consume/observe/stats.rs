@@ -60,6 +60,8 @@ counters! {
     panicked,
     /// Handlers that a shutdown stopped because its grace was over.
     aborted,
+    /// Handlers that returned [`Retry`](crate::Outcome::Retry) and run again.
+    retried,
     /// Handlers that returned [`Overloaded`](crate::Outcome::Overloaded) and run again.
     overloaded,
     /// Messages deleted after success.
@@ -98,6 +100,7 @@ impl Tally {
                 }
                 &self.empty_receives
             }
+            Event::Handled { outcome: Some(Outcome::Retry(_)), .. } => &self.retried,
             Event::Handled { outcome: Some(Outcome::Overloaded), .. } => &self.overloaded,
             Event::Handled { .. } => return,
             Event::Settled { how, .. } => self.of(*how),

@@ -89,7 +89,7 @@ async fn run<A, S: Clone + Send + Sync + 'static>(
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_delivery_is_given_back_while_the_first_runs_and_deleted_after_it() {
+async fn second_delivery_waits_while_the_first_runs_and_is_deleted_after_it() {
     let store = Arc::new(MemoryStore::default());
     let begun = Instant::now();
     let of = |deadline: Duration, work: Duration| {
@@ -99,13 +99,13 @@ async fn second_delivery_is_given_back_while_the_first_runs_and_deleted_after_it
     };
     let first = tokio::spawn(of(secs(30), secs(20)));
     sleep(secs(18)).await;
-    assert_eq!(of(secs(99), secs(1)).await, Outcome::Nack(secs(12)));
+    assert_eq!(of(secs(99), secs(1)).await, Outcome::Retry(secs(5)));
     assert_eq!(first.await.unwrap(), Outcome::Ack);
     assert_eq!((of(secs(99), secs(1)).await, begun.elapsed()), (Outcome::Ack, secs(20)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn duplicates_across_consumers_run_once_and_none_reaches_the_dead_letter_queue() {
+async fn duplicates_across_consumers_run_once_and_are_received_once() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(3));
     rig.send((0..20).map(|number| number.to_string())).await;
@@ -114,6 +114,26 @@ async fn duplicates_across_consumers_run_once_and_none_reaches_the_dead_letter_q
     let other = run(&rig, Arc::clone(&runs), Idempotent::new(work, store));
     let (one, other) = tokio::join!(one, other);
     assert_eq!((one.len(), other.len(), runs.load(SeqCst)), (0, 0, 20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn duplicate_of_a_long_run_is_not_dead_lettered() {
+    let rig = Rig::new("jobs").await;
+    let dead = rig.dead_letter_after(2).await;
+    rig.send(["soup", "soup"]).await;
+    let (runs, store) = (Runs::default(), Arc::new(MemoryStore::default()));
+    let handler = |store| {
+        let long = async |State(runs): State<Runs>| {
+            runs.fetch_add(1, SeqCst);
+            sleep(secs(300)).await;
+        };
+        Idempotent::new(long, store)
+            .key(|context| Ok(context.message().body().unwrap_or_default().to_owned()))
+    };
+    let one = run(&rig, Arc::clone(&runs), handler(Arc::clone(&store)));
+    let other = run(&rig, Arc::clone(&runs), handler(store));
+    tokio::join!(one, other);
+    assert_eq!((runs.load(SeqCst), rig.server.queue(dead).messages().len()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -180,11 +200,11 @@ async fn completion_that_always_fails_fails_the_handler_when_the_deadline_is_ove
 }
 
 #[tokio::test(start_paused = true)]
-async fn key_in_progress_for_less_than_a_second_hides_the_message_for_a_second() {
+async fn key_whose_time_is_almost_over_is_asked_for_again_after_half_a_second() {
     let store = Arc::new(MemoryStore::default());
     store.begin(&Attempt::new("a"), millis(10)).await.unwrap();
     let handler = Idempotent::new(async || (), store);
-    assert_eq!(handler.call(context("a"), &()).await.unwrap(), Outcome::Nack(secs(1)));
+    assert_eq!(handler.call(context("a"), &()).await.unwrap(), Outcome::Retry(millis(500)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,18 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use sqs_buffered::{Concurrency, Consumer, Outcome};
 use sqs_client::operation::Action;
-use sqs_client::types::QueueAttributeName;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
-
-/// Moves messages to the queue `dead` at their third receive.
-async fn with_strict_redrive(rig: &Rig) {
-    rig.create("dead").await;
-    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"3"}"#;
-    rig.set(QueueAttributeName::RedrivePolicy, policy).await;
-}
 
 /// Takes at most `capacity` requests at a time, of `millis` each, and refuses the others.
 #[derive(Debug)]
@@ -39,7 +31,7 @@ impl Downstream {
 #[tokio::test(start_paused = true)]
 async fn adaptive_consumer_follows_a_downstream_that_slows_tenfold_and_no_message_is_dead_lettered() {
     let rig = Rig::new("jobs").await;
-    with_strict_redrive(&rig).await;
+    let dead = rig.dead_letter_after(2).await;
     let downstream = Arc::new(Downstream {
         capacity: AtomicUsize::new(60),
         millis: AtomicU64::new(50),
@@ -81,7 +73,7 @@ async fn adaptive_consumer_follows_a_downstream_that_slows_tenfold_and_no_messag
         until(|| rig.left() == 0).await;
     };
     let report = consumer.run_until(end).await.unwrap();
-    let dead = rig.server.queue("dead").messages().len();
+    let dead = rig.server.queue(dead).messages().len();
     assert_eq!((report.stats.acked, dead, rig.left()), (10_000, 0, 0), "{report:?}");
     assert!(report.stats.overloaded > 0, "{report:?}");
 }
@@ -116,13 +108,44 @@ async fn overloaded_message_stays_here_and_runs_again_without_another_receive() 
             assert_eq!(diary.bodies().last().map(String::as_str), Some("2"), "the group waits");
             let starts = starts.lock().unwrap().clone();
             for pair in starts[..13].windows(2) {
-                assert!((millis(100)..=secs(30) + millis(5)).contains(&(pair[1] - pair[0])), "{pair:?}");
+                assert!((millis(100)..=secs(5) + millis(5)).contains(&(pair[1] - pair[0])), "{pair:?}");
             }
             let took = starts[12] - starts[0];
             assert!(took > secs(10), "pauses grow: {took:?}");
             let renewals = rig.sent_of(Action::ChangeMessageVisibilityBatch).len();
             assert!(renewals > 0 && stats.leases_lost == 0, "leases were renewed");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retried_message_runs_again_after_its_pause_without_another_receive() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        let dead = rig.dead_letter_after(2).await;
+        rig.send_to("g", ["1", "2"]).await;
+        let starts = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&starts);
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .message_handler(move |message, _| {
+                let mut noted = noted.lock().unwrap();
+                let is_first = message.body() == Some("1");
+                if is_first || name == "jobs.fifo" {
+                    noted.push(Instant::now());
+                }
+                let again = is_first && noted.len() <= 5;
+                async move { Ok(if again { Outcome::Retry(secs(20)) } else { Outcome::Ack }) }
+            })
+            .build()
+            .unwrap();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let stats = report.stats;
+        assert_eq!((stats.retried, stats.acked, stats.received, stats.leases_lost), (5, 2, 2, 0), "{name}");
+        let starts = starts.lock().unwrap().clone();
+        for pair in starts[..6].windows(2) {
+            assert!((secs(20)..=secs(21)).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+        assert_eq!(rig.server.queue(dead).messages().len(), 0);
     }
 }
 

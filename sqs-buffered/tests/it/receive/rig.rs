@@ -118,6 +118,17 @@ impl Rig {
         self.client.set_queue_attributes().queue_url(&self.url).attributes(name, value).send().await.unwrap();
     }
 
+    /// Moves messages to a dead-letter queue at the receive after this many. Returns its name.
+    pub(crate) async fn dead_letter_after(&self, receives: u32) -> &'static str {
+        let dead = if self.name.ends_with(".fifo") { "dead.fifo" } else { "dead" };
+        self.create(dead).await;
+        let policy = format!(
+            r#"{{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:{dead}","maxReceiveCount":"{receives}"}}"#
+        );
+        self.set(QueueAttributeName::RedrivePolicy, &policy).await;
+        dead
+    }
+
     pub(crate) async fn send(&self, bodies: impl IntoIterator<Item = impl Into<String>>) {
         for body in bodies {
             self.client.send_message().queue_url(&self.url).message_body(body).send().await.unwrap();

@@ -169,10 +169,15 @@ impl<H: Execute> Run<H> {
         }));
     }
 
-    /// Keeps a message whose handler returned `Overloaded` for a pause, before its handler runs again.
-    fn rest(&mut self, key: Key, mut entry: Entry<Delivery>) {
+    /// The same, for a pause that grows each time in a row.
+    fn rest_of_overload(&mut self, key: Key, mut entry: Entry<Delivery>) {
         entry.latest.overloads += 1;
         let pause = pause(entry.latest.overloads, random::unit()).min(LONGEST_REST);
+        self.rest(key, entry, pause);
+    }
+
+    /// Keeps a message for a pause, before its handler runs again.
+    fn rest(&mut self, key: Key, entry: Entry<Delivery>, pause: Duration) {
         let stop = self.shared.stop.clone();
         self.work.push(Box::pin(async move {
             tokio::select! {

@@ -86,15 +86,17 @@ impl<H: Execute> Run<H> {
     }
 
     pub(super) fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
-        if let Verdict::Outcome(Outcome::Overloaded) = verdict {
-            return self.rest(key, entry);
+        match verdict {
+            Verdict::Outcome(Outcome::Retry(pause)) => return self.rest(key, entry, pause),
+            Verdict::Outcome(Outcome::Overloaded) => return self.rest_of_overload(key, entry),
+            _ => {}
         }
         let receives = entry.latest.receive_count();
         let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
             Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Return::After(delay)),
-            Verdict::Outcome(Outcome::Release | Outcome::Overloaded) => {
+            Verdict::Outcome(Outcome::Release | Outcome::Retry(_) | Outcome::Overloaded) => {
                 self.give_back(key, deliveries, Return::Released);
             }
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),

@@ -1,23 +1,24 @@
 //! The shared handle of a lane: its state behind a lock. The lock is never held while waiting, or while tickets resolve. Requests
 //! and alarms that a change needs are returned as [`Todo`], for the [driver](super::driver).
 
+mod state;
+mod todo;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{AbortHandle, AbortRegistration};
 use parking_lot::{Mutex, MutexGuard};
 use sqs_client::operation::Operation as _;
 use tokio::runtime::Id;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tracing::Span;
 
 use super::admission::{Permit, Share};
-use super::alarms::Alarms;
 use super::deduplication::Deduplication;
 use super::error::{SendError, SendErrorKind};
 use super::kind::Kind;
-use super::lane::{Answer, Cause, Dispatch, Key, Lane, Look, Pending, Rules, Settled, Step};
+use super::lane::{Answer, Cause, Key, Pending, Rules, Settled};
 use super::lane_metrics::LaneMetrics;
 use super::observer::{Observer, Site};
 use super::summary::Summary;
@@ -26,8 +27,8 @@ use crate::meter::IS_ON;
 use crate::random;
 use crate::time::after;
 
-/// How often the age of the oldest entry is recorded.
-const AGE_INTERVAL: Duration = Duration::from_secs(1);
+use state::{State, to_record_age};
+pub(crate) use todo::{Due, Load, Todo, Work};
 
 /// How much later than its request a ticket gives up by itself.
 const ANSWER_MARGIN: Duration = Duration::from_secs(1);
@@ -41,33 +42,6 @@ pub(crate) struct LaneHandle<K: Kind> {
     pub(crate) observer: Arc<Observer>,
     metrics: LaneMetrics,
     pub(crate) deduplication: Deduplication,
-}
-
-#[derive(Debug)]
-struct State<K: Kind> {
-    lane: LaneOf<K>,
-    alarms: Alarms,
-    /// Runtimes with a started task that has not asked for its batch. They may no longer be driven.
-    starting: Vec<Id>,
-    /// Aborts requests in flight, by the numbers of their batches.
-    requests: Vec<(u64, AbortHandle)>,
-    /// Whether another lane takes its place.
-    is_retired: bool,
-    /// When the age of the oldest entry was recorded last, and whether it was more than nothing.
-    age_recorded: (Option<Instant>, bool),
-}
-
-/// The lane of a kind, with its loads and waiters.
-type LaneOf<K> = Lane<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
-
-type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
-
-/// What a lane has to send for an entry.
-#[derive(Debug)]
-pub(crate) struct Load<K: Kind> {
-    pub(crate) entry: K::Entry,
-    /// The span of the caller.
-    pub(crate) span: Span,
 }
 
 /// An entry that has its capacity.
@@ -92,52 +66,13 @@ pub(crate) enum NotAdmitted<K: Kind> {
     Closed(K::Entry),
 }
 
-/// What a change of a lane asks for.
-#[must_use]
-#[derive(Debug)]
-pub(crate) struct Todo<K: Kind> {
-    /// Whether to start a task that takes the due batches. Other entries may join a batch until the task takes it.
-    pub(crate) starts: bool,
-    /// Batches that are to be sent. Each has a slot of the lane.
-    pub(crate) due: Vec<Due<K>>,
-    /// An alarm that is to be started: when it goes off, unless it is rung before.
-    pub(crate) alarm: Option<(Instant, Arc<Notify>)>,
-}
-
-/// The work of a task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Work {
-    /// To ask what is due, on that runtime.
-    Start(Id),
-    /// The batch of that number, which has a slot.
-    Batch(u64),
-    /// The slot of a batch that is complete.
-    Answered,
-    /// The alarm of a runtime.
-    Alarm(Id),
-}
-
-/// A batch that is to be sent.
-#[derive(Debug)]
-pub(crate) struct Due<K: Kind> {
-    pub(crate) batch: Dispatch<Load<K>>,
-    /// Aborts the request.
-    pub(crate) given_up: AbortRegistration,
-}
+type SettledOf<K> = Settled<Load<K>, Waiters<<K as Kind>::Receipt>, <K as Kind>::Receipt>;
 
 impl<K: Kind> LaneHandle<K> {
     pub(crate) fn new(queue_url: &str, rules: Rules, share: Share, observer: Arc<Observer>) -> Self {
-        let state = State {
-            lane: Lane::new(rules),
-            alarms: Alarms::default(),
-            starting: Vec::new(),
-            requests: Vec::new(),
-            is_retired: false,
-            age_recorded: (None, false),
-        };
         Self {
             queue_url: queue_url.into(),
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(rules)),
             share: Arc::new(share),
             observer,
             metrics: LaneMetrics::new(queue_url, K::Operation::ACTION),
@@ -333,85 +268,4 @@ impl<K: Kind> LaneHandle<K> {
         }
         told
     }
-}
-
-impl<K: Kind> State<K> {
-    /// What is to be sent now, and when something is to be done next.
-    fn due(&mut self, now: Instant, cause: Cause) -> (Vec<Due<K>>, Option<Instant>) {
-        let (mut due, mut cause) = (Vec::new(), cause);
-        loop {
-            let batch = match self.lane.poll(now, cause) {
-                Step::Dispatch(batch) => batch,
-                Step::Wait(until) => return (due, until),
-            };
-            let (give_up, given_up) = AbortHandle::new_pair();
-            self.requests.push((batch.number, give_up));
-            due.push(Due { batch, given_up });
-            if cause == Cause::Answer {
-                cause = Cause::Other;
-            }
-        }
-    }
-
-    /// The same, with the alarm of a runtime.
-    fn poll(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
-        let (due, until) = self.due(now, cause);
-        Todo { starts: false, due, alarm: self.alarm(until, runtime) }
-    }
-
-    /// Whether a task must ask for due batches.
-    fn look(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
-        let (starts, until) = match self.lane.look(now, cause) {
-            Look::Due => (!self.starting.contains(&runtime), None),
-            Look::Wait(until) => (false, until),
-        };
-        self.starting.extend(starts.then_some(runtime));
-        Todo { starts, due: Vec::new(), alarm: self.alarm(until, runtime) }
-    }
-
-    fn alarm(&mut self, until: Option<Instant>, runtime: Id) -> Option<(Instant, Arc<Notify>)> {
-        let until = to_record_age(until)?;
-        Some((until, self.alarms.set(runtime, until)?))
-    }
-
-    /// Records what is in the lane, the age of the oldest entry at most once a second, since it takes a look at each.
-    fn record(&mut self, metrics: &LaneMetrics) {
-        metrics.in_flight_limit.set(self.lane.in_flight_limit());
-        let (now, (last, was_some)) = (Instant::now(), self.age_recorded);
-        if self.lane.has_waiting() {
-            if last.is_none_or(|last| now >= last + AGE_INTERVAL) {
-                let oldest = self.lane.oldest_waiting().unwrap_or(now);
-                metrics.oldest_age.set(now.saturating_duration_since(oldest).as_secs_f64());
-                self.age_recorded = (Some(now), true);
-            }
-        } else if was_some {
-            metrics.oldest_age.set(0.0);
-            self.age_recorded.1 = false;
-        }
-    }
-
-    fn forget_request(&mut self, number: u64) {
-        if let Some(index) = self.requests.iter().position(|(other, _)| *other == number) {
-            self.requests.swap_remove(index);
-        }
-    }
-
-    /// Ends waiting entries if no task is left to send them.
-    fn abort_if_unattended(&mut self) {
-        if self.alarms.is_empty() && self.starting.is_empty() && self.lane.is_grounded() {
-            self.abort();
-        }
-    }
-
-    fn abort(&mut self) {
-        self.lane.abort();
-        for (_, request) in self.requests.drain(..) {
-            request.abort();
-        }
-    }
-}
-
-/// When an alarm goes off although nothing is to be done before `until`: entries that wait get older.
-fn to_record_age(until: Option<Instant>) -> Option<Instant> {
-    if IS_ON { until.map(|until| until.min(Instant::now() + AGE_INTERVAL)) } else { until }
 }

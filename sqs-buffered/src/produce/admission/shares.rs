@@ -1,0 +1,173 @@
+//! Which lane may take capacity. Pure: waiters are whatever the caller keeps for them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use slab::Slab;
+
+/// How many times as much as is free a lane may hold.
+const FACTOR: usize = 8;
+
+/// An amount of entries and bytes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Amount {
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+}
+
+/// The capacity of all lanes, and who waits for it.
+#[derive(Debug)]
+pub(super) struct Shares<W> {
+    total: Amount,
+    free: Amount,
+    lanes: Slab<Lane<W>>,
+    arrivals: u64,
+    /// Waiters of all lanes.
+    waiting: usize,
+    /// Whether a waiter of a lane that may take more needs the free capacity.
+    is_reserved: bool,
+}
+
+/// The capacity that one lane holds, and its waiters.
+#[derive(Debug)]
+struct Lane<W> {
+    held: Amount,
+    waiters: VecDeque<Waiter<W>>,
+}
+
+#[derive(Debug)]
+struct Waiter<W> {
+    arrival: u64,
+    bytes: usize,
+    who: W,
+}
+
+impl<W> Shares<W> {
+    pub(super) fn new(total: Amount) -> Self {
+        Self { total, free: total, lanes: Slab::new(), arrivals: 0, waiting: 0, is_reserved: false }
+    }
+
+    /// A new lane.
+    pub(super) fn open(&mut self) -> usize {
+        self.lanes.insert(Lane { held: Amount::default(), waiters: VecDeque::new() })
+    }
+
+    /// Forgets a lane that holds nothing.
+    pub(super) fn close(&mut self, lane: usize) {
+        self.lanes.try_remove(lane);
+    }
+
+    pub(super) fn taken(&self) -> Amount {
+        Amount { entries: self.total.entries - self.free.entries, bytes: self.total.bytes - self.free.bytes }
+    }
+
+    /// Takes capacity, if the lane may have it now and no entry waits for it.
+    pub(super) fn try_take(&mut self, lane: usize, bytes: usize) -> bool {
+        let may_take = self.lanes.get(lane).is_some_and(|lane| lane.waiters.is_empty())
+            && !self.is_reserved
+            && self.is_within_share(lane, bytes)
+            && self.fits(bytes);
+        if may_take {
+            self.take(lane, bytes);
+        }
+        may_take
+    }
+
+    /// Lets an entry of a lane wait. Returns the number of its arrival.
+    pub(super) fn wait(&mut self, lane: usize, bytes: usize, waiter: W) -> Option<u64> {
+        let waiters = &mut self.lanes.get_mut(lane)?.waiters;
+        self.arrivals += 1;
+        waiters.push_back(Waiter { arrival: self.arrivals, bytes, who: waiter });
+        self.waiting += 1;
+        Some(self.arrivals)
+    }
+
+    /// Removes a waiter that gave up, unless it was granted capacity before.
+    pub(super) fn give_up(&mut self, lane: usize, arrival: u64) -> Option<W> {
+        let waiters = &mut self.lanes.get_mut(lane)?.waiters;
+        let index = waiters.binary_search_by_key(&arrival, |waiter| waiter.arrival).ok()?;
+        self.waiting -= 1;
+        waiters.remove(index).map(|gone| gone.who)
+    }
+
+    /// Removes all waiters.
+    pub(super) fn give_up_all(&mut self) -> Vec<W> {
+        self.waiting = 0;
+        let waiters = self.lanes.iter_mut().flat_map(|(_, lane)| lane.waiters.drain(..));
+        waiters.map(|waiter| waiter.who).collect()
+    }
+
+    pub(super) fn release(&mut self, lane: usize, amount: Amount) {
+        self.free.entries += amount.entries;
+        self.free.bytes += amount.bytes;
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.held.entries -= amount.entries;
+            lane.held.bytes -= amount.bytes;
+        }
+    }
+
+    /// Takes capacity for waiters: in the order of their arrival, past lanes that hold their share. A lane that is passed stays
+    /// so: others only take. Returns them with their bytes.
+    pub(super) fn grant(&mut self) -> Vec<(W, usize)> {
+        let mut granted = Vec::new();
+        self.is_reserved = false;
+        if self.waiting == 0 {
+            return granted;
+        }
+        let head = |lane: usize, held: &Lane<W>| Some(Reverse((held.waiters.front()?.arrival, lane)));
+        let mut heads: BinaryHeap<_> =
+            self.lanes.iter().filter_map(|(lane, held)| head(lane, held)).collect();
+        while self.free.entries > 0
+            && let Some(Reverse((_, lane))) = heads.pop()
+        {
+            let Some(bytes) = self.lanes.get(lane).and_then(|held| Some(held.waiters.front()?.bytes)) else {
+                continue;
+            };
+            if !self.is_within_share(lane, bytes) || !self.can_fit(lane, bytes) {
+                continue;
+            }
+            if !self.fits(bytes) {
+                self.is_reserved = true;
+                break;
+            }
+            self.take(lane, bytes);
+            self.waiting -= 1;
+            if let Some(held) = self.lanes.get_mut(lane) {
+                granted.extend(held.waiters.pop_front().map(|waiter| (waiter.who, bytes)));
+                heads.extend(held.waiters.front().map(|next| Reverse((next.arrival, lane))));
+            }
+        }
+        granted
+    }
+
+    /// Whether a lane may hold that much more. A lane that holds nothing may take one entry.
+    fn is_within_share(&self, lane: usize, bytes: usize) -> bool {
+        let Some(Lane { held, .. }) = self.lanes.get(lane) else { return false };
+        let (entries, bytes) = (held.entries + 1, held.bytes.saturating_add(bytes));
+        let left = Amount {
+            entries: self.free.entries.saturating_sub(1),
+            bytes: self.free.bytes.saturating_sub(bytes - held.bytes),
+        };
+        held.entries == 0
+            || (entries <= left.entries.saturating_mul(FACTOR) && bytes <= left.bytes.saturating_mul(FACTOR))
+    }
+
+    /// Whether the entries of other lanes leave so much.
+    fn can_fit(&self, lane: usize, bytes: usize) -> bool {
+        let held = self.lanes.get(lane).map_or(0, |lane| lane.held.bytes);
+        held.saturating_add(bytes) <= self.total.bytes
+    }
+
+    fn fits(&self, bytes: usize) -> bool {
+        self.free.entries > 0 && bytes <= self.free.bytes
+    }
+
+    fn take(&mut self, lane: usize, bytes: usize) {
+        self.free.entries -= 1;
+        self.free.bytes -= bytes;
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.held.entries += 1;
+            lane.held.bytes += bytes;
+        }
+    }
+}
