@@ -62,6 +62,17 @@ pub(crate) const ALL: &[Benchmark] = &[
         only_when_named: false,
     },
     Benchmark {
+        name: "buffered-groups",
+        title: "Timeouts of many message groups",
+        measures: "what an entry and its timeout cost, and how long other calls wait, while a FIFO queue does not answer",
+        program: bench("sqs-buffered", "groups"),
+        quick: run(&["--groups", "1000,10000"], 15),
+        full: run(&[], 20),
+        starts: None,
+        has_plot: false,
+        only_when_named: true,
+    },
+    Benchmark {
         name: "buffered-in-flight",
         title: "Batches in flight",
         measures: "the adaptive bound beside the best fixed one, also while the service throttles and for two queues",

@@ -1,0 +1,91 @@
+//! Run with: `cargo bench -p sqs-buffered --bench groups`
+//!
+//! A FIFO queue that does not answer, with ever more message groups: what an entry costs, what its timeout costs, and how long
+//! others wait for the lock of the lane while entries time out.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::process::Cpu;
+use sqs_buffered::{BufferedClient, Entry};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
+
+const HELP: &str = "\
+Enqueues one message for each of many groups of a FIFO queue that does not answer, and lets all of them time out.
+
+  --groups LIST    the numbers of groups, 1000,10000,100000 by default
+  --help           this text
+
+The table goes to standard output. Its last column is the longest call of try_enqueue while the entries time out.";
+
+/// When the entries time out.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    ended(run(Arguments::of_process()))
+}
+
+fn run(mut arguments: Arguments) -> Result<(), Failed> {
+    let mut numbers = vec![1_000, 10_000, 100_000];
+    while let Some(option) = arguments.option() {
+        match option.as_str() {
+            "--groups" => numbers = arguments.numbers(1..=1_000_000)?,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            _ => return Err(arguments.unknown(HELP)),
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    println!("| Groups | Enqueue, us | Timeout, us CPU | Longest enqueue during timeouts, us |");
+    println!("|--:|--:|--:|--:|");
+    for groups in numbers {
+        runtime.block_on(measure(groups))?;
+    }
+    Ok(())
+}
+
+async fn measure(groups: usize) -> Result<(), Failed> {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let create = client.create_queue().queue_name("jobs.fifo").attributes("FifoQueue".into(), "true");
+    let url = create.send().await?.queue_url.ok_or("the queue has no URL")?;
+    let buffered = BufferedClient::builder(client)
+        .capacity(groups * 2 + 10_000, 1 << 30)
+        .delivery_timeout(TIMEOUT)
+        .build()?;
+    let entry = |group: usize| {
+        Entry::new(&url, "x").message_group_id(group.to_string()).message_deduplication_id("x")
+    };
+    server.faults().inject(Fault::latency(Duration::from_hours(1)));
+
+    let began = Instant::now();
+    let mut last = None;
+    for group in 0..groups {
+        last = Some(buffered.try_enqueue(entry(group))?);
+    }
+    let enqueue = began.elapsed();
+
+    tokio::time::sleep_until((began + TIMEOUT - Duration::from_millis(100)).into()).await;
+    let (cpu, mut longest, mut others) = (Cpu::of_this_process()?, Duration::ZERO, 0);
+    let Some(mut last) = last else { return Ok(()) };
+    while tokio::time::timeout(Duration::from_millis(1), &mut last).await.is_err() {
+        let call = Instant::now();
+        drop(buffered.try_enqueue(entry(groups + others))?);
+        longest = longest.max(call.elapsed());
+        others += 1;
+    }
+    let timeout = Cpu::of_this_process()?.since(cpu).total();
+    buffered.close_within(Duration::ZERO).await;
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / groups as f64;
+    println!(
+        "| {groups} | {:.2} | {:.2} | {:.0} |",
+        each(enqueue),
+        each(timeout),
+        longest.as_secs_f64() * 1e6
+    );
+    Ok(())
+}
