@@ -2,11 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::error::Error;
 use crate::pointer::Pointer;
-use crate::store::StoreError;
 
 /// Something that happened beside the answer of a call. Everything here is counted as well; this says what it was.
 #[derive(Clone, Debug)]
@@ -29,11 +27,11 @@ pub enum Event<'a> {
         /// The object.
         pointer: &'a Pointer,
         /// Why.
-        error: &'a StoreError,
-        /// How often it was tried so far.
+        error: &'a Error,
+        /// The number of attempts.
         attempts: u32,
-        /// When it is tried again; `None` when it is given up. A sweep finds it.
-        retry_in: Option<Duration>,
+        /// Whether it is retried. Otherwise a sweep finds the object.
+        is_retried: bool,
     },
     /// An object that no message needs any more is not deleted, and was not tried: the call that had to do it was dropped, and
     /// a thousand objects are waiting to be deleted already, or no runtime is there to do it. A sweep finds it.
@@ -92,14 +90,14 @@ impl fmt::Debug for Listener {
 
 /// Tells the log, and whoever listens.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Herald(Option<Listener>);
+pub(crate) struct EventSink(Option<Listener>);
 
-impl Herald {
+impl EventSink {
     pub(crate) fn new(listener: Option<Listener>) -> Self {
         Self(listener)
     }
 
-    pub(crate) fn tell(&self, event: &Event<'_>) {
+    pub(crate) fn send(&self, event: &Event<'_>) {
         tracing::warn!(?event, "sqs_extended");
         if let Some(Listener(listener)) = &self.0 {
             listener(event);

@@ -34,7 +34,7 @@ mod key;
 mod offload;
 mod payload;
 mod pointer;
-mod queue_facts;
+mod queue_attributes;
 mod receive;
 mod settle;
 mod stats;
@@ -49,17 +49,12 @@ pub use error::{Error, ErrorKind};
 pub use event::Event;
 pub use handle::ExtendedHandle;
 pub use offload::{SendStream, StreamSent};
-#[cfg(any(feature = "gzip", feature = "zstd"))]
-pub use payload::Compression;
-pub use payload::{Body, DEFAULT_MAX_LENGTH, Download, Payload, PayloadError, PayloadErrorKind, Progress};
-pub use pointer::{BadPointer, Pointer, PointerClass};
+pub use payload::{Body, DEFAULT_MAX_LENGTH, Payload, Progress};
+pub use pointer::{Pointer, PointerClass};
 pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Receive};
 pub use stats::Stats;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
-pub use store::{
-    ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Unfinished,
-    UnfinishedPage, Upload, UploadBody,
-};
+pub use store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
 #[cfg(feature = "s3")]
-pub use store::{Encryption, S3Store, S3StoreBuilder};
-pub use sweep::{SWEEP_MARGIN, SWEEP_UNFINISHED_AGE, Sweep, SweepProgress, SweepReport};
+pub use store::{Checksum, Encryption, S3Access, S3Store, S3StoreBuilder};
+pub use sweep::{SWEEP_MARGIN, Sweep, SweepProgress, SweepReport};

@@ -1,13 +1,15 @@
-//! The body of a message whose payload lies in S3.
+//! The body of a message whose payload is in a store.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind};
+
 const MODERN_CLASS: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
 const LEGACY_CLASS: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";
 
-/// Where a payload lies.
+/// The place of a payload: an object in a bucket.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Pointer {
     #[serde(rename = "s3BucketName")]
@@ -23,13 +25,13 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// The name of a Java class, which the format carries.
+/// The Java class name in the format.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum PointerClass {
-    /// Of the libraries since 2.0 for Java, and that for Python.
+    /// Of the Java library since 2.0, and of the Python library.
     #[default]
     Modern,
-    /// Of the library 1.x for Java.
+    /// Of the Java library 1.x.
     Legacy,
 }
 
@@ -42,32 +44,6 @@ impl PointerClass {
         }
     }
 }
-
-/// A body is not a pointer.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadPointer {
-    /// It is not a JSON array of a class name and an object with bucket and key.
-    Malformed(String),
-    /// The class is none of those that the libraries write.
-    UnknownClass(String),
-}
-
-impl fmt::Display for BadPointer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(cause) => write!(
-                f,
-                "the body is not a pointer to a payload, [\"class\", {{\"s3BucketName\": .., \"s3Key\": ..}}]: {cause}"
-            ),
-            Self::UnknownClass(class) => {
-                write!(f, "{class:?} is not a class of pointers; {MODERN_CLASS} and {LEGACY_CLASS} are")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BadPointer {}
 
 impl Pointer {
     /// A pointer to an object.
@@ -85,25 +61,28 @@ impl Pointer {
         &self.key
     }
 
-    /// The body, byte for byte as the Java library writes it; special characters are escaped as JSON asks.
+    /// The body, byte for byte like that of the Java library.
     pub fn to_body(&self, class: PointerClass) -> String {
-        // Two strings in an object cannot fail to become JSON.
+        // Two strings always serialise.
         let object = serde_json::to_string(self).unwrap_or_default();
         format!("[\"{}\",{object}]", class.as_str())
     }
 
-    /// Reads a body of any of the libraries: white space and order of members do not matter.
+    /// Parses a body. White space and the order of members do not matter.
     ///
     /// # Errors
-    /// See [`BadPointer`].
-    pub fn from_body(body: &str) -> Result<Self, BadPointer> {
-        let (class, pointer): (String, Self) =
-            serde_json::from_str(body).map_err(|error| BadPointer::Malformed(error.to_string()))?;
+    /// [`ErrorKind::BadPointer`].
+    pub fn from_body(body: &str) -> Result<Self, Error> {
+        let (class, pointer): (String, Self) = serde_json::from_str(body).map_err(|error| {
+            let expected = r#"["class", {"s3BucketName": .., "s3Key": ..}]"#;
+            Error::new(ErrorKind::BadPointer, format!("the body is not a pointer, {expected}: {error}"))
+        })?;
         if class == MODERN_CLASS || class == LEGACY_CLASS {
-            Ok(pointer)
-        } else {
-            Err(BadPointer::UnknownClass(class))
+            return Ok(pointer);
         }
+        let text =
+            format!("pointer class {class:?} is unknown; allowed are {MODERN_CLASS} and {LEGACY_CLASS}");
+        Err(Error::new(ErrorKind::BadPointer, text))
     }
 }
 
@@ -114,29 +93,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_python_library_writes_spaces() {
+    fn pointer_with_spaces_as_in_the_python_library_is_read() {
         let body =
             r#"["com.amazon.sqs.javamessaging.MessageS3Pointer", {"s3Key": "k", "s3BucketName": "b"}]"#;
-        assert_eq!(Pointer::from_body(body), Ok(Pointer::new("b", "k")));
+        assert_eq!(Pointer::from_body(body).unwrap(), Pointer::new("b", "k"));
     }
 
     #[test]
-    fn what_is_not_a_pointer_says_why() {
+    fn body_that_is_not_a_pointer_is_rejected_with_the_reason() {
         for body in
             ["", "hello", "[]", r#"["x"]"#, r#"{"s3BucketName":"b","s3Key":"k"}"#, r#"["x",{"s3Key":"k"}]"#]
         {
-            assert!(matches!(Pointer::from_body(body), Err(BadPointer::Malformed(_))), "{body}");
+            let error = Pointer::from_body(body).unwrap_err();
+            assert!(error.to_string().contains("not a pointer"), "{error}");
         }
         let foreign = r#"["java.lang.Object",{"s3BucketName":"b","s3Key":"k"}]"#;
-        assert_eq!(Pointer::from_body(foreign), Err(BadPointer::UnknownClass("java.lang.Object".into())));
+        let error = Pointer::from_body(foreign).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BadPointer);
+        assert!(error.to_string().contains("java.lang.Object"), "{error}");
     }
 
     proptest! {
         #[test]
-        fn what_is_written_can_be_read(bucket in ".*", key in ".*") {
+        fn written_pointer_can_be_read(bucket in ".*", key in ".*") {
             let pointer = Pointer::new(bucket, key);
             for class in [PointerClass::Modern, PointerClass::Legacy] {
-                prop_assert_eq!(Pointer::from_body(&pointer.to_body(class)), Ok(pointer.clone()));
+                prop_assert_eq!(Pointer::from_body(&pointer.to_body(class)).unwrap(), pointer.clone());
             }
         }
     }

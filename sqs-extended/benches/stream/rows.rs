@@ -67,13 +67,13 @@ const fn theirs(name: &'static str, reads: bool, run: Run) -> Row {
 
 /// The object that everybody reads.
 pub(crate) async fn prepare(client: &Client, path: PathBuf) -> Result<(), Failed> {
-    let store = S3Store::new(client.clone(), BUCKET);
-    Payload::from_path(path).put(&store, &Pointer::new(BUCKET, READ)).await?;
+    let body = aws_sdk_s3::primitives::ByteStream::from_path(path).await?;
+    client.put_object().bucket(BUCKET).key(READ).body(body).send().await?;
     Ok(())
 }
 
 /// A client of queues in this process, which cost nothing beside a payload.
-async fn extended(server: &MockSqs, store: S3Store) -> Result<(ExtendedClient<S3Store>, String), Failed> {
+async fn extended(server: &MockSqs, store: S3Store) -> Result<(ExtendedClient, String), Failed> {
     let client = ExtendedClient::new(server.client(), store);
     let queue = client.create_queue().queue_name("q").send().await?;
     Ok((client, queue.queue_url.ok_or("no queue")?))

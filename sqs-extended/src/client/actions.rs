@@ -4,13 +4,12 @@ use sqs_client::client::{Execute, Queue};
 use sqs_client::types::FluentBuilder;
 
 use super::ExtendedClient;
-use crate::store::PayloadStore;
 
 macro_rules! actions {
     ($( $op:ident, $module:ident, $family:ident, $url:tt, $answer:tt, $special:tt, $doc:literal; )*) => {
         pastey::paste! {
             /// The 23 actions, with the builders of the plain client.
-            impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+            impl<H: Execute> ExtendedClient<H> {
                 $(
                     #[doc = $doc]
                     pub fn $module(&self) -> sqs_client::operation::$module::builders::[<$op FluentBuilder>]<Self> {
@@ -24,7 +23,7 @@ macro_rules! actions {
 
 sqs_client::for_each_operation!(actions);
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// A handle of one queue, for the calls that most programs make.
     pub fn queue(&self, url: impl Into<String>) -> Queue<Self> {
         Queue::new(self.clone(), url)

@@ -25,7 +25,6 @@ use crate::offload::{Keep, SentBatch, Stored};
 use crate::pointer::Pointer;
 use crate::receive::{Terms, ask, carries_pointer};
 use crate::settle::{strip, strip_changes, strip_deletes};
-use crate::store::PayloadStore;
 
 /// What was changed of an input, and has to be seen to when the answer is there.
 pub(super) enum Changed {
@@ -40,7 +39,7 @@ pub(super) enum Changed {
 /// The result of an operation, as `Any`.
 type AnyResult<'r> = &'r mut (dyn Any + Send);
 
-impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
+impl<H: Execute> Execute for ExtendedClient<H> {
     type Error = Error;
 
     /// Each call stores its payloads anew, so that no two messages share an object. If a FIFO queue drops a message as a
@@ -50,7 +49,7 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
         input: &O::Input,
         options: CallOptions,
     ) -> Result<O::Output, Error> {
-        if self.is_concerned(input) {
+        if self.needs_rewrite(input) {
             return Box::pin(self.run_changed::<O>(input.clone(), options)).await;
         }
         if is_receive(input) {
@@ -60,7 +59,7 @@ impl<S: PayloadStore, H: Execute> Execute for ExtendedClient<S, H> {
     }
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     async fn run_receive<O: Operation>(
         &self,
         mut input: O::Input,
@@ -81,7 +80,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// Whether an input has to be changed before it goes below, beyond the names that a receive asks for.
-    fn is_concerned(&self, input: &dyn Any) -> bool {
+    fn needs_rewrite(&self, input: &dyn Any) -> bool {
         if let Some(send) = input.downcast_ref::<SendMessageInput>() {
             let threshold = self.known_threshold(send.queue_url());
             return self.sizes_of_send(send).exceed(threshold);

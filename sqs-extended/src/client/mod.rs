@@ -1,4 +1,4 @@
-//! The client: what its clones share, and what can be asked of it.
+//! The client and its state.
 
 mod actions;
 mod execute;
@@ -12,17 +12,17 @@ use tokio::sync::Semaphore;
 
 use crate::cleanup::Cleaner;
 use crate::config::{ExtendedClientBuilder, Settings};
-use crate::event::Herald;
+use crate::event::EventSink;
 use crate::offload::Envelope;
-use crate::queue_facts::Almanac;
+use crate::queue_attributes::QueueAttributeCache;
+use crate::receive::units;
 use crate::stats::{Stats, Tally};
 use crate::store::{Bounded, PayloadStore};
 
-/// A client of Amazon SQS whose messages may be larger than the service takes: their payloads go through a store.
+/// A client of Amazon SQS for messages of up to 2 GB: large payloads are in a store, and their messages have pointers.
 ///
-/// It has the builders of [`sqs_client::Client`], and stands on it or on any layer over it. Large bodies are stored when they
-/// are sent, and loaded when they are received; everything else goes straight through. Cloning is cheap, and clones share
-/// all.
+/// It has the builders of [`sqs_client::Client`], and wraps it or any layer over it. Large bodies are stored when they are sent, and
+/// loaded when they are received. Cloning is cheap, and clones share everything.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -38,62 +38,64 @@ use crate::store::{Bounded, PayloadStore};
 /// let orders = client.queue(&url);
 /// for message in orders.receive().send().await?.messages() {
 ///     assert_eq!(message.body(), Some(scan.as_str()));
-///     orders.delete(message).send().await?; // the object goes too
+///     orders.delete(message).send().await?; // also deletes the object
 /// }
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
-/// Every call fails with an [`Error`](crate::Error): of the client below, or about a payload. Messages whose payloads cannot
-/// be had are given out as they came; [`payload`](Self::payload) says which they are.
+/// Calls fail with an [`Error`](crate::Error) of the client below or of a payload. Received messages whose payloads cannot be
+/// loaded are returned as they are; see [`payload`](Self::payload).
 ///
 /// # Cancel safety
-/// As of the client below. Objects that no message carries are deleted in the background when a call is dropped
-/// before it sent its message; from then on it is not known whether somebody needs them, and they stay. Received messages
-/// are made visible again in the background when a receive is dropped while it loads their payloads.
-pub struct ExtendedClient<S: PayloadStore, H = sqs_client::Client> {
+/// As for the client below. If a call is dropped before it sends its message, the object is deleted in the background; afterwards the
+/// object is kept, since the message may exist. If a receive is dropped while it loads payloads, its messages are made
+/// visible again in the background.
+pub struct ExtendedClient<H = sqs_client::Client> {
     pub(crate) inner: H,
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-/// What the clones of a client share.
-pub(crate) struct Shared<S: PayloadStore> {
-    /// No call of it takes for ever.
-    pub(crate) store: Bounded<S>,
+/// The state that clones share.
+pub(crate) struct Shared {
+    pub(crate) store: Bounded,
     pub(crate) settings: Settings,
     pub(crate) envelope: Envelope,
-    pub(crate) almanac: Almanac,
-    pub(crate) cleaner: Arc<Cleaner<S>>,
+    pub(crate) queue_attributes: QueueAttributeCache,
+    pub(crate) cleaner: Cleaner,
     pub(crate) tally: Arc<Tally>,
-    pub(crate) herald: Herald,
-    /// One permit for each download that may be under way. Whoever holds one waits for the store alone.
+    pub(crate) events: EventSink,
+    /// One permit for each download. Whoever holds one waits for the store only.
     pub(crate) downloads: Semaphore,
+    /// The memory budget.
+    pub(crate) memory: Semaphore,
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// A client with default settings: messages of more than 256 KiB go through `store`, and are read from there.
-    pub fn new(inner: H, store: S) -> Self {
+impl<H: Execute> ExtendedClient<H> {
+    /// A client with default settings: payloads of messages over 256 KiB are stored.
+    pub fn new(inner: H, store: impl PayloadStore) -> Self {
         let settings = Settings::new(store.bucket());
-        Self::assemble(inner, store, settings)
+        Self::assemble(inner, Arc::new(store), settings)
     }
 
-    /// For a client with other settings.
-    pub fn builder(inner: H, store: S) -> ExtendedClientBuilder<S, H> {
-        ExtendedClientBuilder::new(inner, store)
+    /// A builder for a client with other settings.
+    pub fn builder(inner: H, store: impl PayloadStore) -> ExtendedClientBuilder<H> {
+        ExtendedClientBuilder::new(inner, Arc::new(store))
     }
 
-    pub(crate) fn assemble(inner: H, store: S, settings: Settings) -> Self {
+    pub(crate) fn assemble(inner: H, store: Arc<dyn PayloadStore>, settings: Settings) -> Self {
         let tally = Arc::<Tally>::default();
-        let herald = Herald::new(settings.listener.clone());
+        let events = EventSink::new(settings.listener.clone());
         let store = Bounded::new(store, settings.store_timeout);
         let shared = Shared {
             envelope: Envelope::new(store.bucket(), &settings.key_prefix, settings.compat),
-            almanac: Almanac::default(),
-            cleaner: Cleaner::new(store.clone(), Arc::clone(&tally), herald.clone()),
+            queue_attributes: QueueAttributeCache::default(),
+            cleaner: Cleaner::new(store.clone(), Arc::clone(&tally), events.clone()),
             downloads: Semaphore::new(settings.concurrency),
+            memory: Semaphore::new(units(settings.memory_budget) as usize),
             tally,
-            herald,
+            events,
             store,
             settings,
         };
@@ -106,33 +108,39 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 
     /// The store of the payloads.
-    pub fn store(&self) -> &S {
+    pub fn store(&self) -> &Arc<dyn PayloadStore> {
         self.shared.store.inner()
     }
 
-    /// What was done with payloads so far, by all clones.
+    /// Statistics of the client and its clones.
     pub fn stats(&self) -> Stats {
         self.shared.tally.snapshot(self.shared.cleaner.pending())
     }
 
-    /// Waits until no object is waiting to be deleted in the background: each is deleted, or given up after five attempts in
-    /// about a minute and a half, and [`store_timeout`](ExtendedClientBuilder::store_timeout) for each that is not answered.
-    /// For the end of a program, and for tests.
+    /// Waits until no object waits to be deleted in the background: each is deleted, or given up after five attempts in up to a minute
+    /// and a half, plus [`store_timeout`](ExtendedClientBuilder::store_timeout) for each attempt. Call it at the end of a
+    /// program.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// If the future is dropped, nothing is lost.
     pub async fn finish_cleanup(&self) {
         self.shared.cleaner.finish().await;
     }
 }
 
-impl<S: PayloadStore, H: Clone> Clone for ExtendedClient<S, H> {
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl<H: Clone> Clone for ExtendedClient<H> {
     fn clone(&self) -> Self {
         Self { inner: self.inner.clone(), shared: Arc::clone(&self.shared) }
     }
 }
 
-impl<S: PayloadStore, H: fmt::Debug> fmt::Debug for ExtendedClient<S, H> {
+impl<H: fmt::Debug> fmt::Debug for ExtendedClient<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExtendedClient")
             .field("inner", &self.inner)

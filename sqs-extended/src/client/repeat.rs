@@ -16,7 +16,6 @@ use super::ExtendedClient;
 use super::execute::Changed;
 use crate::error::Error;
 use crate::offload::Keep;
-use crate::store::PayloadStore;
 
 impl Changed {
     /// Whether there is all that it takes to send the messages again with other objects.
@@ -36,7 +35,7 @@ pub(super) fn keep(input: &impl Input, retries: Retries) -> Keep {
     if is_fifo || retries != Retries::AsConfigured { Keep::Nothing } else { Keep::ForRepetition }
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Sends, repeats what the client below would repeat, and sees to the objects. Those of earlier requests, which may have
     /// been acted on, are kept already: only those of the last one are settled by its answer. What the caller is told is of
     /// all requests.

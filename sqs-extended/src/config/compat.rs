@@ -1,26 +1,30 @@
-//! Who is to be able to read what is written.
+//! The formats of the other libraries.
 
 use crate::pointer::PointerClass;
 
-/// The attribute that says that a body is a pointer, and how long the payload is: its name today.
+/// The attribute of a message with a pointer: its value is the length of the payload.
 pub(crate) const SIZE_ATTRIBUTE: &str = "ExtendedPayloadSize";
-/// Its name in the older libraries.
+/// Its name in older libraries.
 pub(crate) const LEGACY_SIZE_ATTRIBUTE: &str = "SQSLargePayloadSize";
 
-/// Both names. Messages are read with either.
+/// Before the SHA-256 of a stream in the data type of the attribute. Labels of data types are free, and the other libraries
+/// ignore them.
+pub(crate) const HASH_LABEL: &str = "Number.sha256.";
+
+/// Both names. Messages with either are read.
 pub(crate) const RESERVED_ATTRIBUTES: [&str; 2] = [SIZE_ATTRIBUTE, LEGACY_SIZE_ATTRIBUTE];
 
-/// How pointers are written. Read are all forms, always.
+/// How pointers are written. All forms are read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Compat {
-    /// The class of today and the attribute `ExtendedPayloadSize`: what the libraries for Java (2.x) and Python both
-    /// read with their default settings.
+    /// The current class and the attribute `ExtendedPayloadSize`: the Java library (2.x) and the Python library both read this with
+    /// their default settings.
     #[default]
     Modern,
-    /// What the Java library 2.x writes by default: the class of today, but the attribute `SQSLargePayloadSize`.
+    /// What the Java library 2.x writes by default: the current class, but the attribute `SQSLargePayloadSize`.
     JavaDefault,
-    /// What the Java library 1.x writes and needs: the class of then, and the attribute `SQSLargePayloadSize`.
+    /// What the Java library 1.x writes and needs: the old class and the attribute `SQSLargePayloadSize`.
     Legacy10,
 }
 

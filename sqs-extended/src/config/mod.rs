@@ -1,4 +1,4 @@
-//! What can be set of a client.
+//! Settings of a client.
 
 mod builder;
 mod compat;
@@ -15,37 +15,41 @@ use crate::event::Listener;
 
 pub use builder::ExtendedClientBuilder;
 pub use compat::Compat;
-pub(crate) use compat::RESERVED_ATTRIBUTES;
+pub(crate) use compat::{HASH_LABEL, RESERVED_ATTRIBUTES};
 pub use policy::{MissingObject, Threshold};
 pub(crate) use prefix::check as check_prefix;
 
-/// The most that the other libraries can read: a Java array has no more bytes.
+/// The most that the other libraries can read: the length of a Java array.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = (1 << 31) - 1;
 
-/// The most that is loaded whole, if nobody wants it otherwise.
+/// The largest payload that is loaded by default.
 const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;
 
-/// How long a store may take, if nobody wants it otherwise.
+/// Payloads that are loaded at a time by default.
+const DEFAULT_MEMORY_BUDGET: u64 = 512 << 20;
+
+/// How long a store may take by default.
 const DEFAULT_STORE_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// How long a store may be allowed to take, in seconds.
+/// Allowed timeouts of a store, in seconds.
 pub(crate) const STORE_TIMEOUT_SECONDS: RangeInclusive<u64> = 1..=3_600;
 
 /// All settings, with their defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) threshold: Threshold,
-    pub(crate) always_through_store: bool,
+    pub(crate) stores_all: bool,
     pub(crate) compat: Compat,
     pub(crate) key_prefix: String,
-    /// Buckets that pointers may lead to, the own one among them.
+    /// Buckets that pointers may lead to, including that of the store.
     pub(crate) allowed_buckets: BTreeSet<String>,
     pub(crate) missing_object: MissingObject,
-    /// Whether a deleted message takes its object with it.
+    /// Whether the object of a deleted message is deleted.
     pub(crate) clean_up: bool,
     /// Downloads, and uploads of one batch, at a time.
     pub(crate) concurrency: usize,
     pub(crate) max_payload_bytes: u64,
+    pub(crate) memory_budget: u64,
     pub(crate) store_timeout: Duration,
     pub(crate) time_source: SharedTimeSource,
     pub(crate) listener: Option<Listener>,
@@ -55,7 +59,7 @@ impl Settings {
     pub(crate) fn new(own_bucket: &str) -> Self {
         Self {
             threshold: Threshold::default(),
-            always_through_store: false,
+            stores_all: false,
             compat: Compat::default(),
             key_prefix: String::new(),
             allowed_buckets: BTreeSet::from([own_bucket.to_owned()]),
@@ -63,6 +67,7 @@ impl Settings {
             clean_up: true,
             concurrency: 4,
             max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
+            memory_budget: DEFAULT_MEMORY_BUDGET,
             store_timeout: DEFAULT_STORE_TIMEOUT,
             time_source: SharedTimeSource::new(SystemClock),
             listener: None,

@@ -11,10 +11,9 @@ use sqs_client::wire::service_error::ErrorCode;
 
 use super::Selection;
 use super::stored::{Keep, Parts, Stored, is_refused};
-use crate::cleanup::Doomed;
+use crate::cleanup::DeleteOnDrop;
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
-use crate::store::PayloadStore;
 
 /// What failed entries say when their payload could not be stored.
 const NOT_STORED: &str = "PayloadNotStored";
@@ -45,9 +44,9 @@ struct StoredEntry {
 }
 
 /// An entry that is to be sent, and its object, if it has one.
-type Ready<S> = (SendMessageBatchRequestEntry, Option<(Doomed<S>, Stored)>);
+type Ready = (SendMessageBatchRequestEntry, Option<(DeleteOnDrop, Stored)>);
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Stores the payloads of the selected entries. What cannot be stored is taken out.
     pub(crate) async fn before_batch(
         &self,
@@ -69,8 +68,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             match result {
                 Ok((entry, stored)) => {
                     // From here on somebody may need the object.
-                    batch.stored.extend(stored.map(|(doomed, stored)| {
-                        doomed.spare();
+                    batch.stored.extend(stored.map(|(guard, stored)| {
+                        guard.keep();
                         StoredEntry { place: entries.len(), id: entry.id.clone(), stored }
                     }));
                     entries.push(entry);
@@ -89,14 +88,14 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         queue_url: &str,
         mut entry: SendMessageBatchRequestEntry,
         keep: Option<Keep>,
-    ) -> Result<Ready<S>, BatchResultErrorEntry> {
+    ) -> Result<Ready, BatchResultErrorEntry> {
         let Some(keep) = keep else { return Ok((entry, None)) };
         let parts = Parts {
             body: &mut entry.message_body,
             attributes: &mut entry.message_attributes,
             deduplication_id: &mut entry.message_deduplication_id,
         };
-        match self.stow(queue_url, parts, keep).await {
+        match self.offload_body(queue_url, parts, keep).await {
             Ok(stored) => Ok((entry, Some(stored))),
             Err(error) => Err(failed(entry.id, &error)),
         }

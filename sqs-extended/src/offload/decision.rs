@@ -1,23 +1,29 @@
-//! Which messages go through the store: pure.
+//! Which payloads are stored. Pure.
 
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 
-/// How large a message is, by the rule of the service: body, and name, type and value of each attribute. In bytes.
+/// The size of a message by the rule of SQS: body, and name, type and value of each attribute. In bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Sizes {
     /// As it is.
     pub(crate) inline: usize,
-    /// With a pointer instead of its body; `None` when it has no body, which the service refuses.
+    /// With a pointer instead of its body; `None` if it has no body, which SQS rejects.
     pub(crate) offloaded: Option<usize>,
+    /// Whether its attributes leave room for that of the pointer.
+    pub(crate) is_feasible: bool,
 }
 
 impl Sizes {
-    /// Whether it goes through the store for its own size; `threshold` is `None` when every message does.
+    /// Whether its payload is stored for its own size. If the attributes leave no room, this is an error, which the caller must get.
+    /// `threshold` is `None` if every payload is stored.
     pub(crate) fn exceed(&self, threshold: Option<usize>) -> bool {
-        self.offloaded.is_some() && threshold.is_none_or(|threshold| self.inline > threshold)
+        match threshold {
+            None => self.offloaded.is_some(),
+            Some(threshold) => self.inline > threshold && self.saving() > 0,
+        }
     }
 
-    /// How much smaller a batch becomes.
+    /// How many bytes a batch saves.
     fn saving(&self) -> usize {
         self.offloaded.map_or(0, |offloaded| self.inline.saturating_sub(offloaded))
     }
@@ -41,8 +47,8 @@ impl Selection {
     }
 }
 
-/// Which entries of a batch go through the store: those above the threshold, and then the largest, until the batch has no
-/// more than `limit` bytes. Of a batch with more entries than the service takes, none: it will be refused.
+/// Which payloads of a batch are stored: those above the threshold, and then the largest that can be, until the batch has at most
+/// `limit` bytes. SQS rejects a batch with too many entries, so none of it is stored.
 pub(crate) fn select(
     sizes: impl IntoIterator<Item = Sizes>,
     threshold: Option<usize>,
@@ -60,8 +66,8 @@ pub(crate) fn select(
     }
     while total > limit {
         let rows = table.iter().zip(&mut selection.0);
-        let left = rows.filter(|(sizes, selected)| !**selected && sizes.saving() > 0);
-        // Of equal ones the first.
+        let left = rows.filter(|(sizes, selected)| !**selected && sizes.is_feasible && sizes.saving() > 0);
+        // The first of equal ones.
         let Some((sizes, selected)) = left.rev().max_by_key(|(sizes, _)| sizes.inline) else { break };
         *selected = true;
         total -= sizes.saving();
@@ -78,7 +84,7 @@ mod tests {
     const POINTER: usize = 200;
 
     fn of(inline: usize) -> Sizes {
-        Sizes { inline, offloaded: Some(POINTER) }
+        Sizes { inline, offloaded: Some(POINTER), is_feasible: true }
     }
 
     fn places(inline: &[usize], threshold: Option<usize>, limit: usize) -> Vec<usize> {
@@ -87,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_threshold_is_not_above_it() {
+    fn message_of_exactly_the_threshold_is_not_stored() {
         assert_eq!(places(&[999, 1_000, 1_001], Some(1_000), usize::MAX), [2]);
         assert_eq!(places(&[1, 0], None, usize::MAX), [0, 1]);
-        let empty = Sizes { inline: 2_000, offloaded: None };
+        let empty = Sizes { offloaded: None, ..of(2_000) };
         assert!(!empty.exceed(Some(1_000)) && !empty.exceed(None));
     }
 
     #[test]
-    fn the_largest_make_room_for_the_others() {
+    fn largest_payloads_are_stored_until_the_batch_fits() {
         assert_eq!(places(&[300, 900, 500], Some(1_000), 1_700), [] as [usize; 0]);
         assert_eq!(places(&[300, 900, 500], Some(1_000), 1_699), [1]);
         assert_eq!(places(&[300, 900, 500], Some(1_000), 999), [1, 2]);
@@ -104,9 +110,23 @@ mod tests {
         assert_eq!(places(&[2_000; 11], Some(1_000), 100), [] as [usize; 0]);
     }
 
+    #[test]
+    fn payload_is_not_stored_if_nothing_is_saved() {
+        let mostly_attributes = Sizes { inline: 1_048_510, offloaded: Some(1_048_700), is_feasible: true };
+        assert!(!mostly_attributes.exceed(Some(262_144)) && mostly_attributes.exceed(None));
+    }
+
+    #[test]
+    fn batch_stores_another_payload_if_the_largest_has_ten_attributes() {
+        let full = Sizes { is_feasible: false, ..of(210_000) };
+        let sizes = [of(200_000), full, of(200_000), of(200_000), of(200_000), of(200_000)];
+        let selection = select(sizes, Some(262_144), 1_048_576);
+        assert_eq!((0..6).filter(|place| selection.contains(*place)).collect::<Vec<_>>(), [0]);
+    }
+
     proptest! {
         #[test]
-        fn a_batch_fits_if_it_can_and_nothing_goes_that_need_not(
+        fn batch_fits_if_it_can_and_no_payload_is_stored_without_need(
             inline in prop::collection::vec(1_usize..3_000, 1..=10),
             threshold in 0_usize..3_000,
             limit in 0_usize..20_000,
@@ -115,10 +135,10 @@ mod tests {
             let sent: usize = inline.iter().enumerate()
                 .map(|(place, size)| if chosen.contains(&place) { POINTER } else { *size }).sum();
             let least: usize = inline.iter()
-                .map(|size| if *size > threshold { POINTER } else { (*size).min(POINTER) }).sum();
+                .map(|size| (*size).min(POINTER)).sum();
             prop_assert!(sent <= limit || sent == least);
             for (place, size) in inline.iter().enumerate() {
-                prop_assert!(*size <= threshold || chosen.contains(&place));
+                prop_assert!(*size <= threshold.max(POINTER) || chosen.contains(&place));
                 // The smallest that went only for room was needed.
                 let is_for_room = chosen.contains(&place) && *size <= threshold;
                 let is_smallest = chosen.iter().all(|other| inline[*other] >= *size || inline[*other] > threshold);

@@ -7,7 +7,7 @@ use sqs_client::wire::checksum::message_size;
 use sqs_client::wire::limits::MAX_MESSAGE_ATTRIBUTES;
 
 use super::Sizes;
-use crate::config::{Compat, MAX_PAYLOAD_BYTES, RESERVED_ATTRIBUTES};
+use crate::config::{Compat, HASH_LABEL, MAX_PAYLOAD_BYTES, RESERVED_ATTRIBUTES};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 
@@ -31,7 +31,7 @@ impl Envelope {
     pub(crate) fn new(bucket: &str, key_prefix: &str, compat: Compat) -> Self {
         let sample = Pointer::new(bucket, format!("{key_prefix}{}", "0".repeat(UUID_BYTES)));
         let body = sample.to_body(compat.class());
-        let attributes = HashMap::from([(compat.attribute().to_owned(), size_attribute(0))]);
+        let attributes = HashMap::from([(compat.attribute().to_owned(), MessageAttributeValue::number(0))]);
         let bytes = message_size(&body, Some(&attributes)) - 1;
         Self { bucket: bucket.to_owned(), key_prefix: key_prefix.to_owned(), compat, bytes }
     }
@@ -41,7 +41,8 @@ impl Envelope {
         let inline = message_size(body, attributes);
         let digits = body.len().checked_ilog10().map_or(1, |digits| digits as usize + 1);
         let offloaded = (!body.is_empty()).then_some(inline - body.len() + self.bytes + digits);
-        Sizes { inline, offloaded }
+        let is_feasible = attributes.is_none_or(|attributes| self.check(0, Some(attributes)).is_ok());
+        Sizes { inline, offloaded, is_feasible }
     }
 
     /// Where a new payload goes; `name` is a UUID.
@@ -77,8 +78,18 @@ impl Envelope {
     }
 
     /// Writes a pointer to a payload of so many bytes into a message. The body that it gives is the one to send.
-    pub(crate) fn seal(&self, pointer: &Pointer, bytes: u64, attributes: &mut Option<Attributes>) -> String {
-        let attribute = (self.compat.attribute().to_owned(), size_attribute(bytes));
+    pub(crate) fn seal(
+        &self,
+        pointer: &Pointer,
+        bytes: u64,
+        sha256: Option<&str>,
+        attributes: &mut Option<Attributes>,
+    ) -> String {
+        let mut attribute = MessageAttributeValue::number(bytes);
+        if let Some(sha256) = sha256 {
+            attribute.data_type = format!("{HASH_LABEL}{sha256}");
+        }
+        let attribute = (self.compat.attribute().to_owned(), attribute);
         attributes.get_or_insert_default().extend([attribute]);
         self.body(pointer)
     }
@@ -87,10 +98,6 @@ impl Envelope {
     pub(crate) fn body(&self, pointer: &Pointer) -> String {
         pointer.to_body(self.compat.class())
     }
-}
-
-fn size_attribute(bytes: u64) -> MessageAttributeValue {
-    MessageAttributeValue::number(bytes)
 }
 
 #[cfg(test)]
@@ -111,7 +118,7 @@ mod tests {
                     assert_eq!(planned.inline, message_size(&body, attributes.as_ref()));
                     let mut attributes = attributes;
                     let pointer = envelope.address(UUID);
-                    let sent = envelope.seal(&pointer, length as u64, &mut attributes);
+                    let sent = envelope.seal(&pointer, length as u64, None, &mut attributes);
                     assert_eq!(planned.offloaded, Some(message_size(&sent, attributes.as_ref())));
                 }
             }

@@ -6,9 +6,8 @@ use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
 use super::stored::{Keep, Original, Parts, Stored, is_refused};
 use crate::client::ExtendedClient;
 use crate::error::Error;
-use crate::store::PayloadStore;
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Stores the payload of a message.
     pub(crate) async fn before_send(
         &self,
@@ -22,10 +21,10 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             attributes: &mut input.message_attributes,
             deduplication_id: &mut input.message_deduplication_id,
         };
-        let (doomed, stored) = self.stow(&queue_url, parts, keep).await?;
+        let (guard, stored) = self.offload_body(&queue_url, parts, keep).await?;
         input.message_body = Some(body);
         // From here on somebody may need the object.
-        doomed.spare();
+        guard.keep();
         Ok(stored)
     }
 

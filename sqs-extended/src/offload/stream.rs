@@ -9,18 +9,17 @@ use sqs_client::types::{
 };
 
 use super::stored::{is_refused, undo};
-use crate::cleanup::Doomed;
+use crate::cleanup::DeleteOnDrop;
 use crate::client::ExtendedClient;
 use crate::error::Error;
 use crate::event::Event;
-use crate::payload::{Payload, PayloadError, Progress};
+use crate::payload::{Payload, Progress, Uploaded};
 use crate::pointer::Pointer;
-use crate::store::PayloadStore;
 
 /// A message that is to be sent, whose payload goes through the store piece by piece, however small it is.
 #[must_use]
-pub struct SendStream<S: PayloadStore, H> {
-    client: ExtendedClient<S, H>,
+pub struct SendStream<H> {
+    client: ExtendedClient<H>,
     payload: Payload,
     input: SendMessageInput,
 }
@@ -37,7 +36,7 @@ pub struct StreamSent {
     pub length: u64,
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Sends a message whose payload is streamed: a file, a reader, a stream or bytes, of which a few parts are in memory at a
     /// time.
     ///
@@ -56,14 +55,14 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// println!("{} bytes at {}", sent.length, sent.pointer);
     /// # Ok(()) }
     /// ```
-    pub fn send_stream(&self, queue_url: impl Into<String>, payload: impl Into<Payload>) -> SendStream<S, H> {
+    pub fn send_stream(&self, queue_url: impl Into<String>, payload: impl Into<Payload>) -> SendStream<H> {
         let mut input = SendMessageInput::default();
         input.queue_url = Some(queue_url.into());
         SendStream { client: self.clone(), payload: payload.into(), input }
     }
 }
 
-impl<S: PayloadStore, H: Execute> SendStream<S, H> {
+impl<H: Execute> SendStream<H> {
     /// Is told of every piece of the payload that is read.
     pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
         self.payload = self.payload.progress(listener);
@@ -122,10 +121,12 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
         let envelope = &client.shared.envelope;
         envelope.check(0, input.message_attributes.as_ref())?;
         let pointer = envelope.address(&crate::random::uuid());
-        let (stored, length) = client.upload_stream(&pointer, payload).await?;
-        input.message_body = Some(envelope.seal(&pointer, length, &mut input.message_attributes));
+        let (guard, uploaded) = client.upload_stream(&pointer, payload).await?;
+        let Uploaded { length, sha256 } = uploaded;
+        let body = envelope.seal(&pointer, length, sha256.as_deref(), &mut input.message_attributes);
+        input.message_body = Some(body);
         // From here on somebody may need the object.
-        stored.spare();
+        guard.keep();
         match client.send_once(input).await {
             Ok(output) => Ok(StreamSent { output, pointer, length }),
             Err(error) => {
@@ -140,7 +141,7 @@ impl<S: PayloadStore, H: Execute> SendStream<S, H> {
     }
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Of two messages with one object, the first that is deleted would take it from the other; and a stream cannot be
     /// stored twice. Queues drop the second one when they know it again.
     async fn send_once(&self, input: SendMessageInput) -> Result<SendMessageOutput, Error> {
@@ -150,34 +151,31 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         self.inner.execute::<SendMessage>(&input, options).await.map_err(Error::below)
     }
 
-    async fn upload_stream(&self, pointer: &Pointer, payload: Payload) -> Result<(Doomed<S>, u64), Error> {
+    async fn upload_stream(
+        &self,
+        pointer: &Pointer,
+        payload: Payload,
+    ) -> Result<(DeleteOnDrop, Uploaded), Error> {
         let shared = &self.shared;
-        let doomed = Doomed::new(&shared.cleaner, pointer.clone());
+        let guard = DeleteOnDrop::new(&shared.cleaner, pointer.clone());
         match payload.put(&shared.store, pointer).await {
-            Ok(length) => {
+            Ok(uploaded) => {
                 shared.tally.uploads.add(1);
-                shared.tally.uploaded_bytes.add(usize::try_from(length).unwrap_or(usize::MAX));
-                Ok((doomed, length))
+                shared.tally.uploaded_bytes.add(usize::try_from(uploaded.length).unwrap_or(usize::MAX));
+                Ok((guard, uploaded))
             }
             Err(error) => {
                 shared.tally.uploads_failed.add(1);
-                match error.store_error() {
-                    Some(error) => undo(doomed, error).await,
-                    None => doomed.spare(),
-                }
-                Err(self.tell_upload_failed(pointer, error))
+                undo(guard, &error).await;
+                let error = error.not_sent(pointer);
+                shared.events.send(&Event::UploadFailed { error: &error });
+                Err(error)
             }
         }
     }
-
-    fn tell_upload_failed(&self, pointer: &Pointer, error: PayloadError) -> Error {
-        let error = Error::streaming_up(pointer, error);
-        self.shared.herald.tell(&Event::UploadFailed { error: &error });
-        error
-    }
 }
 
-impl<S: PayloadStore, H> fmt::Debug for SendStream<S, H> {
+impl<H> fmt::Debug for SendStream<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SendStream").field("payload", &self.payload).finish_non_exhaustive()
     }

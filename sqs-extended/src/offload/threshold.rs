@@ -8,10 +8,9 @@ use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 use super::{Selection, Sizes, select};
 use crate::client::ExtendedClient;
 use crate::config::Threshold;
-use crate::queue_facts::QueueFacts;
-use crate::store::PayloadStore;
+use crate::queue_attributes::QueueAttributes;
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     pub(crate) fn sizes_of_send(&self, input: &SendMessageInput) -> Sizes {
         let body = input.message_body().unwrap_or_default();
         self.shared.envelope.sizes(body, input.message_attributes())
@@ -36,7 +35,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     pub(crate) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let known = || {
             let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();
-            self.shared.almanac.known(queue_url.unwrap_or_default()).map_or(least, limit)
+            self.shared.queue_attributes.known(queue_url.unwrap_or_default()).map_or(least, limit)
         };
         self.threshold_or_else(known)
     }
@@ -44,8 +43,8 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     /// The threshold; `None`: everything goes through the store.
     pub(crate) async fn threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let asked = match (self.shared.settings.threshold, queue_url) {
-            (Threshold::Queue, Some(url)) => self.shared.almanac.ask(&self.inner, url).await,
-            _ => QueueFacts::default(),
+            (Threshold::Queue, Some(url)) => self.shared.queue_attributes.ask(&self.inner, url).await,
+            _ => QueueAttributes::default(),
         };
         self.threshold_or_else(|| limit(asked))
     }
@@ -56,11 +55,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             Threshold::Bytes(bytes) => bytes,
             Threshold::Queue => of_queue(),
         };
-        (!settings.always_through_store).then(threshold)
+        (!settings.stores_all).then(threshold)
     }
 }
 
 /// What a queue takes, or the default when it does not say.
-fn limit(facts: QueueFacts) -> usize {
+fn limit(facts: QueueAttributes) -> usize {
     facts.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
 }

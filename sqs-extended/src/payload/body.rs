@@ -1,4 +1,4 @@
-//! A payload that arrives.
+//! A payload that is received.
 
 use std::fmt;
 use std::path::Path;
@@ -10,97 +10,101 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use tokio::io::AsyncBufRead;
 use tokio_util::io::StreamReader;
 
-use super::whole::Whole;
-use super::{PayloadError, PayloadErrorKind, Pieces, checks, file};
+use super::{Pieces, checks, file};
+use crate::error::{Error, ErrorKind};
 
-/// A payload as it arrives, piece by piece. What breaks off is begun again where it broke off, of the same version of the
-/// object.
+/// A payload as a stream of pieces. If the connection breaks, reading resumes in the same version of the object.
 ///
-/// **It is right only when it has ended without an error**: length, hash and the last character are known at the end. After
-/// an error nothing comes.
+/// **The payload is verified only when the stream ends without an error**: length, hash and the last character are checked at
+/// the end. Nothing follows an error.
 ///
 /// # Cancel safety
 /// `next` loses nothing.
 pub struct Body {
     pieces: Pieces,
     length: u64,
-    /// So many bytes of it are not the word of the message alone.
-    pub(super) sure: u64,
 }
 
 impl Body {
-    pub(super) fn new(length: u64, sure: u64, pieces: Pieces) -> Self {
-        Self { pieces, length, sure }
+    /// The length is that of the object, too.
+    pub(super) fn new(length: u64, pieces: Pieces) -> Self {
+        Self { pieces, length }
     }
 
-    /// What came with its message.
+    /// A payload in its message.
     pub(crate) fn whole(bytes: Bytes) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self::new(length, length, stream::iter([Ok(bytes)]).boxed())
+        Self::new(length, stream::iter([Ok(bytes)]).boxed())
     }
 
-    /// How many bytes it has, after decompression.
+    /// Its length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// All of it in memory, at most `limit` bytes.
+    /// Reads all of it into memory, at most `limit` bytes.
     ///
     /// # Errors
-    /// [`PayloadErrorKind::TooLarge`] before the first byte or when there is no memory, and what the stream says.
+    /// [`ErrorKind::TooLarge`] before the first byte if it is longer or memory is short, and those of the stream.
     ///
     /// # Cancel safety
-    /// What was read is lost.
-    pub async fn collect(self, limit: usize) -> Result<Bytes, PayloadError> {
-        self.gather(limit).await.map(Bytes::from)
+    /// If the future is dropped, the bytes that were read are lost.
+    pub async fn collect(mut self, limit: usize) -> Result<Bytes, Error> {
+        let mut bytes = self.room(limit)?;
+        while let Some(piece) = self.pieces.try_next().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes.into())
     }
 
-    /// All of it in memory as a text, at most `limit` bytes.
+    /// Reads all of it into memory as text, at most `limit` bytes.
     ///
     /// # Errors
-    /// As of [`collect`](Self::collect), and [`PayloadErrorKind::NotText`].
+    /// Those of [`collect`](Self::collect), and [`ErrorKind::NotText`].
     ///
     /// # Cancel safety
-    /// What was read is lost.
-    pub async fn text(self, limit: usize) -> Result<String, PayloadError> {
+    /// If the future is dropped, the bytes that were read are lost.
+    pub async fn text(self, limit: usize) -> Result<String, Error> {
         let not_text = |at| checks::not_text(u64::try_from(at).unwrap_or(u64::MAX));
-        let bytes = self.gather(limit).await?;
+        // The bytes have no other owner, so this does not copy.
+        let bytes = Vec::from(self.collect(limit).await?);
         String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error().valid_up_to()))
     }
 
-    async fn gather(mut self, limit: usize) -> Result<Vec<u8>, PayloadError> {
-        let (length, limit) = (self.length, u64::try_from(limit).unwrap_or(u64::MAX));
+    fn room(&self, limit: usize) -> Result<Vec<u8>, Error> {
+        let length = usize::try_from(self.length).unwrap_or(usize::MAX);
         if length > limit {
-            let says = format!("the payload has {length} bytes, and at most {limit} are to be collected");
-            return Err(PayloadError::new(PayloadErrorKind::TooLarge, says));
+            let text = format!("the payload has {length} bytes; at most {limit} are allowed");
+            return Err(Error::new(ErrorKind::TooLarge, text));
         }
-        let mut whole = Whole::new(length, self.sure)?;
-        while let Some(piece) = self.pieces.try_next().await? {
-            whole.push(&piece)?;
-        }
-        Ok(whole.into_bytes())
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(|error| {
+            Error::new(ErrorKind::TooLarge, format!("no memory for the {length} bytes of the payload"))
+                .caused_by(error)
+        })?;
+        Ok(bytes)
     }
 
-    /// Writes it into a file, and says how many bytes that are. The file gets its name, in place of one that is there, only
-    /// when it is whole, right and on the disk; before, it lies beside it as `NAME.<id>.partial`.
+    /// Writes it to a file, and returns its length. The file gets its name, and replaces an existing one, when it is complete,
+    /// verified and synced to disk. Until then it is beside it as `NAME.<id>.partial`.
     ///
     /// # Errors
-    /// [`PayloadErrorKind::File`] when the file cannot be written, and what the stream says. Nothing is left then.
+    /// [`ErrorKind::File`], and those of the stream. The partial file is removed.
     ///
     /// # Cancel safety
-    /// Dropped before its end, it leaves nothing, unless the file is about to get its name.
-    pub async fn write_to_path(self, path: impl AsRef<Path>) -> Result<u64, PayloadError> {
+    /// If the future is dropped, the partial file is removed.
+    pub async fn write_to_path(self, path: impl AsRef<Path>) -> Result<u64, Error> {
         file::write(path.as_ref(), self.pieces).await
     }
 
-    /// As a reader. Its errors hold a [`PayloadError`].
+    /// A reader. Its errors contain an [`Error`].
     pub fn into_reader(self) -> impl AsyncBufRead + Send + Unpin + 'static {
-        StreamReader::new(self.pieces.map_err(PayloadError::into_io))
+        StreamReader::new(self.pieces.map_err(Error::into_io))
     }
 }
 
 impl Stream for Body {
-    type Item = Result<Bytes, PayloadError>;
+    type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.pieces.poll_next_unpin(context)

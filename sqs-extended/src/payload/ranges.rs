@@ -1,9 +1,8 @@
-//! An object in ranges, some of which are read ahead.
+//! Reads an object in ranges, several at a time: one connection to S3 is slower than the network.
 //!
 //! ```text
 //! current (piece by piece) <- ahead: tasks, one range each, at most `at_once` - 1, in order <- ranges
 //! ```
-//! One connection is slower than what lies between it and S3.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,10 +12,11 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::Pieces;
 use super::resume::{Reading, Version};
-use super::{PayloadError, Pieces};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{Object, PayloadStore, StoreError, StoreErrorKind};
+use crate::store::{Bounded, Object};
 
 /// How an object is read.
 #[derive(Clone, Copy, Debug)]
@@ -32,26 +32,21 @@ impl Default for Plan {
 }
 
 /// Opens an object: the first range of it.
-pub(super) async fn open<S: PayloadStore>(
-    store: &S,
-    at: &Pointer,
-    is_empty: bool,
-    plan: Plan,
-) -> Result<Object, StoreError> {
-    // No range names a byte of what has none.
+pub(super) async fn open(store: &Bounded, at: &Pointer, is_empty: bool, plan: Plan) -> Result<Object, Error> {
+    // An empty object has no byte for a range.
     if is_empty || plan.at_once <= 1 {
-        return store.get(at, 0, None).await;
+        return store.get(at, 0..u64::MAX, None).await;
     }
-    let object = store.get_range(at, 0..plan.range, None).await?;
+    let object = store.get(at, 0..plan.range, None).await?;
     if object.tag.is_none() && object.length > plan.range {
-        // Nothing would say that the other ranges are of the same version.
-        return store.get(at, 0, None).await;
+        // The other ranges could be of another version.
+        return store.get(at, 0..u64::MAX, None).await;
     }
     Ok(object)
 }
 
-/// The bytes of an object that [`open`] has opened: all of them and of one version, or an error at the end.
-pub(super) fn pieces<S: PayloadStore>(store: S, at: Pointer, object: Object, plan: Plan) -> Pieces {
+/// The bytes of an opened object: all of one version, or an error at the end.
+pub(super) fn pieces(store: Bounded, at: Pointer, object: Object, plan: Plan) -> Pieces {
     let Object { length, tag, body, .. } = object;
     let is_whole = plan.at_once <= 1 || tag.is_none();
     let first = if is_whole { length } else { length.min(plan.range) };
@@ -59,26 +54,25 @@ pub(super) fn pieces<S: PayloadStore>(store: S, at: Pointer, object: Object, pla
     let current = Current::Reading(Reading::new(Arc::clone(&version), 0..first, Some(body)));
     let ranges = Ranges { version, plan, next: first, current, ahead: VecDeque::new() };
     stream::try_unfold(ranges, |mut ranges| async { Ok(ranges.next().await?.map(|piece| (piece, ranges))) })
-        .map(|piece: Result<Bytes, StoreError>| piece.map_err(PayloadError::from))
         .boxed()
 }
 
-struct Ranges<S> {
-    version: Arc<Version<S>>,
+struct Ranges {
+    version: Arc<Version>,
     plan: Plan,
-    /// Where the first range begins that nobody reads yet.
+    /// Where the next range begins.
     next: u64,
-    current: Current<S>,
-    ahead: VecDeque<AbortOnDropHandle<Result<Vec<Bytes>, StoreError>>>,
+    current: Current,
+    ahead: VecDeque<AbortOnDropHandle<Result<Vec<Bytes>, Error>>>,
 }
 
-enum Current<S> {
-    Reading(Reading<S>),
+enum Current {
+    Reading(Reading),
     Read(std::vec::IntoIter<Bytes>),
 }
 
-impl<S: PayloadStore> Ranges<S> {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+impl Ranges {
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             self.read_ahead();
             let piece = match &mut self.current {
@@ -90,10 +84,7 @@ impl<S: PayloadStore> Ranges<S> {
             }
             let Some(task) = self.ahead.front_mut() else { return Ok(None) };
             let pieces = task.await.map_err(|error| {
-                StoreError::new(
-                    StoreErrorKind::Interrupted,
-                    format!("the task of a download has ended: {error}"),
-                )
+                Error::new(ErrorKind::Unavailable, format!("a task of the download ended: {error}"))
             });
             self.ahead.pop_front();
             self.current = Current::Read(pieces??.into_iter());

@@ -1,4 +1,4 @@
-//! Bytes of one range of an object, begun again where they broke off.
+//! Reads a range of an object, and resumes it after a failure.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,18 +7,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use crate::random;
-use crate::store::{ByteStream, PayloadStore, StoreError, StoreErrorKind};
+use crate::store::{Bounded, ByteStream};
 
-/// How often in a row it is begun again.
+/// Attempts in a row to resume it.
 const ATTEMPTS: u32 = 5;
-/// So many bytes since the last time are a success: the count begins anew.
+/// After this many bytes the count of attempts starts anew.
 const PROGRESS: u64 = 1 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// Whether and when to try again. Pure.
+/// Whether and when to resume. Pure.
 #[derive(Debug, Default)]
 struct Attempts {
     in_a_row: u32,
@@ -26,7 +27,7 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// After an interruption at byte `position`; `random` is from 0 to 1. `None` is to give up.
+    /// After an interruption at byte `position`; `random` is from 0 to 1. `None`: give up.
     fn pause(&mut self, position: u64, random: f64) -> Option<Duration> {
         if position.saturating_sub(self.since) >= PROGRESS {
             self.in_a_row = 0;
@@ -39,36 +40,36 @@ impl Attempts {
 }
 
 /// One version of an object.
-pub(super) struct Version<S> {
-    pub(super) store: S,
+pub(super) struct Version {
+    pub(super) store: Bounded,
     pub(super) at: Pointer,
     pub(super) tag: Option<String>,
     pub(super) length: u64,
 }
 
-impl<S> Version<S> {
-    fn wrong(&self, kind: StoreErrorKind, says: &str) -> StoreError {
-        StoreError::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
+impl Version {
+    fn wrong(&self, kind: ErrorKind, says: &str) -> Error {
+        Error::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
     }
 }
 
-/// A range of an object that is being read.
-pub(super) struct Reading<S> {
-    version: Arc<Version<S>>,
+/// A range of an object.
+pub(super) struct Reading {
+    version: Arc<Version>,
     left: Range<u64>,
     body: Option<ByteStream>,
     attempts: Attempts,
 }
 
-impl<S: PayloadStore> Reading<S> {
-    /// `body` is what has been opened of it already.
-    pub(super) fn new(version: Arc<Version<S>>, range: Range<u64>, body: Option<ByteStream>) -> Self {
+impl Reading {
+    /// `body` is what has been opened of it.
+    pub(super) fn new(version: Arc<Version>, range: Range<u64>, body: Option<ByteStream>) -> Self {
         let attempts = Attempts { since: range.start, in_a_row: 0 };
         Self { version, left: range, body, attempts }
     }
 
-    /// All that is left of it.
-    pub(super) async fn all(mut self) -> Result<Vec<Bytes>, StoreError> {
+    /// The rest of it.
+    pub(super) async fn all(mut self) -> Result<Vec<Bytes>, Error> {
         let mut pieces = Vec::new();
         while let Some(piece) = self.next().await? {
             pieces.push(piece);
@@ -76,7 +77,7 @@ impl<S: PayloadStore> Reading<S> {
         Ok(pieces)
     }
 
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             match self.attempt().await {
                 Err(error) if self.may_resume(&error) => {
@@ -91,18 +92,18 @@ impl<S: PayloadStore> Reading<S> {
         }
     }
 
-    /// Without a tag the rest could be of another version; after the last byte it is the bytes that are wrong.
-    fn may_resume(&self, error: &StoreError) -> bool {
+    /// Without a tag, the rest could be of another version.
+    fn may_resume(&self, error: &Error) -> bool {
         error.is_retryable() && self.version.tag.is_some() && !self.left.is_empty()
     }
 
-    async fn attempt(&mut self) -> Result<Option<Bytes>, StoreError> {
+    async fn attempt(&mut self) -> Result<Option<Bytes>, Error> {
         if self.body.is_none() && !self.left.is_empty() {
             let Version { store, at, tag, length } = &*self.version;
-            let object = store.get_range(at, self.left.clone(), tag.as_deref()).await?;
+            let object = store.get(at, self.left.clone(), tag.as_deref()).await?;
             if object.length != *length || object.tag != *tag {
-                let says = "it has been overwritten while it was read";
-                return Err(self.version.wrong(StoreErrorKind::Changed, says));
+                let says = "it was overwritten meanwhile";
+                return Err(self.version.wrong(ErrorKind::Damaged, says));
             }
             self.body = Some(object.body);
         }
@@ -112,16 +113,16 @@ impl<S: PayloadStore> Reading<S> {
             None if self.left.is_empty() => Ok(None),
             None => {
                 let says = format!("it ended after {} of {} bytes", self.left.start, self.version.length);
-                Err(self.version.wrong(StoreErrorKind::Interrupted, &says))
+                Err(self.version.wrong(ErrorKind::Unavailable, &says))
             }
         }
     }
 
-    fn take(&mut self, piece: Bytes) -> Result<Bytes, StoreError> {
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, Error> {
         self.left.start += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         if self.left.start > self.left.end {
             let says = format!("it goes on after byte {}", self.left.end);
-            return Err(self.version.wrong(StoreErrorKind::Changed, &says));
+            return Err(self.version.wrong(ErrorKind::Damaged, &says));
         }
         Ok(piece)
     }

@@ -1,6 +1,6 @@
-//! What is sent.
+//! A payload to be sent.
 
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -10,17 +10,16 @@ use tokio::io::AsyncRead;
 use tokio_util::io::ReaderStream;
 
 use super::checks::{Listener, Progress};
-use super::encoding::Encoding;
-use super::{DEFAULT_MAX_LENGTH, PayloadError, PayloadErrorKind, Pieces};
+use super::{DEFAULT_MAX_LENGTH, Pieces};
+use crate::error::{Error, ErrorKind};
 
-/// How much is read at once from a reader.
+/// Read at a time from a reader.
 const READ: usize = 256 << 10;
 
-/// What is to be sent: bytes, a file, a reader or a stream. It is read when it is sent, and never held in memory as a
-/// whole.
+/// A payload to be sent: bytes, a file, a reader or a stream. It is read while it is sent, and never held in memory as a whole.
 ///
-/// It has to be UTF-8, as the bodies of messages are, unless it is said to be [`binary`](Self::binary): the libraries for
-/// other languages read it as text.
+/// It must be UTF-8, like the body of a message, unless it is [`binary`](Self::binary): the libraries for other languages read it as
+/// text.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -41,8 +40,8 @@ pub struct Payload {
     pub(super) content: Content,
     pub(super) length: Option<u64>,
     pub(super) is_binary: bool,
+    pub(super) is_hashed: bool,
     pub(super) limit: u64,
-    pub(super) encoding: Encoding,
     pub(super) listener: Option<Listener>,
 }
 
@@ -60,12 +59,12 @@ impl Payload {
         Self { length, ..Self::new(Content::Bytes(bytes)) }
     }
 
-    /// A file, which is opened when the payload is sent.
+    /// A file. It is opened when the payload is sent.
     pub fn from_path(path: impl Into<PathBuf>) -> Self {
         Self::new(Content::Path(path.into()))
     }
 
-    /// All that a reader gives.
+    /// All bytes of a reader.
     pub fn from_reader(reader: impl AsyncRead + Send + 'static) -> Self {
         Self::from_stream(ReaderStream::with_capacity(reader, READ))
     }
@@ -74,46 +73,46 @@ impl Payload {
     pub fn from_stream<S, E>(stream: S) -> Self
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-        E: Into<Box<dyn Error + Send + Sync>>,
+        E: Into<Box<dyn StdError + Send + Sync>>,
     {
         let failed = |error: E| {
-            PayloadError::caused_by(PayloadErrorKind::Source, "the payload could not be read", error)
+            let error = error.into();
+            Error::new(ErrorKind::Source, format!("reading the payload failed: {error}")).caused_by(error)
         };
         Self::new(Content::Pieces(stream.map_err(failed).boxed()))
     }
 
     fn new(content: Content) -> Self {
-        let (encoding, limit) = (Encoding::Plain, DEFAULT_MAX_LENGTH);
-        Self { content, length: None, is_binary: false, limit, encoding, listener: None }
+        let limit = DEFAULT_MAX_LENGTH;
+        Self { content, length: None, is_binary: false, is_hashed: true, limit, listener: None }
     }
 
-    /// How many bytes a reader or a stream will give: progress has a total then, and anything else is an error.
+    /// Sets the length of a reader or a stream in bytes, so that progress has a total. Another length is an error.
     pub fn length(mut self, bytes: u64) -> Self {
         self.length = Some(bytes);
         self
     }
 
-    /// It may be other than UTF-8. Who receives it has to expect that, too.
+    /// Allows bytes that are not UTF-8. The receiver must allow them, too.
     pub fn binary(mut self) -> Self {
         self.is_binary = true;
         self
     }
 
-    /// The most bytes that are sent, 2,147,483,647 by default, which is what the libraries for other languages can hold.
+    /// Sets the largest length in bytes: 2,147,483,647 by default, the most that the libraries for other languages can hold.
     pub fn max_length(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// Compresses it on its way. Only this crate reads it then: the libraries for other languages take what is compressed
-    /// for the payload.
-    #[cfg(any(feature = "gzip", feature = "zstd"))]
-    pub fn compression(mut self, compression: super::Compression) -> Self {
-        self.encoding = compression.into();
+    /// Sends a stream without the SHA-256 of its content, to save CPU. The receiver then verifies its length, and the store the
+    /// checksum of each request.
+    pub fn without_hash(mut self) -> Self {
+        self.is_hashed = false;
         self
     }
 
-    /// Is told of every piece that is read.
+    /// Sets a function that is called for each piece that is read.
     pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
         self.listener = Some(Box::new(listener));
         self
@@ -149,7 +148,6 @@ impl fmt::Debug for Payload {
         f.debug_struct("Payload")
             .field("length", &self.length)
             .field("is_binary", &self.is_binary)
-            .field("encoding", &self.encoding)
             .finish_non_exhaustive()
     }
 }

@@ -1,77 +1,85 @@
-//! A payload on its way into a store.
-
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Writes a payload into a store.
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::oneshot;
 
-use super::checks::{Checks, checked};
+use super::checks::{Checks, Hash, checked};
 use super::source::{Content, Payload};
-use super::utf8::Utf8;
-use super::{PayloadError, Pieces, file, sha256};
+use super::{Pieces, file};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{PayloadStore, StoreError, Upload, UploadBody};
+use crate::store::{Bounded, Upload, UploadBody};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const BINARY: &str = "application/octet-stream";
-/// How much of a body that is in memory passes between two calls of a progress listener.
+/// How much of a body in memory passes between two calls of a progress listener.
 const STEP: usize = 1 << 20;
 
+/// What was written.
+#[derive(Debug)]
+pub(crate) struct Uploaded {
+    pub(crate) length: u64,
+    /// In hex.
+    pub(crate) sha256: Option<String>,
+}
+
 impl Payload {
-    /// Writes it into a store as an object that does not exist yet, and says how many bytes it has, before compression.
+    /// Writes it as an object that does not exist yet.
     ///
     /// # Errors
-    /// [`Source`](crate::PayloadErrorKind::Source) when it cannot be read, [`TooLarge`](crate::PayloadErrorKind::TooLarge),
-    /// [`NotText`](crate::PayloadErrorKind::NotText), [`Damaged`](crate::PayloadErrorKind::Damaged) when it is of another
-    /// length than it was said to be, [`Store`](crate::PayloadErrorKind::Store) when the store fails. No object is there then,
-    /// unless [`StoreError::is_outcome_unknown`].
-    ///
-    /// # Cancel safety
-    /// Dropped before its end, it leaves no object; see [`PayloadStore::put`].
-    pub async fn put<S: PayloadStore>(self, store: &S, at: &Pointer) -> Result<u64, PayloadError> {
-        let (upload, taken) = self.open().await?;
+    /// [`ErrorKind::Source`], [`TooLarge`](ErrorKind::TooLarge), [`NotText`](ErrorKind::NotText),
+    /// [`Damaged`](ErrorKind::Damaged) if it has another length, and those of the store. After an error there is no object, unless
+    /// [`Error::is_outcome_unknown`].
+    pub(crate) async fn put(self, store: &Bounded, at: &Pointer) -> Result<Uploaded, Error> {
+        let (upload, ended) = self.open().await?;
         store.put(at, upload).await?;
-        Ok(taken.load(Ordering::Relaxed))
+        ended.await.map_err(|_| {
+            let text = format!("writing {at}: the store did not read the payload to its end");
+            Error::new(ErrorKind::Rejected, text).outcome_unknown()
+        })
     }
 
-    /// What a store takes, and a count of what has passed.
-    async fn open(self) -> Result<(Upload, Arc<AtomicU64>), PayloadError> {
-        let Self { content, length, is_binary, limit, encoding, listener } = self;
-        let mut metadata = HashMap::new();
-        let mut whole = None;
-        let (found, pieces) = match content {
-            Content::Path(path) => file::read(path).await?,
-            Content::Pieces(pieces) => (None, pieces),
-            Content::Bytes(bytes) => {
-                metadata.insert(sha256::METADATA.to_owned(), sha256::of(&bytes).await);
-                let pieces = in_steps(bytes.clone());
-                whole = Some(bytes).filter(|_| encoding.is_plain() && listener.is_none());
-                (None, pieces)
+    /// The object to be written. The receiver gets what was read when all of it was.
+    async fn open(self) -> Result<(Upload, oneshot::Receiver<Uploaded>), Error> {
+        let Self { content, length, is_binary, is_hashed, limit, listener } = self;
+        let has_listener = listener.is_some();
+        let (found, whole, pieces) = match content {
+            Content::Path(path) => {
+                let (length, pieces) = file::read(path).await?;
+                (length, None, pieces)
             }
+            Content::Pieces(pieces) => (None, None, pieces),
+            Content::Bytes(bytes) => (None, Some(bytes.clone()), in_steps(bytes)),
         };
         let length = length.or(found);
-        let utf8 = (!is_binary).then(Utf8::default);
-        let mut checks = Checks::new(length, limit, utf8, listener);
+        let mut checks = Checks::new(length, limit, is_binary);
+        checks.listener = listener;
+        if is_hashed {
+            checks.hash = Hash::Computed(Sha256::new());
+        }
         checks.begin()?;
-        let taken = Arc::new(AtomicU64::new(0));
-        let body = if let Some(bytes) = whole {
-            checks.take(&bytes)?;
-            checks.end()?;
-            taken.store(checks.taken(), Ordering::Relaxed);
-            UploadBody::Bytes(bytes)
-        } else {
-            let count = Arc::clone(&taken);
-            let pieces = checked(pieces, checks, move |taken| count.store(taken, Ordering::Relaxed));
-            UploadBody::Stream(encoding.encode(pieces).map_err(StoreError::from).boxed())
+        let (told, ended) = oneshot::channel();
+        let tell = |length, sha256| {
+            // An error means that the upload was dropped.
+            let _ = told.send(Uploaded { length, sha256 });
+        };
+        let mut pieces = checked(pieces, checks, tell);
+        let body = match whole.filter(|_| !has_listener) {
+            Some(bytes) => {
+                while pieces.try_next().await?.is_some() {
+                    // Hashing a step takes about a millisecond: other tasks run in between.
+                    tokio::task::yield_now().await;
+                }
+                UploadBody::Bytes(bytes)
+            }
+            None => UploadBody::Stream(pieces),
         };
         let mut upload = Upload::new(body);
-        upload.length = length.filter(|_| encoding.is_plain());
+        upload.length = length;
         upload.content_type = Some(if is_binary { BINARY } else { TEXT }.to_owned());
-        upload.content_encoding = encoding.name().map(str::to_owned);
-        upload.metadata = metadata;
-        Ok((upload, taken))
+        Ok((upload, ended))
     }
 }
 

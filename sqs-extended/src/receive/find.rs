@@ -1,24 +1,25 @@
-//! Finds the pointer in a message: pure.
+//! Finds the pointer in a message. Pure.
 
 use std::collections::BTreeSet;
 
-use sqs_client::types::Message;
+use sqs_client::types::{Message, MessageAttributeValue};
 
-use crate::config::RESERVED_ATTRIBUTES;
+use crate::config::{HASH_LABEL, RESERVED_ATTRIBUTES};
 use crate::error::{Error, ErrorKind};
 use crate::handle::ExtendedHandle;
 use crate::pointer::Pointer;
 
-/// Where a payload lies, and how long it is.
+/// A payload in a store.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct PayloadRef {
     pointer: Pointer,
     length: u64,
+    sha256: Option<String>,
 }
 
 impl PayloadRef {
-    pub(crate) fn new(pointer: Pointer, length: u64) -> Self {
-        Self { pointer, length }
+    pub(crate) fn new(pointer: Pointer, length: u64, sha256: Option<String>) -> Self {
+        Self { pointer, length, sha256 }
     }
 
     /// The object.
@@ -30,37 +31,38 @@ impl PayloadRef {
     pub fn length(&self) -> u64 {
         self.length
     }
+
+    /// The SHA-256 of its content in hex, if the message has it: see [`Payload::without_hash`](crate::Payload::without_hash).
+    pub fn sha256(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
 }
 
-/// What a message carries.
+/// What a message has.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// Its own body.
     Inline,
-    /// A pointer that may be followed.
+    /// A valid pointer.
     Pointer(PayloadRef),
-    /// A pointer that may not be followed, or something that is none.
+    /// An invalid pointer, or one to a bucket that is not allowed.
     Unusable(Error),
 }
 
-/// Whether a message says that it carries a pointer.
+/// Whether a message has the attribute of a pointer.
 pub(crate) fn carries_pointer(message: &Message) -> bool {
     size(message).is_some()
 }
 
-fn size(message: &Message) -> Option<(&'static str, &str)> {
+fn size(message: &Message) -> Option<(&'static str, &MessageAttributeValue)> {
     let attributes = message.message_attributes()?;
-    let found = |name: &&'static str| {
-        let value = attributes.get(*name)?;
-        Some((*name, value.string_value().unwrap_or_default()))
-    };
-    RESERVED_ATTRIBUTES.iter().find_map(found)
+    RESERVED_ATTRIBUTES.iter().find_map(|name| Some((*name, attributes.get(*name)?)))
 }
 
-/// Reads a message. A body without one of the attributes is never taken for a pointer.
+/// Parses a message. Without the attribute, no body is a pointer.
 pub(crate) fn find(message: &Message, allowed_buckets: &BTreeSet<String>) -> Found {
-    let Some((name, size)) = size(message) else { return Found::Inline };
-    match pointer(message, name, size, allowed_buckets) {
+    let Some((name, attribute)) = size(message) else { return Found::Inline };
+    match pointer(message, name, attribute, allowed_buckets) {
         Ok(payload) => Found::Pointer(payload),
         Err(error) => Found::Unusable(error),
     }
@@ -69,33 +71,42 @@ pub(crate) fn find(message: &Message, allowed_buckets: &BTreeSet<String>) -> Fou
 fn pointer(
     message: &Message,
     name: &str,
-    size: &str,
+    attribute: &MessageAttributeValue,
     allowed_buckets: &BTreeSet<String>,
 ) -> Result<PayloadRef, Error> {
-    let pointer = Pointer::from_body(message.body().unwrap_or_default()).map_err(Error::unreadable)?;
+    let pointer = Pointer::from_body(message.body().unwrap_or_default())?;
+    let error = |kind, text: String| Err(Error::new(kind, text).at(&pointer));
+    let size = attribute.string_value().unwrap_or_default();
     let Ok(length) = size.parse() else {
-        let text = format!("the attribute {name} is a number of bytes, and not {size:?}");
-        return Err(Error::about(ErrorKind::BadPointer, &pointer, text));
+        return error(
+            ErrorKind::BadPointer,
+            format!("the attribute {name} is {size:?}, not a number of bytes"),
+        );
     };
     if !allowed_buckets.contains(pointer.bucket()) {
-        let text = format!(
-            "the pointer leads to the bucket {:?}; allowed are {allowed_buckets:?} (allow_bucket(..) adds others)",
-            pointer.bucket()
-        );
-        return Err(Error::about(ErrorKind::ForeignBucket, &pointer, text));
+        let bucket = pointer.bucket();
+        let text =
+            format!("bucket {bucket:?} is not allowed; allowed are {allowed_buckets:?} (see allow_bucket)");
+        return error(ErrorKind::ForeignBucket, text);
     }
-    // Such a handle would name another object, or another message.
+    // Such a handle would mean another object or another message.
     if pointer.key().is_empty() || !ExtendedHandle::new(pointer.clone(), "").is_readable() {
-        let text = format!("a receipt handle cannot carry the key {:?}", pointer.key());
-        return Err(Error::about(ErrorKind::BadPointer, &pointer, text));
+        return error(
+            ErrorKind::BadPointer,
+            format!("key {:?} does not fit into a receipt handle", pointer.key()),
+        );
     }
-    Ok(PayloadRef::new(pointer, length))
+    Ok(PayloadRef::new(pointer.clone(), length, hash_of(attribute)))
+}
+
+/// The hash of a stream, in the label of the data type.
+fn hash_of(attribute: &MessageAttributeValue) -> Option<String> {
+    let hash = attribute.data_type.strip_prefix(HASH_LABEL)?;
+    (hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| hash.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use sqs_client::types::MessageAttributeValue;
-
     use super::*;
     use crate::pointer::PointerClass;
 
@@ -117,31 +128,31 @@ mod tests {
     }
 
     #[test]
-    fn a_body_without_the_attribute_is_never_a_pointer() {
+    fn body_without_the_attribute_is_never_a_pointer() {
         assert!(matches!(found(&body("own", "k"), None), Found::Inline));
         assert!(matches!(found(&body("own", "k"), Some(("color", "5"))), Found::Inline));
     }
 
     #[test]
-    fn both_names_make_a_pointer() {
+    fn both_attribute_names_are_recognised() {
         for name in RESERVED_ATTRIBUTES {
             for bucket in ["own", "other"] {
                 let Found::Pointer(payload) = found(&body(bucket, "k"), Some((name, "17"))) else {
                     panic!("{name}")
                 };
-                assert_eq!(payload, PayloadRef { pointer: Pointer::new(bucket, "k"), length: 17 });
+                assert_eq!(payload, PayloadRef::new(Pointer::new(bucket, "k"), 17, None));
             }
         }
     }
 
     #[test]
-    fn what_cannot_be_followed_says_why() {
+    fn invalid_pointer_is_rejected_with_the_reason() {
         let table = [
             ("hello".to_owned(), "5", ErrorKind::BadPointer, "not a pointer"),
             (String::new(), "0", ErrorKind::BadPointer, "not a pointer"),
             (r#"["x.Y",{"s3BucketName":"own","s3Key":"k"}]"#.to_owned(), "5", ErrorKind::BadPointer, "x.Y"),
-            (body("own", "k"), "-1", ErrorKind::BadPointer, "number of bytes"),
-            (body("own", "k"), "many", ErrorKind::BadPointer, "number of bytes"),
+            (body("own", "k"), "-1", ErrorKind::BadPointer, "not a number of bytes"),
+            (body("own", "k"), "many", ErrorKind::BadPointer, "not a number of bytes"),
             (body("own", ""), "5", ErrorKind::BadPointer, "key"),
             (body("own", "a-..s3Key..-b"), "5", ErrorKind::BadPointer, "key"),
             (body("foreign", "k"), "5", ErrorKind::ForeignBucket, "foreign"),

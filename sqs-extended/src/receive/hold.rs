@@ -1,4 +1,4 @@
-//! Keeps messages hidden while the payloads of their receive are loaded.
+//! Keeps the messages of a receive hidden while their payloads are loaded.
 
 use std::time::Duration;
 
@@ -14,20 +14,21 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
-use crate::store::PayloadStore;
 
-/// Whoever gets a message counts its lease from then on; so much of it may be gone.
+/// A caller counts the lease from the receive of the message; this much of it may be gone.
 const SLACK: Duration = Duration::from_secs(1);
-/// How long payloads that are there wait for the last renewal, at most.
+/// How long loaded payloads wait for the last renewal.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest that the payloads of one receive are loaded, and their messages kept hidden for that.
+/// The longest that a message is hidden after its receive.
+const MAX_HIDDEN: Duration = Duration::from_secs(43_200);
+/// How long the payloads of a receive may be loaded.
 pub(super) const MAX_HOLD: Duration = Duration::from_secs(3_600);
 
-/// What has to be known of a receive after it was made.
+/// The parts of a receive that are needed later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(super) queue_url: String,
-    /// In seconds; the queue's when absent.
+    /// In seconds. `None`: that of the queue.
     visibility_timeout: Option<i32>,
 }
 
@@ -38,10 +39,9 @@ impl Terms {
     }
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// Waits for `work`, and renews the leases of messages meanwhile, by the receipt handles of the service: whenever half of
-    /// the time is over, and at the end. `work` goes on while a renewal is under way, and never waits long for one. It has an
-    /// end of its own, at [`MAX_HOLD`].
+impl<H: Execute> ExtendedClient<H> {
+    /// Waits for `work`, and renews the leases of messages meanwhile, by the receipt handles of SQS: after half of the time, and at
+    /// the end. `work` continues during a renewal, never waits long for one, and ends by itself at [`MAX_HOLD`].
     pub(super) async fn holding<T>(
         &self,
         terms: &Terms,
@@ -55,7 +55,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             Some(_) => return work.await,
             None => return self.without_renewals(terms, received + SLACK, work).await,
         };
-        // When the renewal was asked for that their time counts from, and when the next one is due.
+        // The start of the latest successful renewal, and the time of the next one.
         let (mut renewed, mut due) = (received, received + lease / 2);
         let done = loop {
             if let Ok(done) = timeout_at(due, work.as_mut()).await {
@@ -65,28 +65,28 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             tokio::select! {
                 biased;
                 done = work.as_mut() => break done,
-                is_renewed = self.renew(terms, handles, lease, lease / 2) => {
+                is_renewed = self.renew(terms, handles, left(received, lease), lease / 2) => {
                     renewed = if is_renewed { asked } else { renewed };
                 }
             }
             due = asked + lease / 2;
         };
         if renewed.elapsed() >= SLACK {
-            self.renew(terms, handles, lease, PATIENCE.min(lease / 4)).await;
+            self.renew(terms, handles, left(received, lease), PATIENCE.min(lease / 4)).await;
         }
         done
     }
 
-    /// How long messages stay hidden, which may be not at all; `None` when that is not known.
+    /// The visibility timeout, which may be zero; `None` if it is unknown.
     async fn lease(&self, terms: &Terms) -> Option<Duration> {
         let asked = terms.visibility_timeout.and_then(|seconds| u64::try_from(seconds).ok());
         match asked {
             Some(seconds) => Some(Duration::from_secs(seconds)),
-            None => self.shared.almanac.ask(&self.inner, &terms.queue_url).await.visibility_timeout,
+            None => self.shared.queue_attributes.ask(&self.inner, &terms.queue_url).await.visibility_timeout,
         }
     }
 
-    /// Waits for `work`, and tells that nothing is renewed if it takes so long that this matters.
+    /// Waits for `work` without renewals, and reports that if it takes long.
     async fn without_renewals<T>(
         &self,
         terms: &Terms,
@@ -96,20 +96,20 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         if let Ok(done) = timeout_at(until, &mut work).await {
             return done;
         }
-        self.shared.herald.tell(&Event::LeaseUnknown { queue_url: &terms.queue_url });
+        self.shared.events.send(&Event::LeaseUnknown { queue_url: &terms.queue_url });
         work.await
     }
 
-    /// Whether all are renewed; if they are not, an event says why. No answer within `patience` is a failure too.
+    /// Whether all are renewed; otherwise an event says why. No response within `patience` is a failure, too.
     async fn renew(&self, terms: &Terms, handles: &[String], lease: Duration, patience: Duration) -> bool {
         let change = timeout(patience, self.hide(&terms.queue_url, handles, lease)).await;
-        let late = |_| Err(Error::new(ErrorKind::Client, format!("no answer came within {patience:?}")));
+        let late = |_| Err(Error::new(ErrorKind::Client, format!("no response within {patience:?}")));
         let Err(error) = change.unwrap_or_else(late) else { return true };
-        self.shared.herald.tell(&Event::RenewalFailed { error: &error });
+        self.shared.events.send(&Event::RenewalFailed { error: &error });
         false
     }
 
-    /// Hides messages for so long from now on.
+    /// Hides messages from now on.
     pub(super) async fn hide(
         &self,
         queue_url: &str,
@@ -129,6 +129,11 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         }
         Ok(())
     }
+}
+
+/// The next visibility timeout: SQS hides no message for longer than 12 hours after its receive.
+fn left(received: Instant, lease: Duration) -> Duration {
+    lease.min(MAX_HIDDEN.saturating_sub(received.elapsed() + SLACK))
 }
 
 fn renewal(queue_url: &str, handles: &[String], lease: Duration) -> ChangeMessageVisibilityBatchInput {

@@ -1,48 +1,84 @@
-//! Loads one payload into memory.
+//! Loads payloads into memory.
 
-use sqs_client::client::Execute;
+use std::sync::Arc;
+
 use sqs_client::wire::checksum::Md5Hex;
+use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::PayloadRef;
 use super::hold::MAX_HOLD;
-use crate::client::ExtendedClient;
+use crate::client::Shared;
 use crate::digest::md5_of;
-use crate::error::Error;
-use crate::payload::Download;
-use crate::store::{PayloadStore, StoreError, StoreErrorKind};
+use crate::error::{Error, ErrorKind};
+use crate::payload::{Body, Download, Options};
 
-/// A payload that is text.
+/// The unit of the memory budget in bytes.
+const UNIT: u64 = 1 << 10;
+
+/// The units of a number of bytes.
+pub(crate) fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
+}
+
+/// A loaded payload.
 pub(super) struct Text {
     pub(super) body: String,
     pub(super) md5: Md5Hex,
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// Loads a payload, and gives it up when its receive has gone on for too long.
-    pub(super) async fn load_until(&self, payload: &PayloadRef, until: Instant) -> Result<Text, Error> {
-        timeout_at(until, self.load(payload)).await.unwrap_or_else(|_| {
-            let at = payload.pointer();
-            let hold = MAX_HOLD.as_secs();
-            let says = format!("reading {at}: not all payloads of its receive were loaded within {hold} s");
-            Err(Error::reading(at, StoreError::new(StoreErrorKind::Unavailable, says).into()))
+impl Shared {
+    /// Waits until this number of bytes is left of the memory budget, which they fit into.
+    pub(super) async fn budget(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.memory.acquire_many(units(bytes)).await.ok()
+    }
+
+    /// Opens a payload for reading.
+    pub(super) async fn open(&self, payload: &PayloadRef, options: Options) -> Result<Body, Error> {
+        let download = Download {
+            store: self.store.clone(),
+            at: payload.pointer().clone(),
+            length: payload.length(),
+            sha256: payload.sha256().map(str::to_owned),
+        };
+        download.open(options).await.map_err(|error| error.at(payload.pointer()))
+    }
+
+    /// Opens a payload as a stream.
+    pub(super) async fn stream(
+        self: Arc<Self>,
+        payload: PayloadRef,
+        options: Options,
+    ) -> Result<Body, Error> {
+        let body = self.open(&payload, options).await?;
+        self.tally.downloads.add(1);
+        Ok(body)
+    }
+
+    /// Loads a payload until then.
+    pub(super) async fn load_until(&self, payload: &PayloadRef, end: Instant) -> Result<Text, Error> {
+        timeout_at(end, self.load(payload)).await.unwrap_or_else(|_| {
+            let (at, seconds) = (payload.pointer(), MAX_HOLD.as_secs());
+            let text = format!("reading {at}: the payloads of a receive took more than {seconds} s");
+            Err(Error::new(ErrorKind::Unavailable, text).at(at))
         })
     }
 
-    /// Loads a payload. At most as many at a time as the client allows, over all its clones.
+    /// Loads a payload. All clones together load as many at a time as [`concurrency`](crate::ExtendedClientBuilder::concurrency)
+    /// says.
     pub(super) async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
-        let shared = &self.shared;
-        let failed = |error| Error::reading(payload.pointer(), error);
-        let download = Download::new(&shared.store, payload.pointer().clone(), payload.length());
-        // Several are loaded at a time already, and ranges ahead would need memory of their own. Whether it is text is asked
-        // at the end, when the bytes are known to be the right ones.
-        let download = download.max_length(shared.settings.max_payload_bytes).ranges_at_once(1).binary();
+        let mut options =
+            Options { is_binary: true, limit: self.settings.max_payload_bytes, ..Options::default() };
+        // Ranges that are read ahead would need more memory.
+        options.plan.at_once = 1;
         // It is never closed.
-        let permit = shared.downloads.acquire().await.ok();
-        let text = download.open().await.map_err(failed)?.text(usize::MAX).await.map_err(failed)?;
+        let permit = self.downloads.acquire().await.ok();
+        let body = self.open(payload, options).await?;
+        let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
         drop(permit);
-        shared.tally.downloads.add(1);
-        shared.tally.downloaded_bytes.add(text.len());
+        self.tally.downloads.add(1);
+        self.tally.downloaded_bytes.add(text.len());
         let (body, md5) = md5_of(text).await;
         Ok(Text { body, md5 })
     }

@@ -1,48 +1,50 @@
-//! A received message, with its payload or with what is known of it.
+//! A received message with its payload.
+
+use std::sync::Arc;
 
 use sqs_client::types::Message;
 use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
 
 use super::PayloadRef;
-use super::opener::Opener;
+use crate::client::Shared;
 use crate::config::RESERVED_ATTRIBUTES;
 use crate::error::Error;
 use crate::handle::ExtendedHandle;
 use crate::pointer::Pointer;
 
-/// A received message, and what is known of its payload.
+/// A received message with its payload.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExtendedMessage {
-    /// The message. Its body is the payload if that is [`Inline`](MessagePayload::Inline) or
-    /// [`Loaded`](MessagePayload::Loaded), and otherwise what came: mostly a pointer. Its receipt handle is good for
-    /// deleting the message through the extended client, and its object with it if that is `Loaded` or
-    /// [`Lazy`](MessagePayload::Lazy). Deleting one that is [`Failed`](MessagePayload::Failed) leaves the object, since its
-    /// pointer may have gone on to another queue, such as one for dead letters; a sweep finds what is left.
+    /// The message. If the payload is [`Inline`](MessagePayload::Inline) or [`Loaded`](MessagePayload::Loaded), it is the body;
+    /// otherwise the body is what was received, usually a pointer. Delete the message with this receipt handle, through the extended
+    /// client: that also deletes the object of a `Loaded` or [`Lazy`](MessagePayload::Lazy) payload. The object of a
+    /// [`Failed`](MessagePayload::Failed) payload is kept, since its pointer may be in another queue, such as a dead-letter
+    /// queue; a sweep deletes it later.
     pub message: Message,
-    /// What is known of the payload.
+    /// Its payload.
     pub payload: MessagePayload,
-    pub(super) opener: Opener,
+    pub(super) shared: Arc<Shared>,
 }
 
-/// What is known of the payload of a message.
+/// The payload of a message.
 #[derive(Clone, Debug)]
 pub enum MessagePayload {
-    /// It came with the message.
+    /// It was in the message.
     Inline,
-    /// It came from the store, and is the body of the message now.
+    /// It was in the store, and is now the body of the message.
     Loaded(PayloadRef),
-    /// It is in the store, and was not asked for.
+    /// It is in the store and was not requested.
     Lazy(PayloadRef),
-    /// It cannot be had, at least now; [`Error::is_retryable`] says whether it may be later.
+    /// It could not be loaded; see [`Error::is_retryable`].
     Failed(Error),
 }
 
 impl ExtendedMessage {
-    /// The body as it was sent, if it is here.
+    /// The body as it was sent; `None` if it was not requested.
     ///
     /// # Errors
-    /// The payload could not be loaded, or was not asked for; the latter is `None`.
+    /// The payload could not be loaded.
     pub fn body(&self) -> Result<Option<&str>, &Error> {
         match &self.payload {
             MessagePayload::Inline | MessagePayload::Loaded(_) => Ok(self.message.body()),
@@ -51,13 +53,13 @@ impl ExtendedMessage {
         }
     }
 
-    /// The receipt handle, for deleting the message or changing its visibility.
+    /// The receipt handle to delete the message or change its visibility.
     pub fn receipt_handle(&self) -> Option<&str> {
         self.message.receipt_handle()
     }
 }
 
-/// The receipt handle of the service, whether there is a pointer in front of it or not.
+/// The receipt handle of SQS, without a pointer.
 pub(super) fn original_handle(message: &Message) -> Option<String> {
     let handle = message.receipt_handle()?;
     Some(
@@ -66,15 +68,15 @@ pub(super) fn original_handle(message: &Message) -> Option<String> {
     )
 }
 
-/// Puts a pointer in front of the receipt handle, if there is none yet.
+/// Puts a pointer in front of the receipt handle, unless there is one.
 pub(super) fn extend_handle(message: &mut Message, pointer: &Pointer) {
     if let Some(original) = original_handle(message) {
         message.receipt_handle = Some(ExtendedHandle::new(pointer.clone(), original).to_string());
     }
 }
 
-/// Makes the message what its sender gave: body, attributes, and their checksums.
-pub(super) fn unwrap(message: &mut Message, body: String, md5_of_body: Md5Hex) {
+/// Restores body, attributes and their checksums as they were sent.
+pub(super) fn restore_original(message: &mut Message, body: String, md5_of_body: Md5Hex) {
     message.body = Some(body);
     message.md5_of_body = Some(md5_of_body.into());
     if let Some(attributes) = &mut message.message_attributes {

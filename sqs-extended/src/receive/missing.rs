@@ -12,17 +12,16 @@ use crate::client::ExtendedClient;
 use crate::config::MissingObject;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
-use crate::store::PayloadStore;
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Releases or deletes a message whose object is missing, if that is wanted. What is left is handed out.
-    pub(super) async fn sort_out(
+    pub(super) async fn apply_missing_policy(
         &self,
         message: ExtendedMessage,
         queue_url: &str,
     ) -> Option<ExtendedMessage> {
         let is_missing =
-            matches!(&message.payload, MessagePayload::Failed(error) if error.kind() == ErrorKind::Missing);
+            matches!(&message.payload, MessagePayload::Failed(error) if error.kind() == ErrorKind::NotFound);
         if !is_missing {
             return Some(message);
         }
@@ -34,7 +33,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         };
         let error = done.err()?;
         let message_id = message.message.message_id().unwrap_or_default();
-        self.shared.herald.tell(&Event::PolicyFailed { message_id, error: &error });
+        self.shared.events.send(&Event::PolicyFailed { message_id, error: &error });
         Some(message)
     }
 

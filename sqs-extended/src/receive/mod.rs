@@ -14,16 +14,17 @@ mod hold;
 mod load;
 mod message;
 mod missing;
-mod opener;
+
+mod release;
 mod resolve;
 mod stream;
 mod typed;
-mod undelivered;
 
 pub(crate) use ask::ask;
 pub use find::PayloadRef;
 pub(crate) use find::carries_pointer;
 pub(crate) use hold::Terms;
+pub(crate) use load::units;
 pub use message::{ExtendedMessage, MessagePayload};
 pub use stream::BodyStream;
 pub use typed::Receive;

@@ -1,4 +1,6 @@
-//! From the messages that came to the messages that were sent.
+//! Gives messages their payloads.
+
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::Execute;
@@ -8,36 +10,32 @@ use tokio::time::Instant;
 
 use super::find::{Found, find};
 use super::hold::MAX_HOLD;
-use super::message::{extend_handle, original_handle, unwrap};
-use super::opener::Opener;
-use super::undelivered::Undelivered;
+use super::message::{extend_handle, original_handle, restore_original};
+use super::release::ReleaseOnDrop;
 use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
 use crate::client::ExtendedClient;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::event::Event;
 use crate::handle::ExtendedHandle;
-use crate::store::PayloadStore;
 
-/// Messages of one receive that are looked at at a time.
+/// Messages of a receive that are resolved at a time.
 const MESSAGES: usize = 10;
 
-/// What becomes of the payload of a message.
+/// What to do with the payload of a message in the store.
 #[derive(Clone, Copy, Debug)]
-enum Loads {
-    /// It stays where it is.
-    Nothing,
-    /// It is loaded, however long that takes.
+enum Load {
+    Never,
     Now,
-    /// It is loaded, or given up then.
     Until(Instant),
+    /// The payloads of its receive exceed the memory budget.
+    OverBudget,
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// What is known of the payload of a message, by the message alone: nothing is loaded.
+impl<H: Execute> ExtendedClient<H> {
+    /// The payload of a message, by the message alone: nothing is loaded.
     ///
-    /// For messages that came through [`receive_message`](Self::receive_message) or a consumer: one whose payload could not
-    /// be loaded is [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) when its pointer cannot be
-    /// followed at all.
+    /// For messages of [`receive_message`](Self::receive_message) or of a consumer. A payload that could not be loaded is
+    /// [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its pointer is invalid.
     pub fn payload(&self, message: &Message) -> MessagePayload {
         match find(message, &self.shared.settings.allowed_buckets) {
             Found::Pointer(payload) => MessagePayload::Lazy(payload),
@@ -45,66 +43,82 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
             Found::Inline => match message.receipt_handle().and_then(ExtendedHandle::parse) {
                 Some(handle) => {
                     let length = message.body().unwrap_or_default().len() as u64;
-                    MessagePayload::Loaded(PayloadRef::new(handle.pointer().clone(), length))
+                    MessagePayload::Loaded(PayloadRef::new(handle.pointer().clone(), length, None))
                 }
                 None => MessagePayload::Inline,
             },
         }
     }
 
-    /// Gives a message its payload: one that came by another way, such as the event of a Lambda function, or whose
-    /// payload could not be loaded before. Others come back as they are.
+    /// Loads the payload of a message that came in another way, such as a Lambda event, or whose payload could not be loaded
+    /// before. Other messages are returned as they are.
     ///
-    /// One that is [`Failed`](MessagePayload::Failed) has the receipt handle of the service: deleting it leaves its object.
-    ///
-    /// Its lease is not renewed meanwhile, and the policy about missing objects does not apply.
+    /// If it is [`Failed`](MessagePayload::Failed), the receipt handle is that of SQS: deleting the message keeps its object. The lease
+    /// is not renewed meanwhile, and [`MissingObject`](crate::MissingObject) does not apply.
     ///
     /// # Cancel safety
-    /// Dropped before its end, nothing has changed but that the message, which it was given, is gone with it.
+    /// If the future is dropped, the message is dropped; nothing else has changed.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
-        self.open(message, Loads::Now).await
+        let bytes = match self.payload(&message) {
+            MessagePayload::Lazy(payload) => payload.length(),
+            _ => 0,
+        };
+        if bytes > self.shared.settings.memory_budget {
+            return self.open(message, Load::OverBudget).await;
+        }
+        let _budget = self.shared.budget(bytes).await;
+        self.open(message, Load::Now).await
     }
 
-    async fn open(&self, mut message: Message, loads: Loads) -> ExtendedMessage {
-        let (opener, found) = (Opener::new(&self.shared), self.payload(&message));
+    async fn open(&self, mut message: Message, load: Load) -> ExtendedMessage {
+        let (shared, found) = (Arc::clone(&self.shared), self.payload(&message));
         if let MessagePayload::Failed(error) = &found {
-            self.tell_failed(&message, error);
+            self.report_failed(&message, error);
         }
         let MessagePayload::Lazy(reference) = found else {
-            return ExtendedMessage { message, payload: found, opener };
+            return ExtendedMessage { message, payload: found, shared };
         };
-        let loaded = match loads {
-            Loads::Nothing => {
+        let loaded = match load {
+            Load::Never => {
                 extend_handle(&mut message, reference.pointer());
-                return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), opener };
+                return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), shared };
             }
-            Loads::Now => self.load(&reference).await,
-            Loads::Until(end) => self.load_until(&reference, end).await,
+            Load::Now => shared.load(&reference).await,
+            Load::Until(end) => shared.load_until(&reference, end).await,
+            Load::OverBudget => Err(self.over_budget(&reference)),
         };
         let payload = match loaded {
             Ok(text) => {
                 extend_handle(&mut message, reference.pointer());
-                unwrap(&mut message, text.body, text.md5);
+                restore_original(&mut message, text.body, text.md5);
                 MessagePayload::Loaded(reference)
             }
             Err(error) => {
-                // Its pointer may go on to another queue as a body, and whoever deletes it has not seen the payload.
+                // The pointer may move on to another queue, and whoever deletes the message has not seen its payload.
                 message.receipt_handle = original_handle(&message);
-                self.tell_failed(&message, &error);
+                self.report_failed(&message, &error);
                 MessagePayload::Failed(error)
             }
         };
-        ExtendedMessage { message, payload, opener }
+        ExtendedMessage { message, payload, shared }
     }
 
-    fn tell_failed(&self, message: &Message, error: &Error) {
+    fn over_budget(&self, payload: &PayloadRef) -> Error {
+        let (at, budget) = (payload.pointer(), self.shared.settings.memory_budget);
+        let text = format!(
+            "reading {at}: the payloads of its receive exceed memory_budget, {budget} bytes; body_stream reads it"
+        );
+        Error::new(ErrorKind::TooLarge, text).at(at)
+    }
+
+    fn report_failed(&self, message: &Message, error: &Error) {
         self.shared.tally.payloads_failed.add(1);
         let message_id = message.message_id().unwrap_or_default();
-        self.shared.herald.tell(&Event::PayloadFailed { message_id, error });
+        self.shared.events.send(&Event::PayloadFailed { message_id, error });
     }
 
-    /// All messages of a receive, in their order, but for those that the policy about missing objects takes out. Dropped
-    /// before its end, the messages are made visible again.
+    /// All messages of a receive in their order, except those that [`MissingObject`](crate::MissingObject) removes. If the future is
+    /// dropped, the messages are made visible again.
     pub(super) async fn open_all(
         &self,
         messages: Vec<Message>,
@@ -113,22 +127,47 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     ) -> Vec<ExtendedMessage> {
         let is_loading = !is_lazy && messages.iter().any(carries_pointer);
         let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
-        let loads = if is_lazy { Loads::Nothing } else { Loads::Until(Instant::now() + MAX_HOLD) };
-        let opening = stream::iter(messages).map(|message| self.open(message, loads));
-        let opening = opening.buffered(MESSAGES).collect::<Vec<_>>();
-        let undelivered = Undelivered::new(self, &terms.queue_url, handles);
+        let release = ReleaseOnDrop::new(self, &terms.queue_url, handles);
         let opened = if is_loading {
-            self.holding(terms, undelivered.handles(), opening).await
+            self.holding(terms, release.handles(), self.load_all(messages)).await
         } else {
-            opening.await
+            stream::iter(messages).then(|message| self.open(message, Load::Never)).collect().await
         };
-        let sorted = stream::iter(opened).then(|message| self.sort_out(message, &terms.queue_url));
+        let sorted =
+            stream::iter(opened).then(|message| self.apply_missing_policy(message, &terms.queue_url));
         let sorted = sorted.filter_map(std::future::ready).collect().await;
-        undelivered.delivered();
+        release.delivered();
         sorted
     }
 
-    /// The answer to a plain receive. Of one with a damaged message, the others get their payloads too.
+    /// Loads the payloads of a receive, as many as the memory budget allows. The budget is taken at once, so that two receives cannot
+    /// wait for each other.
+    async fn load_all(&self, messages: Vec<Message>) -> Vec<ExtendedMessage> {
+        let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.settings.memory_budget);
+        let mut taken = 0;
+        let loads = messages.into_iter().map(|message| {
+            let length = match self.payload(&message) {
+                MessagePayload::Lazy(payload) => payload.length(),
+                _ => 0,
+            };
+            if length > self.shared.settings.max_payload_bytes {
+                // It fails without a request, so it needs no memory.
+                return (message, Load::Until(end));
+            }
+            match left.checked_sub(length) {
+                Some(rest) => {
+                    (left, taken) = (rest, taken + length);
+                    (message, Load::Until(end))
+                }
+                None => (message, Load::OverBudget),
+            }
+        });
+        let loads: Vec<_> = loads.collect();
+        let _budget = self.shared.budget(taken).await;
+        stream::iter(loads).map(|(message, load)| self.open(message, load)).buffered(MESSAGES).collect().await
+    }
+
+    /// The result of a plain receive. If one message is damaged, the others get their payloads, too.
     pub(crate) async fn after_receive(
         &self,
         terms: &Terms,
@@ -151,7 +190,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
     }
 
-    /// The messages of an answer; the damaged ones come last, as they are.
+    /// The messages of a response; damaged ones come last, as they are.
     pub(super) async fn open_answer(
         &self,
         mut output: ReceiveMessageOutput,
@@ -161,9 +200,9 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
         let mut messages = self.open_all(output.messages.take().unwrap_or_default(), is_lazy, terms).await;
         for damaged in output.damaged_messages() {
             let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
-            self.tell_failed(&message, &error);
-            let (payload, opener) = (MessagePayload::Failed(error), Opener::new(&self.shared));
-            messages.push(ExtendedMessage { message, payload, opener });
+            self.report_failed(&message, &error);
+            let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
+            messages.push(ExtendedMessage { message, payload, shared });
         }
         messages
     }

@@ -1,26 +1,24 @@
-//! A payload that is read piece by piece.
+//! A payload as a stream.
 
 use std::fmt;
 use std::future::IntoFuture;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
-use super::find::Found;
-use super::opener::Opener;
+use super::find::{Found, find};
 use super::{ExtendedMessage, MessagePayload, PayloadRef};
-use crate::client::ExtendedClient;
+use crate::client::{ExtendedClient, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::payload::{Body, Options, Progress};
-use crate::store::PayloadStore;
 
-/// The payload of a message that is to be read piece by piece. Awaiting it opens it.
+/// The payload of a message as a stream. Awaiting it opens it.
 ///
-/// A message whose payload is in its body gives that. Others are asked of the store, which is done by nobody else: neither are
-/// streams among the downloads that a client limits, nor are leases renewed for them. Give messages with large payloads
-/// a long visibility timeout, or let a consumer renew it.
+/// The limits of a client on downloads and memory do not apply to streams, and leases are not renewed meanwhile. Use a long visibility
+/// timeout for messages with large payloads, or a consumer that renews it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -35,7 +33,7 @@ use crate::store::PayloadStore;
 ///     let mut body = received.body_stream().await?;
 ///     let mut bytes = 0;
 ///     while let Some(piece) = body.next().await {
-///         bytes += piece?.len(); // right only when the stream has ended without an error
+///         bytes += piece?.len(); // verified when the stream has ended without an error
 ///     }
 ///     assert_eq!(bytes, 400_000);
 /// }
@@ -50,27 +48,26 @@ pub struct BodyStream {
 
 enum From {
     Message(Bytes),
-    Store(PayloadRef, Opener),
+    Store(PayloadRef, Arc<Shared>),
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
-    /// The payload of a message piece by piece, in bounded memory.
+impl<H: Execute> ExtendedClient<H> {
+    /// The payload of a message as a stream, in bounded memory.
     ///
-    /// The message may come from a plain client, or from elsewhere, such as the event of a Lambda function. Those of
-    /// [`receive`](Self::receive) give it themselves: [`ExtendedMessage::body_stream`].
+    /// The message may come from a plain client or from a Lambda event. For messages of [`receive`](Self::receive), see
+    /// [`ExtendedMessage::body_stream`].
     pub fn body_stream(&self, message: &Message) -> BodyStream {
-        let opener = Opener::new(&self.shared);
-        match opener.find(message) {
+        match find(message, &self.shared.settings.allowed_buckets) {
             Found::Inline => BodyStream::in_message(message),
-            Found::Pointer(payload) => BodyStream::in_store(payload, opener),
+            Found::Pointer(payload) => BodyStream::in_store(payload, &self.shared),
             Found::Unusable(error) => BodyStream::failed(error),
         }
     }
 }
 
 impl ExtendedMessage {
-    /// The payload piece by piece, in bounded memory: from the store if that was not asked for it yet
-    /// ([`lazy`](super::Receive::lazy)), or if it was and failed, such as for a payload that is too large for memory.
+    /// The payload as a stream, in bounded memory: from the store if it was not loaded ([`lazy`](super::Receive::lazy)) or
+    /// could not be loaded, for example because it is too large for memory.
     ///
     /// ```no_run
     /// # async fn read<S: sqs_extended::PayloadStore>(
@@ -86,11 +83,12 @@ impl ExtendedMessage {
     pub fn body_stream(&self) -> BodyStream {
         match &self.payload {
             MessagePayload::Inline | MessagePayload::Loaded(_) => BodyStream::in_message(&self.message),
-            MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), self.opener.clone()),
-            MessagePayload::Failed(error) => match self.opener.find(&self.message) {
-                // A message with a wrong checksum is not looked into.
+            MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), &self.shared),
+            MessagePayload::Failed(error) => match find(&self.message, &self.shared.settings.allowed_buckets)
+            {
+                // A message with a wrong checksum is not trusted.
                 Found::Pointer(payload) if error.kind() != ErrorKind::Client => {
-                    BodyStream::in_store(payload, self.opener.clone())
+                    BodyStream::in_store(payload, &self.shared)
                 }
                 _ => BodyStream::failed(error.clone()),
             },
@@ -103,8 +101,8 @@ impl BodyStream {
         Self::from(Ok(From::Message(message.body().unwrap_or_default().to_owned().into())))
     }
 
-    fn in_store(payload: PayloadRef, opener: Opener) -> Self {
-        Self::from(Ok(From::Store(payload, opener)))
+    fn in_store(payload: PayloadRef, shared: &Arc<Shared>) -> Self {
+        Self::from(Ok(From::Store(payload, Arc::clone(shared))))
     }
 
     fn failed(error: Error) -> Self {
@@ -115,25 +113,25 @@ impl BodyStream {
         Self { from, options: Options::default() }
     }
 
-    /// It may be other than UTF-8.
+    /// Allows bytes that are not UTF-8.
     pub fn binary(mut self) -> Self {
         self.options.is_binary = true;
         self
     }
 
-    /// The most bytes that are accepted, 2,147,483,647 by default.
+    /// Sets the largest length in bytes: 2,147,483,647 by default.
     pub fn max_length(mut self, bytes: u64) -> Self {
         self.options.limit = bytes;
         self
     }
 
-    /// How many ranges of 4 MiB are read at once, 4 by default. All but the first are in memory until it is their turn.
+    /// Sets how many ranges of 4 MiB are read at a time: 4 by default. All but the first are held in memory until their turn.
     pub fn ranges_at_once(mut self, ranges: usize) -> Self {
         self.options.plan.at_once = ranges;
         self
     }
 
-    /// Is told of every piece that comes from the store.
+    /// Sets a function that is called for each piece from the store.
     pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
         self.options.listener = Some(Box::new(listener));
         self
@@ -142,16 +140,15 @@ impl BodyStream {
     /// Opens it.
     ///
     /// # Errors
-    /// That the pointer may not be followed, and what the store says; [`ErrorKind::Damaged`] when the object has another
-    /// length than the message says, [`ErrorKind::Encoding`] when it is compressed in a way that is not known,
-    /// [`ErrorKind::TooLarge`]. A message that failed before its pointer could be looked at fails with the same error.
+    /// Those of the pointer and of the store; [`ErrorKind::Damaged`] if the object has another length than the message says;
+    /// [`ErrorKind::TooLarge`]; the error of a message with a wrong checksum.
     ///
     /// # Cancel safety
-    /// Nothing is lost.
+    /// If the future is dropped, nothing is lost.
     pub async fn open(self) -> Result<Body, Error> {
         match self.from? {
             From::Message(body) => Ok(Body::whole(body)),
-            From::Store(payload, opener) => opener.open(payload, self.options).await,
+            From::Store(payload, shared) => shared.stream(payload, self.options).await,
         }
     }
 }

@@ -9,7 +9,6 @@ use sqs_client::types::MessageSystemAttributeName;
 use super::{ExtendedMessage, Terms, ask};
 use crate::client::ExtendedClient;
 use crate::error::Error;
-use crate::store::PayloadStore;
 
 /// A receive whose messages say what is known of their payloads.
 ///
@@ -34,15 +33,15 @@ use crate::store::PayloadStore;
 /// # }
 /// ```
 #[must_use]
-pub struct Receive<S: PayloadStore, H> {
-    client: ExtendedClient<S, H>,
+pub struct Receive<H> {
+    client: ExtendedClient<H>,
     input: ReceiveMessageInput,
     is_lazy: bool,
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
-    pub fn receive(&self, queue_url: impl Into<String>) -> Receive<S, H> {
+    pub fn receive(&self, queue_url: impl Into<String>) -> Receive<H> {
         let mut input = ReceiveMessageInput::default();
         input.queue_url = Some(queue_url.into());
         input.max_number_of_messages = Some(10);
@@ -53,7 +52,7 @@ impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
     }
 }
 
-impl<S: PayloadStore, H: Execute> Receive<S, H> {
+impl<H: Execute> Receive<H> {
     /// Loads nothing: the messages say where their payloads are.
     pub fn lazy(mut self) -> Self {
         self.is_lazy = true;

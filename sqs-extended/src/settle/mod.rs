@@ -10,7 +10,6 @@ use crate::client::ExtendedClient;
 use crate::handle::ExtendedHandle;
 use crate::key::ends_with_uuid;
 use crate::pointer::Pointer;
-use crate::store::PayloadStore;
 
 /// Takes the pointer off a receipt handle, if there is one.
 pub(crate) fn strip(handle: &mut String) -> Option<Pointer> {
@@ -32,7 +31,7 @@ pub(crate) fn strip_changes(input: &mut ChangeMessageVisibilityBatchInput) {
     }
 }
 
-impl<S: PayloadStore, H: Execute> ExtendedClient<S, H> {
+impl<H: Execute> ExtendedClient<H> {
     /// Deletes the objects of messages that are deleted, if that is wanted and allowed. What fails is tried again later.
     ///
     /// A pointer is the word of its sender, also where nobody has seen its payload. Of what else lies in the bucket, it makes

@@ -1,4 +1,4 @@
-//! What goes into a store and comes out of it.
+//! Objects of a store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,38 +8,42 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 
 use super::ByteStream;
+use crate::random;
 
-/// The body of an object that is to be written.
+/// The metadata with the id of an upload.
+pub(crate) const TOKEN_METADATA: &str = "sqs-extended-upload";
+
+/// The body of a new object.
 pub enum UploadBody {
     /// All of it.
     Bytes(Bytes),
-    /// Piece by piece; the length is not known before the end, unless [`Upload::length`] says it.
+    /// In pieces, each of which may have any length.
     Stream(ByteStream),
 }
 
-/// An object that is to be written.
+/// A new object.
 #[non_exhaustive]
 pub struct Upload {
-    /// What it holds.
+    /// Its bytes.
     pub body: UploadBody,
-    /// Its length in bytes, where it is known.
+    /// Its length in bytes, if it is known.
     pub length: Option<u64>,
-    /// Its type, such as `text/plain; charset=utf-8`.
+    /// Its media type, such as `text/plain; charset=utf-8`.
     pub content_type: Option<String>,
-    /// How it is encoded: `zstd` or `gzip`.
-    pub content_encoding: Option<String>,
-    /// More about it: ASCII names and values, 2 KB in all at most.
+    /// ASCII names and values, at most 2 KB. A new upload has a random id as `sqs-extended-upload`: it marks the objects of this
+    /// crate.
     pub metadata: HashMap<String, String>,
 }
 
 impl Upload {
-    /// An object with this body, and nothing more said about it.
+    /// An object with this body.
     pub fn new(body: UploadBody) -> Self {
         let length = match &body {
             UploadBody::Bytes(bytes) => u64::try_from(bytes.len()).ok(),
             UploadBody::Stream(_) => None,
         };
-        Self { body, length, content_type: None, content_encoding: None, metadata: HashMap::new() }
+        let metadata = HashMap::from([(TOKEN_METADATA.to_owned(), random::uuid())]);
+        Self { body, length, content_type: None, metadata }
     }
 }
 
@@ -52,25 +56,23 @@ impl fmt::Debug for Upload {
     }
 }
 
-/// An object that is read.
+/// An object that is opened for reading.
 #[non_exhaustive]
 pub struct Object {
-    /// Its whole length in bytes, wherever reading begins.
+    /// The length of the whole object in bytes.
     pub length: u64,
-    /// What tells this version of the object from others (the `ETag` in S3), when the store has such.
+    /// Identifies this version of the object, if the store can (`ETag` in S3).
     pub tag: Option<String>,
-    /// How it is encoded.
-    pub content_encoding: Option<String>,
-    /// What was said about it when it was written.
+    /// What [`Upload::metadata`] was; empty if the store keeps none.
     pub metadata: HashMap<String, String>,
-    /// Its bytes from where reading begins. It may end early without an error: count.
+    /// The bytes of the requested range. It may end early without an error: count.
     pub body: ByteStream,
 }
 
 impl Object {
-    /// An object of that length, and nothing more known of it.
+    /// An object of this length.
     pub fn new(length: u64, body: ByteStream) -> Self {
-        Self { length, tag: None, content_encoding: None, metadata: HashMap::new(), body }
+        Self { length, tag: None, metadata: HashMap::new(), body }
     }
 }
 
@@ -115,13 +117,13 @@ impl Listed {
     }
 }
 
-/// A part of a listing.
+/// A page of a listing.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ObjectPage {
     /// Objects, by key.
     pub objects: Vec<Listed>,
-    /// What to ask for the next page with; `None` after the last.
+    /// The token for the next page; `None` after the last.
     pub next: Option<String>,
 }
 

@@ -10,7 +10,8 @@ use futures_util::{Stream, StreamExt as _};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{ByteStream, StoreError, UploadBody};
+use super::{ByteStream, UploadBody};
+use crate::error::Error;
 
 /// What a store may take one timeout for.
 const PART: u64 = 8 << 20;
@@ -86,7 +87,7 @@ struct Paced {
 }
 
 impl Stream for Paced {
-    type Item = Result<Bytes, StoreError>;
+    type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let piece = self.body.poll_next_unpin(context);

@@ -1,91 +1,52 @@
-//! What a sweep has found.
+//! The result of a sweep.
 
-use super::Verdict;
-use crate::store::{Listed, StoreError, Unfinished};
+use crate::error::Error;
+use crate::store::Listed;
 
-/// Orphans that a report names, and uploads.
-const NAMED: usize = 1_000;
+/// Orphans that a report lists.
+const LISTED: usize = 1_000;
 
-/// How far a sweep is.
+/// The progress of a sweep.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SweepProgress {
-    /// Objects that were looked at.
+    /// Objects that were examined.
     pub examined: u64,
-    /// Of these, objects whose names do not end in a UUID; they are left alone.
+    /// Objects that other programs wrote: their keys do not end in a UUID, or they lack the mark of this crate. They are kept.
     pub foreign: u64,
-    /// Objects that no message needs any more.
+    /// Objects that no message needs.
     pub orphans: u64,
-    /// Bytes of these.
+    /// The bytes of these.
     pub orphaned_bytes: u64,
     /// Orphans that were deleted.
     pub deleted: u64,
-    /// Orphans that could not be deleted.
-    pub delete_failed: u64,
-    /// Uploads that were begun and never ended, and are too old to be under way.
-    pub unfinished: u64,
-    /// Of these, those that were ended and whose parts are gone.
-    pub aborted: u64,
-    /// Those that could not be ended.
-    pub abort_failed: u64,
+    /// Old objects whose mark could not be read, and orphans that could not be deleted.
+    pub failed: u64,
 }
 
-/// What a sweep has found.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SweepReport {
     /// Counts over all pages.
     pub progress: SweepProgress,
-    /// The first thousand orphans, by key; [`on_orphan`](super::Sweep::on_orphan) tells all.
+    /// The first 1,000 orphans by key; [`on_orphan`](super::Sweep::on_orphan) gets all.
     pub orphans: Vec<Listed>,
-    /// The first thousand uploads that never ended, by key; [`on_unfinished`](super::Sweep::on_unfinished) tells all.
-    pub unfinished: Vec<Unfinished>,
-    /// Why the first delete of an object or end of an upload failed, if one did.
-    pub first_error: Option<StoreError>,
+    /// The first error of an object.
+    pub first_error: Option<Error>,
 }
 
 impl SweepReport {
-    pub(super) fn saw(&mut self, object: &Listed, verdict: Verdict) {
-        let progress = &mut self.progress;
-        progress.examined += 1;
-        match verdict {
-            Verdict::Foreign => progress.foreign += 1,
-            Verdict::Young => {}
-            Verdict::Orphan => {
-                progress.orphans += 1;
-                progress.orphaned_bytes = progress.orphaned_bytes.saturating_add(object.length);
-            }
+    pub(super) fn orphan(&mut self, object: &Listed) {
+        self.progress.orphans += 1;
+        self.progress.orphaned_bytes = self.progress.orphaned_bytes.saturating_add(object.length);
+        if self.orphans.len() < LISTED {
+            self.orphans.push(object.clone());
         }
     }
 
-    pub(super) fn deleted(&mut self, result: Result<(), StoreError>) {
-        match result {
-            Ok(()) => self.progress.deleted += 1,
-            Err(error) => {
-                self.progress.delete_failed += 1;
-                self.first_error.get_or_insert(error);
-            }
-        }
-    }
-
-    pub(super) fn aborted(&mut self, result: Result<(), StoreError>) {
-        match result {
-            Ok(()) => self.progress.aborted += 1,
-            Err(error) => {
-                self.progress.abort_failed += 1;
-                self.first_error.get_or_insert(error);
-            }
-        }
-    }
-
-    pub(super) fn keep(&mut self, orphans: Vec<Listed>) {
-        let room = NAMED.saturating_sub(self.orphans.len());
-        self.orphans.extend(orphans.into_iter().take(room));
-    }
-
-    pub(super) fn keep_unfinished(&mut self, uploads: Vec<Unfinished>) {
-        self.progress.unfinished += uploads.len() as u64;
-        let room = NAMED.saturating_sub(self.unfinished.len());
-        self.unfinished.extend(uploads.into_iter().take(room));
+    pub(super) fn failed(&mut self, error: Error) {
+        self.progress.failed += 1;
+        self.first_error.get_or_insert(error);
     }
 }

@@ -1,116 +1,107 @@
-//! The way through all pages: objects first, then uploads.
+//! Goes through all pages of a listing.
 
-use std::time::Duration;
+use std::pin::pin;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::Execute;
 
-use super::pages::Pages;
-use super::{Sweep, SweepReport, Verdict, judge};
-use crate::error::Error;
+use super::rules::{Verdict, check_prefix, judge};
+use super::{Sweep, SweepReport};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{Listed, PayloadStore, Unfinished};
+use crate::store::{Listed, TOKEN_METADATA};
 
-impl<S: PayloadStore, H: Execute> Sweep<S, H> {
-    /// Looks at all pages.
+impl<H: Execute> Sweep<H> {
+    /// Examines all objects.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when an age is too small; what a queue says when it is asked; and
-    /// [`ErrorKind::Download`](crate::ErrorKind::Download) or [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) when the
-    /// bucket, or its uploads, cannot be listed to the end: also when a store names the same page again and again. What was
-    /// found before was told to the callbacks. Deletes that fail are counted.
+    /// [`ErrorKind::Config`] if the prefix is empty or the age too small; those of a queue when it is asked for its attributes; those
+    /// of the store if the bucket cannot be listed. Orphans that were found before were passed to the callbacks. Objects that
+    /// cannot be read or deleted are counted.
     ///
     /// # Cancel safety
-    /// It can be dropped between any two objects, and begun again.
+    /// It can be dropped at any time, and started again.
     pub async fn run(self) -> Result<SweepReport, Error> {
-        let unfinished_age = self.check().await?;
-        let mut report = SweepReport::default();
-        self.sweep_objects(&mut report).await?;
-        if !self.objects_only {
-            self.sweep_uploads(unfinished_age, &mut report).await?;
-        }
-        Ok(report)
-    }
-
-    async fn sweep_objects(&self, report: &mut SweepReport) -> Result<(), Error> {
+        check_prefix(&self.prefix)?;
+        self.check_age().await?;
         let store = &self.client.shared.store;
-        let (bucket, prefix, mut pages) = (store.bucket(), &self.prefix, Pages::default());
-        let failed = |error| Error::listing(bucket, prefix, error);
+        let (mut report, mut page) = (SweepReport::default(), None);
         loop {
-            let page = store.list(bucket, prefix, pages.current()).await.map_err(failed)?;
-            self.sweep_page(page.objects, report).await;
-            self.tell_progress(report);
-            let Some(next) = page.next else { return Ok(()) };
-            pages.turn(next).map_err(failed)?;
-        }
-    }
-
-    async fn sweep_uploads(&self, age: Duration, report: &mut SweepReport) -> Result<(), Error> {
-        let store = &self.client.shared.store;
-        let (bucket, prefix, mut pages) = (store.bucket(), &self.prefix, Pages::default());
-        let failed = |error| Error::listing_unfinished(bucket, prefix, error);
-        loop {
-            let page = store.list_unfinished(bucket, prefix, pages.current()).await.map_err(failed)?;
-            if !page.uploads.is_empty() {
-                self.end_page(page.uploads, age, report).await;
-                self.tell_progress(report);
+            let listed = store.list(store.bucket(), &self.prefix, page.as_deref()).await?;
+            self.sweep_page(listed.objects, &mut report).await;
+            if let Some(callback) = &self.on_progress {
+                callback(&report.progress);
             }
-            let Some(next) = page.next else { return Ok(()) };
-            pages.turn(next).map_err(failed)?;
+            if listed.next.is_none() {
+                return Ok(report);
+            }
+            if listed.next == page {
+                let text = format!("listing {:?}: the store returned the same page twice", store.bucket());
+                return Err(Error::new(ErrorKind::Rejected, text));
+            }
+            page = listed.next;
         }
     }
 
     async fn sweep_page(&self, objects: Vec<Listed>, report: &mut SweepReport) {
-        let (settings, store) = (&self.client.shared.settings, &self.client.shared.store);
-        let now = settings.time_source.now();
-        let mut orphans = Vec::new();
+        let now = self.client.shared.settings.time_source.now();
+        let mut old = Vec::new();
         for object in objects {
-            let verdict = judge(&object.key, object.modified, now, self.older_than);
-            report.saw(&object, verdict);
-            if verdict == Verdict::Orphan {
-                if let Some(callback) = &self.on_orphan {
-                    callback(&object);
+            report.progress.examined += 1;
+            match judge(&object.key, object.modified, now, self.older_than) {
+                Verdict::Foreign => report.progress.foreign += 1,
+                Verdict::Young => {}
+                Verdict::Old => old.push(object),
+            }
+        }
+        let sweeping = stream::iter(old).map(|object| self.sweep_object(object));
+        let mut swept = pin!(sweeping.buffered(self.client.shared.settings.concurrency));
+        while let Some((object, outcome)) = swept.next().await {
+            match outcome {
+                Ok(Outcome::Foreign) => report.progress.foreign += 1,
+                Ok(Outcome::Found) => report.orphan(&object),
+                Ok(Outcome::Deleted) => {
+                    report.orphan(&object);
+                    report.progress.deleted += 1;
                 }
-                orphans.push(object);
+                Err(error) => report.failed(error),
             }
         }
-        if self.deletes {
-            let deletes = stream::iter(&orphans)
-                .map(async |orphan| store.delete(&Pointer::new(store.bucket(), &orphan.key)).await);
-            let mut results = std::pin::pin!(deletes.buffer_unordered(settings.concurrency));
-            while let Some(result) = results.next().await {
-                report.deleted(result);
-            }
-        }
-        report.keep(orphans);
     }
 
-    /// What is younger than `age` may be under way: nothing else says whether it is.
-    async fn end_page(&self, mut uploads: Vec<Unfinished>, age: Duration, report: &mut SweepReport) {
-        let (settings, store) = (&self.client.shared.settings, &self.client.shared.store);
-        let now = settings.time_source.now();
-        let is_old = |upload: &Unfinished| judge(&upload.key, upload.initiated, now, age);
-        uploads.retain(|upload| is_old(upload) == Verdict::Orphan);
-        if let Some(callback) = &self.on_unfinished {
-            for upload in &uploads {
-                callback(upload);
-            }
+    async fn sweep_object(&self, object: Listed) -> (Listed, Result<Outcome, Error>) {
+        let store = &self.client.shared.store;
+        let at = Pointer::new(store.bucket(), &object.key);
+        match self.is_ours(&at, object.length).await {
+            Ok(true) => {}
+            Ok(false) => return (object, Ok(Outcome::Foreign)),
+            Err(error) => return (object, Err(error)),
         }
-        if self.deletes {
-            let aborts = stream::iter(&uploads).map(async |upload| {
-                store.abort_unfinished(&Pointer::new(store.bucket(), &upload.key), &upload.id).await
-            });
-            let mut results = std::pin::pin!(aborts.buffer_unordered(settings.concurrency));
-            while let Some(result) = results.next().await {
-                report.aborted(result);
-            }
+        if let Some(callback) = &self.on_orphan {
+            callback(&object);
         }
-        report.keep_unfinished(uploads);
+        if !self.deletes {
+            return (object, Ok(Outcome::Found));
+        }
+        let deleted = store.delete(&at).await;
+        (object, deleted.map(|()| Outcome::Deleted))
     }
 
-    fn tell_progress(&self, report: &SweepReport) {
-        if let Some(callback) = &self.on_progress {
-            callback(&report.progress);
+    /// Whether an object bears the mark of this crate, or need not.
+    async fn is_ours(&self, at: &Pointer, length: u64) -> Result<bool, Error> {
+        if self.takes_unmarked {
+            return Ok(true);
         }
+        // An empty object has no byte for a range.
+        let range = if length == 0 { 0..u64::MAX } else { 0..1 };
+        let object = self.client.shared.store.get(at, range, None).await?;
+        Ok(object.metadata.contains_key(TOKEN_METADATA))
     }
+}
+
+/// What became of an old object.
+enum Outcome {
+    Foreign,
+    Found,
+    Deleted,
 }

@@ -37,7 +37,7 @@ async fn main() -> Result<(), Failed> {
     Ok(())
 }
 
-async fn receive(client: &ExtendedClient<S3Store>, file: &str) -> Result<(), Failed> {
+async fn receive(client: &ExtendedClient, file: &str) -> Result<(), Failed> {
     let url = var("QUEUE_URL")?;
     let answer = client.receive_message().queue_url(&url).wait_time_seconds(5).send().await?;
     let [message] = answer.messages() else { return Err("not one message".into()) };

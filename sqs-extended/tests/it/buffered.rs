@@ -8,7 +8,7 @@ use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
+use sqs_extended::{ErrorKind, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
 use super::rig::{Rig, large};
@@ -70,7 +70,7 @@ async fn large_messages_go_in_batches_and_come_to_consumers() {
 async fn an_entry_whose_payload_is_not_stored_at_first_is_tried_again() {
     let rig = Rig::new().await;
     for _ in 0..3 {
-        rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+        rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
     }
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InternalFailure).times(1));
     let buffered = BufferedClient::builder(rig.client.clone()).max_attempts(5).build().unwrap();
@@ -121,9 +121,7 @@ async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
     set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
     rig.send(large("")).await;
     let pointer = rig.bodies().remove(0);
-    rig.store.fail_when(|call, _| {
-        (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
-    });
+    rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Fail(ErrorKind::Forbidden)));
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .message_handler(|_, _| async { Ok(Outcome::DeadLetter("cannot be read".into())) })
         .build()

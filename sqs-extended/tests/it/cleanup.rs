@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use sqs_extended::{StoreCall, StoreErrorKind, StoreFault};
+use sqs_client::types::DeleteMessageBatchRequestEntry;
+use sqs_extended::{ErrorKind, StoreCall, StoreFault};
 
 use super::rig::{Diary, Rig, large};
+use super::sizes::entry;
 
 async fn delete_one(rig: &Rig) {
     rig.send(large("")).await;
@@ -18,7 +20,7 @@ async fn a_failed_delete_of_an_object_is_told_and_tried_again() {
     let diary = Diary::default();
     let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
     for _ in 0..3 {
-        rig.store.fail_next(StoreCall::Delete, StoreFault::Refuse(StoreErrorKind::Unavailable));
+        rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Unavailable));
     }
     delete_one(&rig).await;
     let stats = rig.client.stats();
@@ -33,9 +35,8 @@ async fn a_failed_delete_of_an_object_is_told_and_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn a_delete_that_always_fails_is_given_up() {
     let rig = Rig::new().await;
-    rig.store.fail_when(|call, _| {
-        (call == StoreCall::Delete).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
-    });
+    rig.store
+        .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
     delete_one(&rig).await;
     rig.client.finish_cleanup().await;
     let stats = rig.client.stats();
@@ -61,43 +62,40 @@ async fn a_delete_that_is_dropped_after_its_message_is_gone_deletes_the_object_i
     assert!(rig.store.objects().is_empty());
 }
 
-async fn fill(rig: &Rig, count: usize) {
-    for number in 0..count {
-        rig.send(number.to_string()).await;
-        let message = rig.receive().await.remove(0);
-        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
-    }
-}
-
 #[tokio::test(start_paused = true)]
-async fn what_is_waiting_is_bounded() {
-    let rig = Rig::with("q", |builder| builder.always_through_s3(true)).await;
-    rig.store.fail_when(|call, _| {
-        (call == StoreCall::Delete).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
-    });
-    fill(&rig, 1_010).await;
-    let stats = rig.client.stats();
-    assert!(stats.cleanup_pending <= 1_000, "{stats:?}");
-    assert!(stats.cleanup_given_up >= 10, "{stats:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_object_that_finds_no_room_to_wait_is_told() {
+async fn denied_delete_is_given_up_at_once() {
     let diary = Diary::default();
-    let rig = Rig::with("q", |builder| builder.always_through_s3(true).on_event(diary.listener())).await;
-    rig.store.fail_when(|call, _| {
-        (call == StoreCall::Delete).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
-    });
-    fill(&rig, 1_000).await;
-    assert_eq!((rig.client.stats().cleanup_pending, diary.count("CleanupGivenUp")), (1_000, 0));
-    rig.send("one more").await;
-    let message = rig.receive().await.remove(0);
-    rig.store.fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Hang));
-    let queue = rig.client.queue(&rig.url);
-    let delete = queue.delete(&message).send();
-    assert!(tokio::time::timeout(Duration::from_millis(1), delete).await.is_err());
-    assert_eq!((rig.client.stats().cleanup_given_up, diary.count("CleanupGivenUp")), (1, 1));
-    assert_eq!(diary.count("CleanupFailed"), 1_000);
+    let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+    rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Forbidden));
+    delete_one(&rig).await;
+    let stats = rig.client.stats();
+    assert_eq!((stats.cleanup_failed, stats.cleanup_given_up, stats.cleanup_pending), (1, 1, 0));
+    assert_eq!((diary.count("CleanupFailed"), diary.count("CleanupGivenUp")), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletes_in_the_background_are_bounded_and_run_four_at_a_time() {
+    let rig = Rig::with("q", |builder| builder.store_all(true)).await;
+    rig.store
+        .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
+    for _ in 0..1_001 {
+        let mut send = rig.client.send_message_batch().queue_url(&rig.url);
+        for id in 0..10 {
+            send = send.entries(entry(&id.to_string(), "x"));
+        }
+        send.send().await.unwrap();
+        let mut delete = rig.client.delete_message_batch().queue_url(&rig.url);
+        for (id, message) in rig.receive().await.iter().enumerate() {
+            let entry = DeleteMessageBatchRequestEntry::builder().id(id.to_string());
+            delete = delete.entries(entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap());
+        }
+        assert_eq!(delete.send().await.unwrap().successful.len(), 10);
+    }
+    let stats = rig.client.stats();
+    assert_eq!((stats.cleanup_pending, stats.cleanup_given_up), (10_000, 10));
+    rig.store.heal();
+    rig.client.finish_cleanup().await;
+    assert_eq!(rig.client.stats().objects_deleted, 10_000);
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! What is loaded, and what is wrong with payloads that are not (I18).
 
-use bytes::Bytes;
 use sqs_client::wire::checksum::md5_of_body;
-use sqs_extended::{
-    ErrorKind, PayloadStore as _, Pointer, PointerClass, StoreCall, StoreErrorKind, StoreFault, Upload,
-    UploadBody,
-};
+use sqs_extended::{ErrorKind, Pointer, PointerClass, StoreCall, StoreFault};
 
 use super::receiving::{failure, only};
 use super::rig::{Rig, large};
@@ -30,7 +26,7 @@ async fn objects_that_were_changed_are_an_error_and_never_a_body() {
         let body = rig.bodies().remove(0);
         change(&rig, &rig.store.objects()[0]);
         let message = only(&rig).await;
-        let expected = if name == "cut off" { ErrorKind::Download } else { ErrorKind::Damaged };
+        let expected = if name == "cut off" { ErrorKind::Unavailable } else { ErrorKind::Damaged };
         assert_eq!(failure(&message).kind(), expected, "{name}");
         assert_eq!(message.message.body(), Some(&*body), "{name}");
         assert_eq!(message.message.md5_of_body(), Some(md5_of_body(&body).as_str()));
@@ -52,7 +48,6 @@ async fn an_object_that_is_replaced_while_it_is_read_is_an_error() {
         None
     });
     let message = only(&rig).await;
-    assert_eq!(failure(&message).store_error().unwrap().kind(), StoreErrorKind::Changed);
     assert_eq!(failure(&message).kind(), ErrorKind::Damaged);
 }
 
@@ -89,7 +84,7 @@ async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
 async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
     let rig = Rig::new().await;
     for (key, bytes, kind, gets) in
-        [("fits", "268435456", ErrorKind::Missing, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
+        [("fits", "268435456", ErrorKind::NotFound, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
     {
         let pointer = Pointer::new("own", key).to_body(PointerClass::Modern);
         rig.forge(pointer, Some(("ExtendedPayloadSize", bytes))).await;
@@ -105,7 +100,7 @@ async fn an_error_after_the_last_byte_is_one_that_may_pass() {
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(262_145));
     let message = only(&rig).await;
     let error = failure(&message);
-    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Download, true));
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
     assert_eq!(rig.store.calls().gets, 1);
     assert_eq!(rig.client.resolve(message.message).await.body().unwrap(), Some(&*large("")));
 }
@@ -115,7 +110,7 @@ async fn a_store_that_is_busy_when_a_download_goes_on_is_asked_again() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
-    rig.store.fail_next(StoreCall::Get, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::Unavailable));
     assert_eq!(only(&rig).await.body().unwrap(), Some(&*large("")));
     assert_eq!(rig.store.calls().gets, 3);
 }
@@ -130,9 +125,9 @@ async fn what_is_too_large_for_memory_or_was_not_there_is_streamed_from_its_mess
     assert_eq!(body.text(usize::MAX).await.unwrap().len(), 300_001);
 
     rig.send(large("")).await;
-    rig.store.fail_next(StoreCall::Get, StoreFault::Refuse(StoreErrorKind::NotFound));
+    rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::NotFound));
     let message = only(&rig).await;
-    assert_eq!(failure(&message).kind(), ErrorKind::Missing);
+    assert_eq!(failure(&message).kind(), ErrorKind::NotFound);
     let error = message.body_stream().max_length(262_144).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert_eq!(message.body_stream().await.unwrap().text(usize::MAX).await.unwrap(), large(""));
@@ -165,88 +160,4 @@ async fn a_pointer_that_may_not_be_followed_is_not_streamed_either() {
         assert_eq!(rig.client.body_stream(&message.message).await.unwrap_err().kind(), kind);
     }
     assert_eq!(rig.store.calls().total(), 0);
-}
-
-/// Puts a pointer to an object with this encoding into the queue, and the object into the store.
-async fn plant_encoded(rig: &Rig, encoding: &str, bytes: &[u8], length: usize) {
-    let pointer = Pointer::new("own", encoding);
-    let mut upload = Upload::new(UploadBody::Bytes(Bytes::copy_from_slice(bytes)));
-    upload.content_encoding = Some(encoding.to_owned());
-    rig.store.put(&pointer, upload).await.unwrap();
-    let body = pointer.to_body(PointerClass::Modern);
-    rig.forge(body, Some(("ExtendedPayloadSize", &length.to_string()))).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_encoding_that_is_not_known_says_so() {
-    let rig = Rig::new().await;
-    plant_encoded(&rig, "br", b"x", 1).await;
-    let message = only(&rig).await;
-    let error = failure(&message);
-    assert_eq!((error.kind(), error.kind().as_str()), (ErrorKind::Encoding, "encoding"));
-    let says = "reading the payload at s3://own/br failed: the payload is encoded as \"br\"; gzip";
-    assert!(error.to_string().starts_with(says), "{error}");
-    assert_eq!(format!("{error:?}"), error.to_string(), "nothing is said twice");
-}
-
-#[tokio::test(start_paused = true)]
-async fn how_an_object_was_uploaded_is_no_encoding() {
-    let rig = Rig::new().await;
-    plant_encoded(&rig, "aws-chunked", b"tea", 3).await;
-    assert_eq!(only(&rig).await.body().unwrap(), Some("tea"));
-}
-
-#[cfg(any(feature = "gzip", feature = "zstd"))]
-mod compressed {
-    use sqs_extended::{Compression, Payload};
-
-    use super::*;
-
-    const COMPRESSIONS: &[Compression] = &[
-        #[cfg(feature = "gzip")]
-        Compression::Gzip,
-        #[cfg(feature = "zstd")]
-        Compression::Zstd,
-    ];
-
-    #[tokio::test(start_paused = true)]
-    async fn compressed_payloads_are_loaded_too() {
-        for compression in COMPRESSIONS {
-            let rig = Rig::new().await;
-            let text = "Grüße ".repeat(400_000);
-            let payload = Payload::from(text.clone()).compression(*compression);
-            rig.client.send_stream(&rig.url, payload).send().await.unwrap();
-            let stored = rig.store.bytes(&rig.pointers()[0]).unwrap();
-            assert!(stored.len() < 10_000);
-            rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(stored.len() / 2));
-            let message = only(&rig).await;
-            assert!(message.body().unwrap() == Some(&text), "{compression:?}");
-            assert_eq!(message.message.md5_of_body(), Some(md5_of_body(&text).as_str()));
-            assert_eq!(rig.client.stats().downloaded_bytes, text.len() as u64);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_bomb_is_damaged_and_one_that_says_so_is_too_large() {
-        for compression in COMPRESSIONS {
-            let rig = Rig::with("q", |builder| builder.max_payload_bytes(1_000_000)).await;
-            let payload = Payload::from("x".repeat(50_000_000)).compression(*compression);
-            let sent = rig.client.send_stream(&rig.url, payload).send().await.unwrap();
-            assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::TooLarge);
-            assert_eq!(rig.store.calls().gets, 0);
-            let body = sent.pointer.to_body(PointerClass::Modern);
-            rig.forge(body, Some(("ExtendedPayloadSize", "999999"))).await;
-            assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Damaged, "{compression:?}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_is_compressed_and_damaged_says_so() {
-        let rig = Rig::new().await;
-        for compression in COMPRESSIONS {
-            let encoding = format!("{compression:?}").to_lowercase();
-            plant_encoded(&rig, &encoding, b"neither of both", 15).await;
-            assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Encoding, "{encoding}");
-        }
-    }
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::duplicate_mod)]
 
 mod actions;
+mod around;
 mod base_client;
 mod buffered;
 mod cleanup;

@@ -7,7 +7,7 @@ use sqs_client::types::{Message, MessageAttributeValue};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
     Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, MissingObject, Pointer, PointerClass,
-    StoreCall, StoreErrorKind, StoreFault,
+    StoreCall, StoreFault,
 };
 use sqs_mock_server::faults::Fault;
 
@@ -165,7 +165,7 @@ async fn one_bad_object_never_hides_the_others() {
     assert!(
         matches!(rig.client.payload(&missing), MessagePayload::Lazy(payload) if *payload.pointer() == gone)
     );
-    assert_eq!(failure(&rig.client.resolve(missing.clone()).await).kind(), ErrorKind::Missing);
+    assert_eq!(failure(&rig.client.resolve(missing.clone()).await).kind(), ErrorKind::NotFound);
     rig.store.overwrite(&gone, lost.clone());
     let found = rig.client.resolve(missing).await;
     assert_eq!(found.body().unwrap().map(str::as_bytes), Some(&*lost));
@@ -178,9 +178,8 @@ async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object(
     for is_lazy_first in [false, true] {
         let rig = Rig::new().await;
         rig.send(large("")).await;
-        rig.store.fail_when(|call, _| {
-            (call == StoreCall::Get).then_some(StoreFault::Refuse(StoreErrorKind::Forbidden))
-        });
+        rig.store
+            .fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Fail(ErrorKind::Forbidden)));
         let message = if is_lazy_first {
             let lazy = rig.client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
             rig.client.resolve(lazy.message).await
@@ -199,7 +198,7 @@ async fn what_is_forbidden_is_never_taken_for_missing() {
     for policy in [MissingObject::Surface, MissingObject::Release, MissingObject::DeleteMessage] {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("")).await;
-        rig.store.fail_next(StoreCall::Get, StoreFault::Refuse(StoreErrorKind::Forbidden));
+        rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::Forbidden));
         assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Forbidden);
         assert_eq!((rig.bodies().len(), rig.in_flight()), (1, 1), "{policy:?}");
     }
@@ -230,14 +229,14 @@ async fn messages_whose_object_is_missing_go_where_the_policy_wants_them() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_the_policy_cannot_take_out_is_handed_out() {
     let diary = Diary::default();
-    let settings = |builder: sqs_extended::ExtendedClientBuilder<_, _>| {
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
         builder.missing_object(MissingObject::DeleteMessage).on_event(diary.listener())
     };
     let rig = Rig::with("q", settings).await;
     rig.send(large("gone")).await;
     rig.store.remove(&rig.store.objects()[0]);
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessage));
-    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Missing);
+    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::NotFound);
     assert_eq!(diary.count("PolicyFailed"), 1);
 }
 

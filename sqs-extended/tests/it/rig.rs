@@ -14,7 +14,7 @@ use sqs_mock_server::clock::Clock;
 
 use super::base_client::{BaseClient, base_client};
 
-pub(crate) type Extended = ExtendedClient<MemoryStore, BaseClient>;
+pub(crate) type Extended = ExtendedClient<BaseClient>;
 
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
@@ -45,9 +45,7 @@ impl Rig {
     /// A queue of this name, FIFO with deduplication by content if the name says so.
     pub(crate) async fn with(
         name: &'static str,
-        settings: impl FnOnce(
-            ExtendedClientBuilder<MemoryStore, BaseClient>,
-        ) -> ExtendedClientBuilder<MemoryStore, BaseClient>,
+        settings: impl FnOnce(ExtendedClientBuilder<BaseClient>) -> ExtendedClientBuilder<BaseClient>,
     ) -> Self {
         Self::retrying(name, RetryConfig::disabled(), settings).await
     }
@@ -56,9 +54,7 @@ impl Rig {
     pub(crate) async fn retrying(
         name: &'static str,
         retry: RetryConfig,
-        settings: impl FnOnce(
-            ExtendedClientBuilder<MemoryStore, BaseClient>,
-        ) -> ExtendedClientBuilder<MemoryStore, BaseClient>,
+        settings: impl FnOnce(ExtendedClientBuilder<BaseClient>) -> ExtendedClientBuilder<BaseClient>,
     ) -> Self {
         let server = MockSqs::builder().seed(7).in_process().unwrap();
         let timeouts = TimeoutConfig::builder().build();

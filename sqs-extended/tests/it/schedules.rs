@@ -14,7 +14,7 @@ use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ExtendedHandle, Payload, Pointer, StoreCall, StoreErrorKind, StoreFault, Threshold};
+use sqs_extended::{ErrorKind, ExtendedHandle, Payload, Pointer, StoreCall, StoreFault, Threshold};
 use sqs_mock_server::faults::Fault;
 
 use super::rig::Rig;
@@ -76,10 +76,10 @@ fn step() -> impl Strategy<Value = Step> {
 fn store_fault() -> impl Strategy<Value = (StoreCall, StoreFault)> {
     let call = prop_oneof![Just(StoreCall::Put), Just(StoreCall::Get), Just(StoreCall::Delete)];
     let fault = prop_oneof![
-        Just(StoreFault::Refuse(StoreErrorKind::Unavailable)),
-        Just(StoreFault::Refuse(StoreErrorKind::Forbidden)),
-        Just(StoreFault::Refuse(StoreErrorKind::NotFound)),
-        Just(StoreFault::LoseAnswer),
+        Just(StoreFault::Fail(ErrorKind::Unavailable)),
+        Just(StoreFault::Fail(ErrorKind::Forbidden)),
+        Just(StoreFault::Fail(ErrorKind::NotFound)),
+        Just(StoreFault::LoseResponse),
         Just(StoreFault::Truncate(10)),
     ];
     (call, fault)

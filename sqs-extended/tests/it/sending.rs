@@ -10,7 +10,7 @@ use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreErrorKind, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::base_client;
@@ -40,14 +40,13 @@ async fn the_output_shows_the_checksums_of_what_the_caller_gave() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_whose_payload_cannot_be_stored_is_not_sent() {
-    for kind in [StoreErrorKind::Unavailable, StoreErrorKind::Forbidden, StoreErrorKind::Refused] {
+    for kind in [ErrorKind::Unavailable, ErrorKind::Forbidden, ErrorKind::Rejected] {
         let rig = Rig::new().await;
-        rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(kind));
+        rig.store.fail_next(StoreCall::Put, StoreFault::Fail(kind));
         let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
         let error = send.send().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Upload);
-        assert_eq!(error.store_error().unwrap().kind(), kind);
-        assert_eq!(error.is_retryable(), kind == StoreErrorKind::Unavailable);
+        assert_eq!(error.kind(), kind);
+        assert_eq!(error.is_retryable(), kind == ErrorKind::Unavailable);
         assert!(!error.is_outcome_unknown());
         rig.server.requests().of(Action::SendMessage).expect(0);
         assert_eq!(rig.store.calls().deletes, 0);
@@ -58,9 +57,9 @@ async fn a_message_whose_payload_cannot_be_stored_is_not_sent() {
 #[tokio::test(start_paused = true)]
 async fn an_object_whose_upload_lost_its_answer_is_deleted() {
     let rig = Rig::new().await;
-    rig.store.fail_next(StoreCall::Put, StoreFault::LoseAnswer);
+    rig.store.fail_next(StoreCall::Put, StoreFault::LoseResponse);
     let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
-    assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Upload);
+    assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
 }
 
@@ -68,7 +67,7 @@ async fn an_object_whose_upload_lost_its_answer_is_deleted() {
 async fn a_failed_upload_fails_its_entry_alone() {
     let rig = Rig::new().await;
     rig.store.pass_next(StoreCall::Put);
-    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
     let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
     let batch =
         batch.entries(entry("b", large("b"))).entries(entry("c", large("c"))).entries(entry("d", "small"));
@@ -84,9 +83,8 @@ async fn a_failed_upload_fails_its_entry_alone() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_when_no_entry_is_left() {
     let rig = Rig::new().await;
-    rig.store.fail_when(|call, _| {
-        (call == StoreCall::Put).then_some(StoreFault::Refuse(StoreErrorKind::Unavailable))
-    });
+    rig.store
+        .fail_when(|call, _| (call == StoreCall::Put).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
     let many = (0..10).map(|index| (format!("a{index}"), MessageAttributeValue::number(index))).collect();
     let many = SendMessageBatchRequestEntry::builder()
         .id("b")
@@ -158,7 +156,7 @@ async fn a_message_that_was_damaged_on_its_way_is_in_the_queue_with_its_object()
 async fn a_damaged_batch_still_says_what_was_not_stored() {
     let rig = Rig::new().await;
     rig.server.faults().inject(Fault::corrupt().times(1));
-    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
     let batch = rig.client.send_message_batch().queue_url(&rig.url);
     let error =
         batch.entries(entry("a", large("a"))).entries(entry("b", large("b"))).send().await.unwrap_err();
@@ -255,7 +253,7 @@ async fn attempts_are_counted_over_all_objects() {
     assert_eq!((rig.pointers().len(), rig.store.objects()), (3, rig.pointers()));
     // What cannot be stored again is not sent again, and the error is that of the first request.
     rig.store.pass_next(StoreCall::Put);
-    rig.store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+    rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
     let error =
         rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await.unwrap_err();
     assert_eq!((error.kind(), error.is_outcome_unknown()), (ErrorKind::Client, true));

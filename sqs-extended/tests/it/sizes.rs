@@ -21,8 +21,8 @@ async fn exactly_the_threshold_goes_as_it_is_and_one_byte_more_does_not() {
 #[tokio::test(start_paused = true)]
 async fn attributes_count_towards_the_threshold() {
     // Name, type and value: 1 + 6 + 3.
-    for (bytes, is_stored) in [(90, false), (91, true)] {
-        let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(100))).await;
+    for (bytes, is_stored) in [(990, false), (991, true)] {
+        let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(1_000))).await;
         let send = rig.client.send_message().queue_url(&rig.url).message_body("x".repeat(bytes));
         send.message_attributes("k", MessageAttributeValue::string("abc")).send().await.unwrap();
         assert_eq!(rig.store.objects().len(), usize::from(is_stored), "{bytes}");
@@ -31,7 +31,7 @@ async fn attributes_count_towards_the_threshold() {
 
 #[tokio::test(start_paused = true)]
 async fn everything_goes_through_the_store_if_that_is_wanted() {
-    let rig = Rig::with("q", |builder| builder.always_through_s3(true)).await;
+    let rig = Rig::with("q", |builder| builder.store_all(true)).await;
     rig.send("x").await;
     assert_eq!(rig.store.objects().len(), 1);
     assert_eq!(rig.receive().await[0].body(), Some("x"));
@@ -40,7 +40,7 @@ async fn everything_goes_through_the_store_if_that_is_wanted() {
 #[tokio::test(start_paused = true)]
 async fn empty_bodies_are_refused_as_ever_and_nothing_is_stored() {
     for always in [false, true] {
-        let rig = Rig::with("q", |builder| builder.always_through_s3(always)).await;
+        let rig = Rig::with("q", |builder| builder.store_all(always)).await;
         let error = rig.client.send_message().queue_url(&rig.url).message_body("").send().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Client);
         assert!(error.client_error().unwrap().is_missing_parameter(), "{error}");
@@ -151,15 +151,16 @@ fn settings_out_of_range_are_refused_with_what_is_allowed() {
     let client = sqs_mock_server::MockSqs::in_process().client();
     let builder = || ExtendedClient::builder(client.clone(), MemoryStore::new("own"));
     let table = [
-        (builder().threshold(Threshold::Bytes(1_048_577)), "0 to 1048576 bytes"),
+        (builder().threshold(Threshold::Bytes(1_048_577)), "allowed are 0 to 1048576"),
         (builder().concurrency(0), "1 to 10"),
         (builder().concurrency(11), "1 to 10"),
-        (builder().max_payload_bytes(0), "1 to 2147483647 bytes"),
-        (builder().max_payload_bytes(1 << 31), "1 to 2147483647 bytes"),
+        (builder().max_payload_bytes(0), "allowed are 1 to 2147483647"),
+        (builder().max_payload_bytes(1 << 31), "allowed are 1 to 2147483647"),
+        (builder().memory_budget(1_000), "at least max_payload_bytes, 268435456"),
         (builder().key_prefix("a/../b"), "at most 988 characters"),
-        (builder().allow_bucket(""), "no name of a bucket"),
-        (builder().allow_bucket("a-..s3BucketName..-b"), "no name of a bucket"),
-        (ExtendedClient::builder(client.clone(), MemoryStore::new("a b")), "no name of a bucket"),
+        (builder().allow_bucket(""), "not a valid bucket name"),
+        (builder().allow_bucket("a-..s3BucketName..-b"), "not a valid bucket name"),
+        (ExtendedClient::builder(client.clone(), MemoryStore::new("a b")), "not a valid bucket name"),
     ];
     for (builder, text) in table {
         let error = builder.build().unwrap_err();

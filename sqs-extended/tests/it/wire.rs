@@ -44,7 +44,7 @@ async fn objects_are_the_bytes_of_the_body_and_nothing_else() {
     assert_eq!(rig.store.bytes(&objects[0]).unwrap(), body.as_bytes());
     assert_eq!(rig.store.content_type(&objects[0]).as_deref(), Some("text/plain; charset=utf-8"));
     let sha256 = sqs_client::wire::checksum::content_deduplication_id(&body);
-    assert_eq!(rig.store.metadata(&objects[0]).unwrap()["sha256"], sha256);
+    assert_eq!(rig.store.metadata(&objects[0]).unwrap()["sqs-extended-sha256"], sha256);
 }
 
 #[tokio::test(start_paused = true)]

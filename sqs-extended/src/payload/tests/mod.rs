@@ -1,8 +1,6 @@
-//! Payloads through a store that fails as it is told to, under a clock that does not wait.
+//! Payloads through a store with scripted failures.
 
 mod checks;
-#[cfg(all(feature = "gzip", feature = "zstd"))]
-mod compressed;
 mod ranges;
 mod resume;
 mod scripted;

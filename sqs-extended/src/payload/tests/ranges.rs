@@ -1,19 +1,21 @@
-//! What is read in ranges.
+//! Objects that are read in ranges.
 
 use futures_util::StreamExt as _;
 
 use super::scripted::{Get, Scripted};
-use super::{at, text};
-use crate::payload::{Body, Download, PayloadErrorKind};
+use super::text;
+use crate::error::ErrorKind;
+use crate::payload::{Body, Options};
 
 /// In ranges of 1,000 bytes, three at once.
 async fn in_ranges(store: &Scripted, length: usize) -> Body {
-    let download = Download::new(store, at(), length as u64).range_size(1_000).ranges_at_once(3);
-    download.open().await.unwrap()
+    let mut options = Options::default();
+    (options.plan.range, options.plan.at_once) = (1_000, 3);
+    store.open_with(length as u64, None, options).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
-async fn ranges_that_are_read_at_once_come_in_order() {
+async fn concurrent_ranges_are_returned_in_order() {
     for length in [0, 1, 1_000, 1_001, 10_500] {
         let store =
             Scripted::holding(text(length)).then(Get::End(600)).then(Get::Break(300)).then(Get::Break(9));
@@ -22,7 +24,7 @@ async fn ranges_that_are_read_at_once_come_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_ranges_than_set_are_read_ahead() {
+async fn at_most_the_set_number_of_ranges_is_read_ahead() {
     let store = Scripted::holding(text(10_500));
     let mut body = in_ranges(&store, 10_500).await;
     body.next().await.unwrap().unwrap();
@@ -34,15 +36,15 @@ async fn no_more_ranges_than_set_are_read_ahead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ranges_of_two_versions_are_an_error() {
+async fn ranges_of_two_versions_are_damaged() {
     let store = Scripted::holding(text(5_000)).then(Get::End(1_000)).then(Get::End(1_000));
     let store = store.then(Get::Overwrite(text(5_000)));
     let error = in_ranges(&store, 5_000).await.collect(5_000).await.unwrap_err();
-    assert_eq!(error.kind(), PayloadErrorKind::Damaged, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_tags_an_object_is_read_in_one_go() {
+async fn object_without_tags_is_read_in_one_request() {
     let store = Scripted::holding(text(5_000));
     store.edit(|state| state.has_no_tags = true);
     assert_eq!(in_ranges(&store, 5_000).await.collect(5_000).await.unwrap(), text(5_000));

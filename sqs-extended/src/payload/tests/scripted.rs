@@ -1,15 +1,19 @@
 //! A store that fails as it is told to.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::ready;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::at;
-use crate::payload::{Body, Download, PayloadError};
+use crate::error::{Error, ErrorKind};
+use crate::payload::{Body, Download, Options, Payload, Uploaded};
 use crate::pointer::Pointer;
-use crate::store::{Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody};
+use crate::store::{Bounded, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
 
 /// What one `get` does.
 pub(super) enum Get {
@@ -18,7 +22,7 @@ pub(super) enum Get {
     /// An end after so many bytes.
     End(usize),
     /// No object at all.
-    Fail(StoreErrorKind),
+    Fail(ErrorKind),
     /// Another object is there from now on.
     Overwrite(Bytes),
 }
@@ -30,7 +34,6 @@ pub(super) struct Scripted(Arc<Mutex<State>>);
 #[derive(Default)]
 pub(super) struct State {
     pub(super) body: Bytes,
-    pub(super) encoding: Option<String>,
     pub(super) metadata: HashMap<String, String>,
     pub(super) version: usize,
     pub(super) has_no_tags: bool,
@@ -61,12 +64,29 @@ impl Scripted {
         self.0.lock().unwrap().body.len() as u64
     }
 
-    pub(super) async fn open(&self, length: u64) -> Result<Body, PayloadError> {
-        Download::new(self, at(), length).open().await
+    fn bounded(&self) -> Bounded {
+        Bounded::new(Arc::new(self.clone()), Duration::from_secs(120))
+    }
+
+    pub(super) async fn put(&self, payload: Payload) -> Result<Uploaded, Error> {
+        payload.put(&self.bounded(), &at()).await
+    }
+
+    pub(super) async fn open(&self, length: u64) -> Result<Body, Error> {
+        self.open_with(length, None, Options::default()).await
+    }
+
+    pub(super) async fn open_with(
+        &self,
+        length: u64,
+        sha256: Option<String>,
+        options: Options,
+    ) -> Result<Body, Error> {
+        Download { store: self.bounded(), at: at(), length, sha256 }.open(options).await
     }
 
     /// All bytes, of the length that the object has now.
-    pub(super) async fn read(&self) -> Result<Bytes, PayloadError> {
+    pub(super) async fn read(&self) -> Result<Bytes, Error> {
         self.open(self.length()).await?.collect(usize::MAX).await
     }
 }
@@ -76,52 +96,60 @@ impl PayloadStore for Scripted {
         "b"
     }
 
-    async fn put(&self, _: &Pointer, upload: Upload) -> Result<(), StoreError> {
-        let body = match upload.body {
-            UploadBody::Bytes(bytes) => bytes,
-            UploadBody::Stream(pieces) => pieces.try_collect::<Vec<_>>().await?.concat().into(),
-        };
-        self.edit(|state| {
-            (state.body, state.encoding, state.metadata) = (body, upload.content_encoding, upload.metadata);
-        });
-        Ok(())
+    fn put<'a>(&'a self, _: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let body = match upload.body {
+                UploadBody::Bytes(bytes) => bytes,
+                UploadBody::Stream(pieces) => pieces.try_collect::<Vec<_>>().await?.concat().into(),
+            };
+            self.edit(|state| (state.body, state.metadata) = (body, upload.metadata));
+            Ok(())
+        })
     }
 
-    async fn get(&self, _: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
+    fn get<'a>(&'a self, _: &'a Pointer, range: Range<u64>, tag: Option<&'a str>) -> StoreFuture<'a, Object> {
+        Box::pin(ready(self.get_now(&range, tag)))
+    }
+
+    fn delete<'a>(&'a self, _: &'a Pointer) -> StoreFuture<'a, ()> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn list<'a>(&'a self, _: &'a str, _: &'a str, _: Option<&'a str>) -> StoreFuture<'a, ObjectPage> {
+        Box::pin(ready(Ok(ObjectPage::default())))
+    }
+}
+
+impl Scripted {
+    fn get_now(&self, range: &Range<u64>, tag: Option<&str>) -> Result<Object, Error> {
         let mut state = self.0.lock().unwrap();
-        state.froms.push(from);
+        state.froms.push(range.start);
         let get = state.script.pop_front();
         if let Some(Get::Overwrite(body)) = &get {
             (state.body, state.version) = (body.clone(), state.version + 1);
         }
         let version = state.version.to_string();
         if let Some(Get::Fail(kind)) = get {
-            return Err(StoreError::new(kind, "as told"));
+            return Err(Error::new(kind, "injected"));
         }
         if tag.is_some_and(|tag| tag != version) {
-            return Err(StoreError::new(StoreErrorKind::Changed, "as told"));
+            return Err(Error::new(ErrorKind::Damaged, "injected"));
         }
-        let rest = state.body.slice(usize::try_from(from).unwrap()..);
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(state.body.len());
+        let rest = state.body.slice(place(range.start)..place(range.end));
         let upto = match get {
             Some(Get::Break(upto) | Get::End(upto)) => upto.min(rest.len()),
             _ => rest.len(),
         };
         let mut pieces: Vec<_> = rest[..upto].chunks(1_000).map(|piece| Ok(rest.slice_ref(piece))).collect();
-        if matches!(get, Some(Get::Break(_))) {
-            pieces.push(Err(StoreError::new(StoreErrorKind::Interrupted, "broken as told")));
+        // A range that ends inside the object is cut off before a later error.
+        let is_seen = upto < rest.len() || range.end > state.body.len() as u64;
+        if is_seen && matches!(get, Some(Get::Break(_))) {
+            pieces.push(Err(Error::new(ErrorKind::Unavailable, "injected break")));
         }
         let mut object = Object::new(state.body.len() as u64, stream::iter(pieces).boxed());
         object.tag = (!state.has_no_tags).then_some(version);
-        object.content_encoding.clone_from(&state.encoding);
         object.metadata.clone_from(&state.metadata);
         Ok(object)
-    }
-
-    async fn delete(&self, _: &Pointer) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    async fn list(&self, _: &str, _: &str, _: Option<&str>) -> Result<ObjectPage, StoreError> {
-        Ok(ObjectPage::default())
     }
 }

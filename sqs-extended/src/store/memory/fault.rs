@@ -1,54 +1,54 @@
-//! What goes wrong in a store on demand.
+//! Injected faults of a store in memory.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{StoreError, StoreErrorKind};
 
-/// What a store is asked to do.
+/// A call of a store.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum StoreCall {
-    /// To write an object.
+    /// Writing an object.
     Put,
-    /// To read one.
+    /// Reading an object.
     Get,
-    /// To delete one.
+    /// Deleting an object.
     Delete,
-    /// To list some.
+    /// Listing objects.
     List,
 }
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StoreFault {
-    /// Nothing is done, and the store says why.
-    Refuse(StoreErrorKind),
-    /// It is done, and the answer is lost: an error whose outcome is unknown.
-    LoseAnswer,
-    /// Of a body that is read, so many bytes come, and then the end without an error. Other calls are not struck.
+    /// The call is not executed and fails.
+    Fail(ErrorKind),
+    /// The call is executed and fails: its outcome is unknown.
+    LoseResponse,
+    /// The body of a read ends after this number of bytes. Other calls succeed.
     Truncate(usize),
-    /// Of a body that is read, so many bytes come, and then an error. Other calls are not struck.
+    /// The body of a read fails after this number of bytes. Other calls succeed.
     Interrupt(usize),
-    /// Nothing is done, and no answer ever comes.
+    /// The call is not executed and never ends.
     Hang,
 }
 
 impl StoreFault {
-    /// The error for a call that nothing was done for.
-    pub(super) fn refusal(kind: StoreErrorKind, call: StoreCall, at: &Pointer) -> StoreError {
-        StoreError::new(kind, format!("{call:?} {at}: this failure ({}) was injected", kind.as_str()))
+    /// The error of a call that is not executed.
+    pub(super) fn error(kind: ErrorKind, call: StoreCall, at: &Pointer) -> Error {
+        Error::new(kind, format!("{call:?} {at}: injected failure ({})", kind.as_str()))
     }
 }
 
 type Condition = Arc<dyn Fn(StoreCall, &Pointer) -> Option<StoreFault> + Send + Sync>;
 
-/// What is to go wrong.
+/// The injected faults.
 #[derive(Default)]
 pub(super) struct Faults {
-    /// For the next calls, in order; `None` lets one pass.
+    /// For the next calls, in order. `None`: the call succeeds.
     queued: HashMap<StoreCall, VecDeque<Option<StoreFault>>>,
     condition: Option<Condition>,
 }

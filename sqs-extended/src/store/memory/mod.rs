@@ -5,6 +5,7 @@ mod look;
 mod shelf;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -12,7 +13,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use parking_lot::Mutex;
 use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
 
-use super::{ByteStream, Object, ObjectPage, PayloadStore, StoreError, StoreErrorKind, Upload, UploadBody};
+use super::{ByteStream, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 
 use fault::Faults;
@@ -28,14 +30,14 @@ const CHUNK: usize = 64 << 10;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use sqs_extended::{ExtendedClient, MemoryStore, StoreCall, StoreErrorKind, StoreFault};
+/// use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore, StoreCall, StoreFault};
 /// # let server = sqs_mock_server::MockSqs::in_process();
 /// # let url = server.client().create_queue().queue_name("q").send().await?.queue_url.unwrap();
 ///
 /// let store = MemoryStore::new("payloads");
 /// let client = ExtendedClient::new(server.client(), store.clone());
 ///
-/// store.fail_next(StoreCall::Put, StoreFault::Refuse(StoreErrorKind::Unavailable));
+/// store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
 /// let send = || client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send();
 /// assert!(send().await.is_err());
 /// assert!(send().await.is_ok());
@@ -88,14 +90,14 @@ impl MemoryStore {
         call: StoreCall,
         at: &Pointer,
         fault: Option<StoreFault>,
-        act: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
+        act: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         match fault {
-            Some(StoreFault::Refuse(kind)) => Err(StoreFault::refusal(kind, call, at)),
+            Some(StoreFault::Fail(kind)) => Err(StoreFault::error(kind, call, at)),
             Some(StoreFault::Hang) => std::future::pending().await,
-            Some(StoreFault::LoseAnswer) => {
+            Some(StoreFault::LoseResponse) => {
                 act.await?;
-                Err(StoreFault::refusal(StoreErrorKind::Unavailable, call, at).outcome_unknown())
+                Err(StoreFault::error(ErrorKind::Unavailable, call, at).outcome_unknown())
             }
             Some(StoreFault::Truncate(_) | StoreFault::Interrupt(_)) | None => act.await,
         }
@@ -107,46 +109,63 @@ impl PayloadStore for MemoryStore {
         &self.bucket
     }
 
-    async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
-        let fault = self.struck(StoreCall::Put, at);
-        let put = async {
-            let Upload { body, length, content_type, content_encoding, metadata } = upload;
-            let bytes = collect(body, length).await?;
-            let now = self.shared.clock.now();
-            self.shared.shelf.lock().put(at, bytes, content_type, content_encoding, metadata, now)
-        };
-        self.obey(StoreCall::Put, at, fault, put).await
+    fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let fault = self.struck(StoreCall::Put, at);
+            let put = async {
+                let Upload { body, length, content_type, metadata } = upload;
+                let bytes = collect(body, length).await?;
+                let now = self.shared.clock.now();
+                self.shared.shelf.lock().put(at, bytes, content_type, metadata, now)
+            };
+            self.obey(StoreCall::Put, at, fault, put).await
+        })
     }
 
-    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
-        let fault = self.struck(StoreCall::Get, at);
-        let get = async { self.shared.shelf.lock().get(at, from, tag) };
-        let (stored, rest) = self.obey(StoreCall::Get, at, fault.clone(), get).await?;
-        let mut object = Object::new(stored.length(), spoilt(&rest, fault.as_ref()));
-        object.tag = Some(stored.tag);
-        object.content_encoding = stored.content_encoding;
-        object.metadata = stored.metadata;
-        Ok(object)
+    fn get<'a>(
+        &'a self,
+        at: &'a Pointer,
+        range: Range<u64>,
+        tag: Option<&'a str>,
+    ) -> StoreFuture<'a, Object> {
+        Box::pin(async move {
+            let fault = self.struck(StoreCall::Get, at);
+            let get = async { self.shared.shelf.lock().get(at, &range, tag) };
+            let (stored, bytes) = self.obey(StoreCall::Get, at, fault.clone(), get).await?;
+            let mut object = Object::new(stored.length(), pieces(&bytes, fault.as_ref()));
+            object.tag = Some(stored.tag);
+            object.metadata = stored.metadata;
+            Ok(object)
+        })
     }
 
-    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
-        let fault = self.struck(StoreCall::Delete, at);
-        let delete = async {
-            self.shared.shelf.lock().remove(at);
-            Ok(())
-        };
-        self.obey(StoreCall::Delete, at, fault, delete).await
+    fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let fault = self.struck(StoreCall::Delete, at);
+            let delete = async {
+                self.shared.shelf.lock().remove(at);
+                Ok(())
+            };
+            self.obey(StoreCall::Delete, at, fault, delete).await
+        })
     }
 
-    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
-        let at = Pointer::new(bucket, prefix);
-        let fault = self.struck(StoreCall::List, &at);
-        let list = async { Ok(self.shared.shelf.lock().list(bucket, prefix, page)) };
-        self.obey(StoreCall::List, &at, fault, list).await
+    fn list<'a>(
+        &'a self,
+        bucket: &'a str,
+        prefix: &'a str,
+        page: Option<&'a str>,
+    ) -> StoreFuture<'a, ObjectPage> {
+        Box::pin(async move {
+            let at = Pointer::new(bucket, prefix);
+            let fault = self.struck(StoreCall::List, &at);
+            let list = async { Ok(self.shared.shelf.lock().list(bucket, prefix, page)) };
+            self.obey(StoreCall::List, &at, fault, list).await
+        })
     }
 }
 
-async fn collect(body: UploadBody, length: Option<u64>) -> Result<Bytes, StoreError> {
+async fn collect(body: UploadBody, length: Option<u64>) -> Result<Bytes, Error> {
     let bytes = match body {
         UploadBody::Bytes(bytes) => bytes,
         UploadBody::Stream(stream) => stream
@@ -160,19 +179,19 @@ async fn collect(body: UploadBody, length: Option<u64>) -> Result<Bytes, StoreEr
     let came = bytes.len() as u64;
     match length {
         Some(length) if length != came => {
-            let text = format!("the body has {came} bytes, and {length} were announced");
-            Err(StoreError::new(StoreErrorKind::Source, text))
+            let text = format!("the body has {came} bytes; {length} were expected");
+            Err(Error::new(ErrorKind::Source, text))
         }
         _ => Ok(bytes),
     }
 }
 
-/// The bytes in pieces, as far as the fault lets them come.
-fn spoilt(bytes: &Bytes, fault: Option<&StoreFault>) -> ByteStream {
+/// The bytes in pieces, until the fault.
+fn pieces(bytes: &Bytes, fault: Option<&StoreFault>) -> ByteStream {
     let (come, error) = match fault {
         Some(StoreFault::Truncate(come)) => (*come, None),
         Some(StoreFault::Interrupt(come)) => {
-            (*come, Some(StoreError::new(StoreErrorKind::Interrupted, "this interruption was injected")))
+            (*come, Some(Error::new(ErrorKind::Unavailable, "injected interruption")))
         }
         _ => (bytes.len(), None),
     };

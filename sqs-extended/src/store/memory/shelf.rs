@@ -1,14 +1,15 @@
-//! The objects, and what was asked for: pure.
+//! The objects in memory, and the number of calls. Pure.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::time::SystemTime;
 
 use bytes::Bytes;
 
 use super::{StoreCall, StoreCalls};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{Listed, ObjectPage, StoreError, StoreErrorKind};
+use crate::store::{Listed, ObjectPage};
 
 /// Objects on a page of a listing.
 const PAGE: usize = 1_000;
@@ -18,7 +19,6 @@ pub(super) struct Stored {
     pub(super) bytes: Bytes,
     pub(super) tag: String,
     pub(super) content_type: Option<String>,
-    pub(super) content_encoding: Option<String>,
     pub(super) metadata: HashMap<String, String>,
     pub(super) modified: SystemTime,
 }
@@ -66,19 +66,15 @@ impl Shelf {
         at: &Pointer,
         bytes: Bytes,
         content_type: Option<String>,
-        content_encoding: Option<String>,
         metadata: HashMap<String, String>,
         modified: SystemTime,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Error> {
         if self.look(at).is_some() {
-            return Err(StoreError::new(
-                StoreErrorKind::Exists,
-                format!("there is an object at {at} already"),
-            ));
+            return Err(Error::new(ErrorKind::Exists, format!("{at} exists already")));
         }
         self.versions += 1;
         let tag = format!("\"{}\"", self.versions);
-        let stored = Stored { bytes, tag, content_type, content_encoding, metadata, modified };
+        let stored = Stored { bytes, tag, content_type, metadata, modified };
         self.objects.insert(place(at), stored);
         Ok(())
     }
@@ -87,25 +83,26 @@ impl Shelf {
     pub(super) fn replace(&mut self, at: &Pointer, bytes: Bytes, now: SystemTime) {
         let metadata = self.remove(at).map(|old| old.metadata).unwrap_or_default();
         // Nothing is there any more.
-        let _ = self.put(at, bytes, None, None, metadata, now);
+        let _ = self.put(at, bytes, None, metadata, now);
     }
 
-    /// The object, and its bytes from `from` on.
+    /// The object, and the bytes of a range.
     pub(super) fn get(
         &self,
         at: &Pointer,
-        from: u64,
+        range: &Range<u64>,
         tag: Option<&str>,
-    ) -> Result<(Stored, Bytes), StoreError> {
-        let error = |kind, text: &str| StoreError::new(kind, format!("{at}: {text}"));
-        let stored =
-            self.look(at).ok_or_else(|| error(StoreErrorKind::NotFound, "there is no such object"))?;
+    ) -> Result<(Stored, Bytes), Error> {
+        let error = |kind, text: &str| Error::new(kind, format!("{at}: {text}"));
+        let stored = self.look(at).ok_or_else(|| error(ErrorKind::NotFound, "the object does not exist"))?;
         if tag.is_some_and(|tag| tag != stored.tag) {
-            return Err(error(StoreErrorKind::Changed, "the object is of another version"));
+            return Err(error(ErrorKind::Damaged, "the object has another version"));
         }
-        let start = usize::try_from(from).ok().filter(|start| *start <= stored.bytes.len());
-        let start = start.ok_or_else(|| error(StoreErrorKind::Refused, "the range begins after the end"))?;
-        Ok((stored.clone(), stored.bytes.slice(start..)))
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(stored.bytes.len());
+        if range.start > stored.length() {
+            return Err(error(ErrorKind::Rejected, "the range begins after the end of the object"));
+        }
+        Ok((stored.clone(), stored.bytes.slice(place(range.start)..place(range.end))))
     }
 
     pub(super) fn remove(&mut self, at: &Pointer) -> Option<Stored> {

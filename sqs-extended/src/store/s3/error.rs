@@ -1,14 +1,14 @@
 //! What S3 and the SDK say, as errors of a store.
 
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fmt;
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId as _;
 use aws_smithy_runtime_api::http::Response;
 
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{StoreError, StoreErrorKind};
 
 /// What was asked, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -44,15 +44,15 @@ impl<'a> Asked<'a> {
     }
 
     /// A failed call. The SDK's error is its source.
-    pub(super) fn failed<E>(self, error: SdkError<E, Response>) -> StoreError
+    pub(super) fn failed<E>(self, error: SdkError<E, Response>) -> Error
     where
-        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+        E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
     {
         let status = error.raw_response().map(|response| response.status().as_u16());
         let kind = match &error {
             SdkError::ServiceError(_) | SdkError::ResponseError(_) => kind(self.what, status, error.code()),
-            SdkError::ConstructionFailure(_) => StoreErrorKind::Refused,
-            _ => StoreErrorKind::Unavailable,
+            SdkError::ConstructionFailure(_) => ErrorKind::Rejected,
+            _ => ErrorKind::Unavailable,
         };
         let says = if let Some(service) = error.as_service_error() {
             let code = service.code().unwrap_or("an error without a code");
@@ -62,17 +62,17 @@ impl<'a> Asked<'a> {
         } else {
             causes(&error)
         };
-        StoreError::new(kind, format!("{self}: {says}")).caused_by(error)
+        Error::new(kind, format!("{self}: {says}")).caused_by(error)
     }
 
     /// Another fault.
-    pub(super) fn wrong(self, kind: StoreErrorKind, says: impl fmt::Display) -> StoreError {
-        StoreError::new(kind, format!("{self}: {says}"))
+    pub(super) fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
+        Error::new(kind, format!("{self}: {says}"))
     }
 }
 
 /// An error of the SDK says little without its causes.
-pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
+pub(super) fn causes(error: &(dyn StdError + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| (*error).source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
@@ -87,18 +87,18 @@ const PASSING: [&str; 6] = [
     "ThrottlingException",
 ];
 
-fn kind(what: What, status: Option<u16>, code: Option<&str>) -> StoreErrorKind {
+fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
     match (status.unwrap_or_default(), code) {
         // A bucket that is not there is no missing object, nor is what a proxy says in the place of S3, which always names a
         // code: whoever deletes messages without objects must not take them for one.
-        (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => StoreErrorKind::NotFound,
-        (403, _) => StoreErrorKind::Forbidden,
-        (412, _) if what == What::Write => StoreErrorKind::Exists,
-        (412 | 416, _) if what == What::Read => StoreErrorKind::Changed,
+        (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
+        (403, _) => ErrorKind::Forbidden,
+        (412, _) if what == What::Write => ErrorKind::Exists,
+        (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
         // Servers in trouble, and successes whose body could not be read or says that they are none.
-        (0..300 | 408 | 429 | 500.., _) => StoreErrorKind::Unavailable,
-        (_, Some(code)) if PASSING.contains(&code) => StoreErrorKind::Unavailable,
-        _ => StoreErrorKind::Refused,
+        (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
+        (_, Some(code)) if PASSING.contains(&code) => ErrorKind::Unavailable,
+        _ => ErrorKind::Rejected,
     }
 }
 
@@ -108,18 +108,18 @@ mod tests {
 
     #[test]
     fn only_a_missing_key_is_not_found() {
-        use StoreErrorKind::{NotFound, Refused};
+        use ErrorKind::{NotFound, Rejected};
         assert_eq!(kind(What::Read, Some(404), Some("NoSuchKey")), NotFound);
-        assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Refused);
-        assert_eq!(kind(What::Read, Some(404), None), Refused);
-        assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Refused);
+        assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Rejected);
+        assert_eq!(kind(What::Read, Some(404), None), Rejected);
+        assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Rejected);
     }
 
     #[test]
     fn a_condition_that_fails_says_another_thing_to_readers_than_to_writers() {
-        assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), StoreErrorKind::Changed);
-        assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), StoreErrorKind::Changed);
-        assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), StoreErrorKind::Exists);
+        assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), ErrorKind::Damaged);
+        assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), ErrorKind::Damaged);
+        assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), ErrorKind::Exists);
     }
 
     #[test]
@@ -127,11 +127,11 @@ mod tests {
         for (status, code) in
             [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (200, "InternalError")]
         {
-            assert_eq!(kind(What::Write, Some(status), Some(code)), StoreErrorKind::Unavailable, "{code}");
+            assert_eq!(kind(What::Write, Some(status), Some(code)), ErrorKind::Unavailable, "{code}");
         }
         for (status, code) in [(400, "InvalidRequest"), (301, "PermanentRedirect"), (400, "BadDigest")] {
-            assert_eq!(kind(What::Write, Some(status), Some(code)), StoreErrorKind::Refused, "{code}");
+            assert_eq!(kind(What::Write, Some(status), Some(code)), ErrorKind::Rejected, "{code}");
         }
-        assert_eq!(kind(What::Read, Some(403), Some("AccessDenied")), StoreErrorKind::Forbidden);
+        assert_eq!(kind(What::Read, Some(403), Some("AccessDenied")), ErrorKind::Forbidden);
     }
 }

@@ -1,8 +1,8 @@
-//! Payloads in Amazon S3, and in what speaks its protocol.
+//! Payloads in Amazon S3 and compatible services.
 //!
 //! ```text
 //! put: source -> parts -> one part:   PutObject
-//!                         more parts: Create -> UploadPart, some at once -> Complete     else Abort, also when dropped
+//!                         more parts: Create -> UploadPart, several at a time -> Complete     or Abort, also on drop
 //! get: GetObject (Range, If-Match) -> body
 //! ```
 
@@ -16,47 +16,45 @@ mod parting;
 mod put;
 mod read;
 mod settings;
-mod shown;
 mod source;
-mod unfinished;
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::object::cut;
-use super::{Object, ObjectPage, PayloadStore, StoreError, UnfinishedPage, Upload};
+use super::{Object, ObjectPage, PayloadStore, StoreFuture, Upload};
 use crate::pointer::Pointer;
 use error::{Asked, What};
 use settings::Settings;
 
-pub use settings::{Encryption, S3StoreBuilder};
+pub use settings::{Checksum, Encryption, S3Access, S3StoreBuilder};
 
-/// Payloads in Amazon S3.
+/// Payloads in Amazon S3 and compatible services.
 ///
-/// Objects are written once: S3 is asked to refuse keys that are taken. Every request with bytes carries their SHA-256,
-/// which S3 compares and keeps. Objects over 8 MiB go up in parts, four at once; an upload that fails or is dropped is aborted
-/// in the background. A process that is killed in the middle leaves parts that no listing of objects shows and that cost
-/// money: a [sweep](crate::ExtendedClient::sweep) finds them, and a lifecycle rule with `AbortIncompleteMultipartUpload`
-/// removes them too.
+/// Objects are never overwritten (`If-None-Match`), so keys must be unique. Requests with bytes have a [checksum](Checksum) that S3
+/// verifies and stores. Objects over 8 MiB are uploaded in parts, four at a time. If an upload fails or is dropped, it is aborted in
+/// the background. If the process dies meanwhile, its parts stay: add a [lifecycle rule] with
+/// `AbortIncompleteMultipartUpload` to the bucket.
 ///
-/// How often the SDK tries again and how long it waits is set at its client: with its defaults it waits for an answer for
-/// ever. [`store_timeout`](crate::ExtendedClientBuilder::store_timeout) bounds what an extended client asks of a store, and
-/// nothing else does. Clones share the client.
+/// The `aws_sdk_s3::Client` has its own retries and timeouts; by default it waits for responses forever. The
+/// [`store_timeout`](crate::ExtendedClientBuilder::store_timeout) bounds the calls of an extended client. Clones share the client.
 ///
 /// ```no_run
-/// # async fn open(s3: aws_sdk_s3::Client) -> Result<(), sqs_extended::StoreError> {
+/// # async fn open(s3: aws_sdk_s3::Client) -> Result<(), sqs_extended::Error> {
 /// use sqs_extended::{Encryption, S3Store};
 ///
 /// let simple = S3Store::new(s3.clone(), "payload-bucket");
 /// let kms = Encryption::Kms { key: Some("alias/payloads".into()), context: vec![] };
 /// let strict = S3Store::builder(s3, "payload-bucket")
 ///     .encryption(kms)
+///     .bucket_key(true)
 ///     .expected_bucket_owner("111122223333")
 ///     .tag("purpose", "payloads")
 ///     .build()?;
 /// # Ok(()) }
 /// ```
+///
+/// [lifecycle rule]: https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpu-abort-incomplete-mpu-lifecycle-config.html
 #[derive(Clone)]
 pub struct S3Store(Arc<Inner>);
 
@@ -68,12 +66,12 @@ struct Inner {
 }
 
 impl S3Store {
-    /// A store with the defaults, whose own objects lie in `bucket`.
+    /// A store with default settings. New objects go to `bucket`.
     pub fn new(client: aws_sdk_s3::Client, bucket: impl Into<String>) -> Self {
         Self::assemble(client, bucket.into(), Settings::default())
     }
 
-    /// A store with settings.
+    /// A builder with settings.
     pub fn builder(client: aws_sdk_s3::Client, bucket: impl Into<String>) -> S3StoreBuilder {
         S3StoreBuilder::new(client, bucket.into())
     }
@@ -83,16 +81,22 @@ impl S3Store {
         Self(Arc::new(Inner { client, bucket, settings, tagging }))
     }
 
-    fn client(&self) -> &aws_sdk_s3::Client {
-        &self.0.client
-    }
-
     fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
-    fn owner(&self) -> Option<String> {
-        self.settings().owner.clone()
+    /// The client for a bucket.
+    fn client(&self, bucket: &str) -> &aws_sdk_s3::Client {
+        let other = self.settings().others.get(bucket).and_then(|access| access.client.as_ref());
+        other.unwrap_or(&self.0.client)
+    }
+
+    /// The account that must own a bucket.
+    fn owner(&self, bucket: &str) -> Option<String> {
+        match self.settings().others.get(bucket) {
+            Some(access) => access.owner.clone(),
+            None => self.settings().owner.clone().filter(|_| bucket == self.0.bucket),
+        }
     }
 }
 
@@ -101,49 +105,34 @@ impl PayloadStore for S3Store {
         &self.0.bucket
     }
 
-    async fn put(&self, at: &Pointer, upload: Upload) -> Result<(), StoreError> {
-        self.write(at, upload).await
+    fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
+        Box::pin(self.write(at, upload))
     }
 
-    async fn get(&self, at: &Pointer, from: u64, tag: Option<&str>) -> Result<Object, StoreError> {
-        // An empty object has no bytes that a range could name.
-        self.read(at, from, (from > 0).then(|| format!("bytes={from}-")), tag).await
-    }
-
-    async fn get_range(
-        &self,
-        at: &Pointer,
+    fn get<'a>(
+        &'a self,
+        at: &'a Pointer,
         range: Range<u64>,
-        tag: Option<&str>,
-    ) -> Result<Object, StoreError> {
-        let (from, last) = (range.start, range.end.saturating_sub(1));
-        let mut object = self.read(at, from, Some(format!("bytes={from}-{last}")), tag).await?;
-        object.body = cut(object.body, range.end.saturating_sub(from));
-        Ok(object)
+        tag: Option<&'a str>,
+    ) -> StoreFuture<'a, Object> {
+        Box::pin(self.read(at, range, tag))
     }
 
-    async fn delete(&self, at: &Pointer) -> Result<(), StoreError> {
-        let request = self.client().delete_object().bucket(at.bucket()).key(at.key());
-        let asked = Asked::of(What::Delete, at);
-        request.set_expected_bucket_owner(self.owner()).send().await.map_err(|error| asked.failed(error))?;
-        Ok(())
+    fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let request = self.client(at.bucket()).delete_object().bucket(at.bucket()).key(at.key());
+            let deleted = request.set_expected_bucket_owner(self.owner(at.bucket())).send().await;
+            deleted.map(drop).map_err(|error| Asked::of(What::Delete, at).failed(error))
+        })
     }
 
-    async fn list(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, StoreError> {
-        self.page(bucket, prefix, page).await
-    }
-
-    async fn list_unfinished(
-        &self,
-        bucket: &str,
-        prefix: &str,
-        page: Option<&str>,
-    ) -> Result<UnfinishedPage, StoreError> {
-        self.uploads(bucket, prefix, page).await
-    }
-
-    async fn abort_unfinished(&self, at: &Pointer, id: &str) -> Result<(), StoreError> {
-        self.end_upload(at, id).await
+    fn list<'a>(
+        &'a self,
+        bucket: &'a str,
+        prefix: &'a str,
+        page: Option<&'a str>,
+    ) -> StoreFuture<'a, ObjectPage> {
+        Box::pin(self.page(bucket, prefix, page))
     }
 }
 

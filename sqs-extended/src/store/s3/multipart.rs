@@ -1,11 +1,12 @@
-//! Writing in parts.
+//! Writing an object in parts.
 //!
 //! ```text
 //! source -> ready (one part) -> tasks (at most `in_flight`, one part each) -> done -> Complete
-//!   any error, or dropped: tasks are stopped, then Abort, in a task of its own
+//!   an error or a drop: the tasks are stopped, then Abort in its own task
 //! ```
 
-use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart};
+use aws_sdk_s3::operation::abort_multipart_upload::AbortMultipartUploadError;
+use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use base64_simd::STANDARD;
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
@@ -15,17 +16,18 @@ use super::error::{Asked, What, causes};
 use super::object::{About, describe};
 use super::part::Part;
 use super::put::length;
+use super::settings::Checksum;
 use super::source::{MAX_PARTS, Source};
 use super::{S3Store, chain};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{StoreError, StoreErrorKind};
 
-/// An upload that was begun and has to be completed or aborted.
+/// An upload in parts. It is aborted on drop.
 struct Begun {
     store: S3Store,
     at: Pointer,
     id: String,
-    tasks: JoinSet<Result<CompletedPart, StoreError>>,
+    tasks: JoinSet<Result<CompletedPart, Error>>,
     runtime: Handle,
     is_open: bool,
 }
@@ -37,7 +39,7 @@ impl S3Store {
         about: About,
         first: Part,
         mut source: Source,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Error> {
         let (about, mut begun) = self.begin(at, about).await?;
         match begun.send_all(first, &mut source).await {
             Ok(parts) => begun.complete(parts, &about).await,
@@ -48,15 +50,16 @@ impl S3Store {
         }
     }
 
-    /// In a task of its own: if nobody waits for its answer any more, the upload that it tells of is dropped, and so aborted.
-    async fn begin(&self, at: &Pointer, about: About) -> Result<(About, Begun), StoreError> {
+    /// Runs in its own task: if the caller is dropped, the new upload is dropped too, and so aborted.
+    async fn begin(&self, at: &Pointer, about: About) -> Result<(About, Begun), Error> {
         let (store, place, runtime) = (self.clone(), at.clone(), Handle::current());
         let task = runtime.clone().spawn(async move {
-            let request = describe!(store.client().create_multipart_upload(), store, place, about);
+            let request =
+                describe!(store.client(place.bucket()).create_multipart_upload(), store, place, about);
             let asked = Asked::of(What::Write, &place);
-            let answer = request.checksum_algorithm(ChecksumAlgorithm::Sha256).send().await;
+            let answer = request.set_checksum_algorithm(store.settings().checksum.algorithm()).send().await;
             let id = answer.map_err(|error| asked.failed(error))?.upload_id;
-            let id = id.ok_or_else(|| asked.wrong(StoreErrorKind::Refused, "S3 gives no id of an upload"))?;
+            let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
             Ok((about, Begun { store, at: place, id, tasks: JoinSet::new(), runtime, is_open: true }))
         });
         task.await.map_err(|error| stopped(at, &error))?
@@ -64,7 +67,7 @@ impl S3Store {
 }
 
 impl Begun {
-    async fn send_all(&mut self, first: Part, source: &mut Source) -> Result<Vec<CompletedPart>, StoreError> {
+    async fn send_all(&mut self, first: Part, source: &mut Source) -> Result<Vec<CompletedPart>, Error> {
         let in_flight = self.store.settings().in_flight;
         let (mut ready, mut number, mut done, mut ended) = (Some(first), 0, Vec::new(), false);
         while !(ended && ready.is_none() && self.tasks.is_empty()) {
@@ -89,11 +92,12 @@ impl Begun {
         Ok(done)
     }
 
-    fn send(&mut self, number: u32, part: Part) -> Result<(), StoreError> {
+    fn send(&mut self, number: u32, part: Part) -> Result<(), Error> {
         let asked = Asked::of(What::Write, &self.at);
         if number > MAX_PARTS {
-            let says = format!("more than {MAX_PARTS} parts; say the length beforehand, or set larger parts");
-            return Err(asked.wrong(StoreErrorKind::Refused, says));
+            let says =
+                format!("more than {MAX_PARTS} parts: set the length of the payload, or a larger part_size");
+            return Err(asked.wrong(ErrorKind::Rejected, says));
         }
         let (store, at, id) = (self.store.clone(), self.at.clone(), self.id.clone());
         let number = i32::try_from(number).unwrap_or(i32::MAX);
@@ -101,42 +105,39 @@ impl Begun {
         Ok(())
     }
 
-    async fn complete(mut self, parts: Vec<CompletedPart>, about: &About) -> Result<(), StoreError> {
+    async fn complete(mut self, parts: Vec<CompletedPart>, about: &About) -> Result<(), Error> {
         let attempts = Attempts::default();
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
-        let request = self.store.client().complete_multipart_upload().bucket(self.at.bucket());
-        let request = request.key(self.at.key()).upload_id(&self.id).multipart_upload(parts);
+        let (store, at) = (self.store.clone(), self.at.clone());
+        let request = store.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
+        let request = request.key(at.key()).upload_id(&self.id).multipart_upload(parts);
         let request = request
-            .set_if_none_match(self.store.if_none_match())
-            .set_expected_bucket_owner(self.store.owner());
+            .set_if_none_match(store.if_none_match())
+            .set_expected_bucket_owner(store.owner(at.bucket()));
         let Err(error) = request.customize().interceptor(attempts.clone()).send().await else {
             self.is_open = false;
             return Ok(());
         };
-        let (store, at) = (self.store.clone(), self.at.clone());
         let error = Asked::of(What::Write, &at).failed(error);
-        // What could still be aborted was not completed.
-        if self.abort().await || !attempts.maybe_applied() {
-            return Err(error);
-        }
-        store.settle(&at, about, error).await
+        // Some services answer 204 to the abort of a completed upload, so the answer says nothing about the object.
+        self.abort().await;
+        if attempts.maybe_applied() { store.settle(&at, about, error).await } else { Err(error) }
     }
 
-    /// Says whether S3 has aborted it.
-    async fn abort(mut self) -> bool {
-        match self.abort_in_background() {
-            Some(task) => task.await.unwrap_or_default(),
-            None => false,
+    async fn abort(mut self) {
+        if let Some(task) = self.abort_in_background() {
+            // It ends early only with the runtime.
+            let _ = task.await;
         }
     }
 
-    fn abort_in_background(&mut self) -> Option<JoinHandle<bool>> {
+    fn abort_in_background(&mut self) -> Option<JoinHandle<()>> {
         std::mem::take(&mut self.is_open).then(|| {
             let (store, at, id) = (self.store.clone(), self.at.clone(), std::mem::take(&mut self.id));
             let mut tasks = std::mem::take(&mut self.tasks);
             self.runtime.spawn(async move {
                 tasks.shutdown().await;
-                store.abort(&at, id).await
+                store.abort(&at, id).await;
             })
         })
     }
@@ -155,29 +156,46 @@ impl S3Store {
         id: &str,
         number: i32,
         part: &Part,
-    ) -> Result<CompletedPart, StoreError> {
-        let hash = STANDARD.encode_to_string(part.sha256().await);
-        let request = self.client().upload_part().bucket(at.bucket()).key(at.key()).upload_id(id);
-        let request = request.part_number(number).content_length(length(part)).checksum_sha256(&hash);
-        let request = request.set_expected_bucket_owner(self.owner()).body(chain::body(part));
-        let sent = request.send().await.map_err(|error| Asked::of(What::Write, at).failed(error))?;
-        let part = CompletedPart::builder().part_number(number).set_e_tag(sent.e_tag);
-        Ok(part.checksum_sha256(hash).build())
+    ) -> Result<CompletedPart, Error> {
+        let checksum = self.settings().checksum;
+        let hash = match checksum {
+            Checksum::Sha256 => Some(STANDARD.encode_to_string(part.sha256().await)),
+            _ => None,
+        };
+        let request = self.client(at.bucket()).upload_part().bucket(at.bucket()).key(at.key()).upload_id(id);
+        let request = request.part_number(number).content_length(length(part)).body(chain::body(part));
+        let request = request.set_checksum_algorithm(checksum.algorithm()).set_checksum_sha256(hash.clone());
+        let request = request.set_expected_bucket_owner(self.owner(at.bucket()));
+        let sent = request.customize().config_override(self.checksums()).send().await;
+        let sent = sent.map_err(|error| Asked::of(What::Write, at).failed(error))?;
+        Ok(CompletedPart::builder()
+            .part_number(number)
+            .set_e_tag(sent.e_tag)
+            .set_checksum_sha256(hash)
+            .set_checksum_crc32(sent.checksum_crc32)
+            .set_checksum_crc32_c(sent.checksum_crc32_c)
+            .set_checksum_crc64_nvme(sent.checksum_crc64_nvme)
+            .build())
     }
 
-    async fn abort(&self, at: &Pointer, id: String) -> bool {
-        let request = self.client().abort_multipart_upload().bucket(at.bucket()).key(at.key());
-        let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner()).send().await;
-        if let Err(error) = &answer {
-            let cause = causes(error);
-            tracing::warn!(bucket = at.bucket(), key = at.key(), upload = id, %cause, "an upload could not be aborted");
+    async fn abort(&self, at: &Pointer, id: String) {
+        let request = self.client(at.bucket()).abort_multipart_upload().bucket(at.bucket()).key(at.key());
+        let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
+        match answer {
+            Ok(_) => {}
+            // It was completed or aborted before.
+            Err(error)
+                if error.as_service_error().is_some_and(AbortMultipartUploadError::is_no_such_upload) => {}
+            Err(error) => {
+                let cause = causes(&error);
+                tracing::warn!(bucket = at.bucket(), key = at.key(), upload = id, %cause, "an upload could not be aborted");
+            }
         }
-        answer.is_ok()
     }
 }
 
-/// A task ends otherwise when the runtime does, and when it panics.
-fn stopped(at: &Pointer, error: &JoinError) -> StoreError {
-    let says = format!("the task of an upload has ended: {error}");
-    Asked::of(What::Write, at).wrong(StoreErrorKind::Interrupted, says)
+/// A task ends early if the runtime ends or it panics.
+fn stopped(at: &Pointer, error: &JoinError) -> Error {
+    let says = format!("a task of the upload ended: {error}");
+    Asked::of(What::Write, at).wrong(ErrorKind::Unavailable, says)
 }

@@ -1,4 +1,4 @@
-//! What is said about an object when it is written, in one request or at the beginning of several.
+//! The description of a new object, in one request or at the start of an upload in parts.
 
 use std::collections::HashMap;
 
@@ -8,44 +8,24 @@ use base64_simd::STANDARD;
 use super::S3Store;
 use super::settings::Encryption;
 use crate::digest::{SHA256_METADATA, hex};
-use crate::random;
+use crate::store::TOKEN_METADATA;
 
-/// The name in the metadata by which an upload knows its own object again.
-const TOKEN: &str = "sqs-extended-upload";
-
-/// What an object is.
+/// The description of a new object.
 pub(super) struct About {
     pub(super) content_type: Option<String>,
-    pub(super) content_encoding: Option<String>,
-    metadata: HashMap<String, String>,
-    token: String,
+    pub(super) metadata: HashMap<String, String>,
 }
 
 impl About {
-    pub(super) fn new(
-        content_type: Option<String>,
-        content_encoding: Option<String>,
-        mut metadata: HashMap<String, String>,
-    ) -> Self {
-        let token = random::uuid();
-        metadata.insert(TOKEN.to_owned(), token.clone());
-        Self { content_type, content_encoding, metadata, token }
+    /// Adds the SHA-256 of all bytes, unless it is there.
+    pub(super) fn add_hash(&mut self, sha256: &[u8]) {
+        self.metadata.entry(SHA256_METADATA.to_owned()).or_insert_with(|| hex(sha256));
     }
 
-    /// Says the SHA-256 of all bytes, unless somebody has. That of an encoded body is not that of its payload.
-    pub(super) fn name_hash(&mut self, sha256: &[u8]) {
-        if self.content_encoding.is_none() {
-            self.metadata.entry(SHA256_METADATA.to_owned()).or_insert_with(|| hex(sha256));
-        }
-    }
-
-    pub(super) fn metadata(&self) -> HashMap<String, String> {
-        self.metadata.clone()
-    }
-
-    /// Whether an object with this metadata is the one of this upload.
+    /// Whether an object with this metadata was written by this upload.
     pub(super) fn is_of(&self, metadata: Option<&HashMap<String, String>>) -> bool {
-        metadata.and_then(|metadata| metadata.get(TOKEN)) == Some(&self.token)
+        let token = self.metadata.get(TOKEN_METADATA);
+        token.is_some() && metadata.and_then(|metadata| metadata.get(TOKEN_METADATA)) == token
     }
 }
 
@@ -57,15 +37,15 @@ macro_rules! describe {
             .bucket($at.bucket())
             .key($at.key())
             .set_content_type($about.content_type.clone())
-            .set_content_encoding($about.content_encoding.clone())
-            .set_metadata(Some($about.metadata()))
+            .set_metadata(Some($about.metadata.clone()))
             .set_acl(settings.acl.clone())
             .set_storage_class(settings.storage_class.clone())
             .set_tagging($store.0.tagging.clone())
-            .set_expected_bucket_owner($store.owner())
+            .set_expected_bucket_owner($store.owner($at.bucket()))
             .set_server_side_encryption(encryption.method)
             .set_ssekms_key_id(encryption.key)
             .set_ssekms_encryption_context(encryption.context)
+            .set_bucket_key_enabled(settings.bucket_key)
     }};
 }
 pub(super) use describe;
@@ -85,20 +65,19 @@ impl S3Store {
 }
 
 fn members(encryption: Option<&Encryption>) -> EncryptionMembers {
+    let kms = |method, key: &Option<String>, context: &[(String, String)]| {
+        let names = context.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+        let json = serde_json::Value::Object(names.collect()).to_string();
+        let context = (!context.is_empty()).then(|| STANDARD.encode_to_string(json));
+        EncryptionMembers { method: Some(method), key: key.clone(), context }
+    };
     match encryption {
         None => EncryptionMembers::default(),
         Some(Encryption::S3) => {
             EncryptionMembers { method: Some(ServerSideEncryption::Aes256), ..EncryptionMembers::default() }
         }
-        Some(Encryption::Kms { key, context }) => {
-            let names = context.iter().map(|(name, value)| (name.clone(), value.clone().into()));
-            let json = serde_json::Value::Object(names.collect()).to_string();
-            EncryptionMembers {
-                method: Some(ServerSideEncryption::AwsKms),
-                key: key.clone(),
-                context: (!context.is_empty()).then(|| STANDARD.encode_to_string(json)),
-            }
-        }
+        Some(Encryption::Kms { key, context }) => kms(ServerSideEncryption::AwsKms, key, context),
+        Some(Encryption::KmsDsse { key, context }) => kms(ServerSideEncryption::AwsKmsDsse, key, context),
     }
 }
 
@@ -107,33 +86,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_context_of_kms_is_json_in_base64() {
-        let context = vec![("app".to_owned(), "a\"b".to_owned())];
-        let members = members(Some(&Encryption::Kms { key: Some("alias/k".into()), context }));
-        assert_eq!(members.method, Some(ServerSideEncryption::AwsKms));
-        assert_eq!(members.key.as_deref(), Some("alias/k"));
-        let json = STANDARD.decode_to_vec(members.context.unwrap()).unwrap();
-        assert_eq!(json, br#"{"app":"a\"b"}"#);
+    fn encryption_context_is_json_in_base64() {
+        let (key, context) = (Some("alias/k".to_owned()), vec![("app".to_owned(), "a\"b".to_owned())]);
+        for (encryption, method) in [
+            (Encryption::Kms { key: key.clone(), context: context.clone() }, ServerSideEncryption::AwsKms),
+            (Encryption::KmsDsse { key: key.clone(), context }, ServerSideEncryption::AwsKmsDsse),
+        ] {
+            let members = members(Some(&encryption));
+            assert_eq!((members.method, &members.key), (Some(method), &key));
+            let json = STANDARD.decode_to_vec(members.context.unwrap()).unwrap();
+            assert_eq!(json, br#"{"app":"a\"b"}"#);
+        }
     }
 
     #[test]
-    fn the_hash_is_that_of_the_payload_or_none() {
-        let hash = |encoding: Option<&str>, metadata: &[(&str, &str)]| {
-            let metadata = metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            let mut about = About::new(None, encoding.map(str::to_owned), metadata.collect());
-            about.name_hash(&[0xab; 32]);
-            about.metadata().remove("sha256")
+    fn object_is_recognised_by_its_token() {
+        let about = |token: &str| About {
+            content_type: None,
+            metadata: HashMap::from([(TOKEN_METADATA.to_owned(), token.to_owned())]),
         };
-        assert_eq!(hash(None, &[]), Some("ab".repeat(32)));
-        assert_eq!(hash(None, &[("sha256", "cd")]).as_deref(), Some("cd"), "what was said before");
-        assert_eq!(hash(Some("gzip"), &[]), None);
-    }
-
-    #[test]
-    fn an_object_is_known_again_by_its_token() {
-        let (mine, other) = (About::new(None, None, HashMap::new()), About::new(None, None, HashMap::new()));
-        assert!(mine.is_of(Some(&mine.metadata())));
-        assert!(!mine.is_of(Some(&other.metadata())));
-        assert!(!mine.is_of(None));
+        let without = About { content_type: None, metadata: HashMap::new() };
+        assert!(about("a").is_of(Some(&about("a").metadata)));
+        assert!(!about("a").is_of(Some(&about("b").metadata)) && !about("a").is_of(None));
+        assert!(!without.is_of(Some(&without.metadata)));
     }
 }

@@ -1,5 +1,7 @@
-//! Reading and listing.
+//! Reading and listing objects.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
@@ -7,25 +9,35 @@ use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::{ByteStream as Body, DateTime};
 use aws_sdk_s3::types::EncodingType;
 use futures_util::{StreamExt as _, stream};
+use percent_encoding::percent_decode_str;
 
+use super::S3Store;
 use super::error::{Asked, What};
-use super::{S3Store, shown};
+use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
-use crate::store::{ByteStream, Listed, Object, ObjectPage, StoreError, StoreErrorKind};
+use crate::store::object::cut;
+use crate::store::{ByteStream, Listed, Object, ObjectPage};
 
 impl S3Store {
     pub(super) async fn read(
         &self,
         at: &Pointer,
-        from: u64,
-        range: Option<String>,
+        range: Range<u64>,
         tag: Option<&str>,
-    ) -> Result<Object, StoreError> {
+    ) -> Result<Object, Error> {
         let asked = Asked::of(What::Read, at);
-        let request = self.client().get_object().bucket(at.bucket()).key(at.key());
-        let request = request.set_range(range).set_if_match(tag.map(str::to_owned));
-        let answer = request.set_expected_bucket_owner(self.owner()).send().await;
-        object(asked, from, tag, answer.map_err(|error| asked.failed(error))?)
+        let header = match (range.start, range.end) {
+            // An empty object has no byte for a range.
+            (0, u64::MAX) => None,
+            (from, u64::MAX) => Some(format!("bytes={from}-")),
+            (from, end) => Some(format!("bytes={from}-{}", end.saturating_sub(1))),
+        };
+        let request = self.client(at.bucket()).get_object().bucket(at.bucket()).key(at.key());
+        let request = request.set_range(header).set_if_match(tag.map(str::to_owned));
+        let answer = request.set_expected_bucket_owner(self.owner(at.bucket())).send().await;
+        let mut object = object(asked, range.start, tag, answer.map_err(|error| asked.failed(error))?)?;
+        object.body = cut(object.body, range.end.saturating_sub(range.start));
+        Ok(object)
     }
 
     pub(super) async fn page(
@@ -33,52 +45,54 @@ impl S3Store {
         bucket: &str,
         prefix: &str,
         page: Option<&str>,
-    ) -> Result<ObjectPage, StoreError> {
+    ) -> Result<ObjectPage, Error> {
         let asked = Asked { what: What::List, bucket, key: prefix };
-        let request = self.client().list_objects_v2().bucket(bucket).prefix(prefix).max_keys(1_000);
+        let request = self.client(bucket).list_objects_v2().bucket(bucket).prefix(prefix).max_keys(1_000);
         let request = request.encoding_type(EncodingType::Url);
         let request = request.set_continuation_token(page.map(str::to_owned));
-        let answer = request.set_expected_bucket_owner(self.owner()).send().await;
+        let answer = request.set_expected_bucket_owner(self.owner(bucket)).send().await;
         let answer = answer.map_err(|error| asked.failed(error))?;
         let encoding = answer.encoding_type;
         let objects = answer.contents.unwrap_or_default().into_iter().filter_map(|object| {
             let length = u64::try_from(object.size.unwrap_or_default()).unwrap_or_default();
             Some(Listed::new(
-                shown::key(object.key?, encoding.as_ref())?,
+                key(object.key?, encoding.as_ref())?,
                 length,
                 time(object.last_modified.as_ref()),
             ))
         });
         let more = answer.is_truncated.unwrap_or_default();
-        let next = next_page(asked, more, answer.next_continuation_token)?;
+        let next = answer.next_continuation_token.filter(|_| more);
+        if more && next.is_none() {
+            return Err(
+                asked.wrong(ErrorKind::Rejected, "the listing is truncated without a continuation token")
+            );
+        }
         Ok(ObjectPage::new(objects.collect(), next))
     }
 }
 
-/// Where a listing goes on. One that does not say where, and is not at its end, is no whole one.
-pub(super) fn next_page<T>(asked: Asked<'_>, more: bool, next: Option<T>) -> Result<Option<T>, StoreError> {
-    if more && next.is_none() {
-        let says = "the listing is cut off and does not say where it goes on; what was found so far is not all there is";
-        return Err(asked.wrong(StoreErrorKind::Refused, says));
+/// A key in a listing. Keys may have characters that XML cannot contain, so they are requested URL-encoded. Services that do not
+/// support this return them as they are.
+fn key(listed: String, encoding: Option<&EncodingType>) -> Option<String> {
+    if encoding != Some(&EncodingType::Url) {
+        return Some(listed);
     }
-    Ok(next.filter(|_| more))
+    // A space is a plus, as in forms. Keys are UTF-8.
+    let spaced = listed.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// What has no time was written just now: nobody may take it for old.
-pub(super) fn time(modified: Option<&DateTime>) -> SystemTime {
+/// An object without a time counts as new, so that no sweep deletes it.
+fn time(modified: Option<&DateTime>) -> SystemTime {
     let far = || SystemTime::UNIX_EPOCH + Duration::from_secs(u32::MAX.into());
     modified.and_then(|time| SystemTime::try_from(*time).ok()).unwrap_or_else(far)
 }
 
-/// Services that do not know ranges or conditions answer as if none had been asked for.
-fn object(
-    asked: Asked<'_>,
-    from: u64,
-    tag: Option<&str>,
-    answer: GetObjectOutput,
-) -> Result<Object, StoreError> {
+/// Some services ignore ranges and conditions.
+fn object(asked: Asked<'_>, from: u64, tag: Option<&str>, answer: GetObjectOutput) -> Result<Object, Error> {
     if tag.is_some() && answer.e_tag.is_some() && tag != answer.e_tag.as_deref() {
-        return Err(asked.wrong(StoreErrorKind::Changed, "the object has been overwritten"));
+        return Err(asked.wrong(ErrorKind::Damaged, "the object was overwritten"));
     }
     let length = match answer.content_range.as_deref() {
         Some(range) => whole_length(range, from),
@@ -86,13 +100,11 @@ fn object(
         None => None,
     };
     let length = length.ok_or_else(|| {
-        let says =
-            format!("the answer does not say that it begins at byte {from} nor how long the object is");
-        asked.wrong(StoreErrorKind::Refused, says)
+        let says = format!("the response does not start at byte {from} or has no length");
+        asked.wrong(ErrorKind::Rejected, says)
     })?;
     let mut object = Object::new(length, stream(asked, answer.body));
     object.tag = answer.e_tag;
-    object.content_encoding = answer.content_encoding;
     object.metadata = answer.metadata.unwrap_or_default();
     Ok(object)
 }
@@ -109,8 +121,8 @@ fn stream(asked: Asked<'_>, mut body: Body) -> ByteStream {
     stream::poll_fn(move |context| Pin::new(&mut body).poll_next(context))
         .map(move |piece| {
             piece.map_err(|error| {
-                let says = format!("{asked}: the body broke off");
-                StoreError::new(StoreErrorKind::Interrupted, says).caused_by(error)
+                let says = format!("{asked}: the response body broke off");
+                Error::new(ErrorKind::Unavailable, says).caused_by(error)
             })
         })
         .boxed()
@@ -121,7 +133,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_that_begins_elsewhere_is_none() {
+    fn keys_are_decoded_if_the_response_says_that_they_are_encoded() {
+        for (listed, is) in
+            [("a%20b%2B%C3%BC/%25", "a b+\u{fc}/%"), ("a+b", "a b"), ("%01", "\u{1}"), ("50%", "50%")]
+        {
+            assert_eq!(key(listed.to_owned(), Some(&EncodingType::Url)).as_deref(), Some(is));
+            assert_eq!(key(listed.to_owned(), None).as_deref(), Some(listed));
+        }
+        assert_eq!(key("%FF".to_owned(), Some(&EncodingType::Url)), None);
+    }
+
+    #[test]
+    fn range_that_begins_elsewhere_is_rejected() {
         assert_eq!(whole_length("bytes 5-9/10", 5), Some(10));
         for wrong in ["bytes 4-9/10", "bytes 5-9/*", "5-9/10", "bytes */10", ""] {
             assert_eq!(whole_length(wrong, 5), None, "{wrong}");
@@ -129,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_time_is_not_old() {
+    fn object_without_a_time_is_not_old() {
         assert!(time(None) > time(Some(&DateTime::from_secs(2_000_000_000))));
     }
 }

@@ -1,20 +1,20 @@
-//! What can be set of an [`S3Store`].
+//! Settings of an [`S3Store`].
 
+use std::collections::HashMap;
 use std::fmt;
 
-use aws_sdk_s3::types::{ObjectCannedAcl, StorageClass};
-
+use aws_sdk_s3::types::{ChecksumAlgorithm, ObjectCannedAcl, StorageClass};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::S3Store;
-use crate::store::{StoreError, StoreErrorKind};
+use crate::error::{Error, ErrorKind};
 
-/// The smallest part that S3 takes, but for the last one of an object.
+/// The smallest part of S3, except the last of an object.
 const MIN_PART: usize = 5 << 20;
-/// The largest.
+/// The largest part of S3.
 const MAX_PART: usize = 5 << 30;
 
-/// How objects are encrypted where they lie.
+/// How S3 encrypts objects.
 ///
 /// See [Protecting data with server-side encryption](https://docs.aws.amazon.com/AmazonS3/latest/userguide/serv-side-encryption.html).
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,22 +22,90 @@ const MAX_PART: usize = 5 << 30;
 pub enum Encryption {
     /// With keys of S3 (SSE-S3).
     S3,
-    /// With a key of KMS (SSE-KMS).
+    /// With a KMS key (SSE-KMS).
     Kms {
-        /// Id, alias or ARN of the key; the one of AWS for S3 when it is `None`.
+        /// Id, alias or ARN of the key. `None`: the AWS managed key for S3.
         key: Option<String>,
-        /// Names and values that KMS binds to the key's use and logs.
+        /// The encryption context: names and values.
         context: Vec<(String, String)>,
     },
+    /// Twice, with a KMS key (DSSE-KMS).
+    KmsDsse {
+        /// Id, alias or ARN of the key. `None`: the AWS managed key for S3.
+        key: Option<String>,
+        /// The encryption context: names and values.
+        context: Vec<(String, String)>,
+    },
+}
+
+/// The checksum of requests with bytes, which S3 verifies and stores.
+///
+/// See [Checking object integrity](https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html). Some
+/// compatible services accept only some of them, or none.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Checksum {
+    /// SHA-256.
+    #[default]
+    Sha256,
+    /// CRC-32.
+    Crc32,
+    /// CRC-32C.
+    Crc32C,
+    /// CRC-64/NVME.
+    Crc64Nvme,
+    /// No checksum is sent.
+    None,
+}
+
+impl Checksum {
+    pub(super) fn algorithm(self) -> Option<ChecksumAlgorithm> {
+        match self {
+            Self::Sha256 => Some(ChecksumAlgorithm::Sha256),
+            Self::Crc32 => Some(ChecksumAlgorithm::Crc32),
+            Self::Crc32C => Some(ChecksumAlgorithm::Crc32C),
+            Self::Crc64Nvme => Some(ChecksumAlgorithm::Crc64Nvme),
+            Self::None => None,
+        }
+    }
+}
+
+/// How a bucket is accessed that is not the store's own; see [`S3StoreBuilder::other_bucket`].
+#[derive(Clone, Debug, Default)]
+pub struct S3Access {
+    pub(super) client: Option<aws_sdk_s3::Client>,
+    pub(super) owner: Option<String>,
+}
+
+impl S3Access {
+    /// With the client of the store, and any owner.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the client, for example for another region or account.
+    pub fn client(mut self, client: aws_sdk_s3::Client) -> Self {
+        self.client = Some(client);
+        self
+    }
+
+    /// Sets the account that must own the bucket: 12 digits. Otherwise S3 denies access (403).
+    pub fn expected_bucket_owner(mut self, account: impl Into<String>) -> Self {
+        self.owner = Some(account.into());
+        self
+    }
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) encryption: Option<Encryption>,
+    pub(super) bucket_key: Option<bool>,
     pub(super) acl: Option<ObjectCannedAcl>,
     pub(super) storage_class: Option<StorageClass>,
     pub(super) tags: Vec<(String, String)>,
     pub(super) owner: Option<String>,
+    pub(super) others: HashMap<String, S3Access>,
+    pub(super) checksum: Checksum,
     pub(super) part_size: usize,
     pub(super) in_flight: usize,
     pub(super) if_none_match: bool,
@@ -47,10 +115,13 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             encryption: None,
+            bucket_key: None,
             acl: None,
             storage_class: None,
             tags: Vec::new(),
             owner: None,
+            others: HashMap::new(),
+            checksum: Checksum::default(),
             part_size: 8 << 20,
             in_flight: 4,
             if_none_match: true,
@@ -59,7 +130,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The tags as a query, in which S3 wants them.
+    /// The tags as a query string, as S3 expects them.
     pub(super) fn tagging(&self) -> Option<String> {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<_> =
@@ -68,7 +139,7 @@ impl Settings {
     }
 }
 
-/// Sets what an [`S3Store`] does; see [`S3Store::builder`].
+/// Settings of an [`S3Store`]; see [`S3Store::builder`].
 #[derive(Clone)]
 pub struct S3StoreBuilder {
     client: aws_sdk_s3::Client,
@@ -81,68 +152,89 @@ impl S3StoreBuilder {
         Self { client, bucket, settings: Settings::default() }
     }
 
-    /// How objects are encrypted. By default the bucket decides.
+    /// Sets the encryption of new objects. The default is that of the bucket.
     pub fn encryption(mut self, encryption: Encryption) -> Self {
         self.settings.encryption = Some(encryption);
         self
     }
 
-    /// A canned ACL of the objects. None by default: buckets with ACLs switched off take none.
+    /// Sets whether S3 uses a [bucket key](https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html), which saves
+    /// requests to KMS. The default is that of the bucket.
+    pub fn bucket_key(mut self, enabled: bool) -> Self {
+        self.settings.bucket_key = Some(enabled);
+        self
+    }
+
+    /// Sets a canned ACL for new objects. There is none by default, since buckets with disabled ACLs reject them.
     pub fn acl(mut self, acl: ObjectCannedAcl) -> Self {
         self.settings.acl = Some(acl);
         self
     }
 
-    /// The storage class of the objects. By default the one of S3, `STANDARD`.
+    /// Sets the storage class of new objects: `STANDARD` by default.
     pub fn storage_class(mut self, class: StorageClass) -> Self {
         self.settings.storage_class = Some(class);
         self
     }
 
-    /// A tag of the objects, for lifecycle rules and bills; at most 10.
+    /// Adds a tag to new objects, for lifecycle rules and cost allocation. At most 10.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.tags.push((name.into(), value.into()));
         self
     }
 
-    /// The account that has to own the buckets: 12 digits. S3 refuses everything (403) when another one does.
+    /// Sets the account that must own the store's bucket: 12 digits. Otherwise S3 denies access (403).
     pub fn expected_bucket_owner(mut self, account: impl Into<String>) -> Self {
         self.settings.owner = Some(account.into());
         self
     }
 
-    /// The size of parts in bytes, 8 MiB by default, 5 MiB at least. What is not longer goes in one request. It grows for
-    /// objects that are known to need more than 10,000 parts.
+    /// Sets how another bucket is accessed, to which received pointers may lead (see
+    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). By default the client of the store is used, and any account may
+    /// own the bucket.
+    pub fn other_bucket(mut self, bucket: impl Into<String>, access: S3Access) -> Self {
+        self.settings.others.insert(bucket.into(), access);
+        self
+    }
+
+    /// Sets the checksum of requests with bytes: SHA-256 by default.
+    pub fn checksum(mut self, checksum: Checksum) -> Self {
+        self.settings.checksum = checksum;
+        self
+    }
+
+    /// Sets the size of parts in bytes: 8 MiB by default, at least 5 MiB. Smaller objects are uploaded in one request. The size
+    /// grows for objects of known length that need more than 10,000 parts.
     pub fn part_size(mut self, bytes: usize) -> Self {
         self.settings.part_size = bytes;
         self
     }
 
-    /// How many parts of one object are on their way at once, 4 by default. An upload holds one part more than that in memory.
+    /// Sets how many parts of an object are uploaded at a time: 4 by default. An upload holds one more part in memory.
     pub fn parts_in_flight(mut self, parts: usize) -> Self {
         self.settings.in_flight = parts;
         self
     }
 
-    /// Whether S3 is asked to refuse a key that is taken (`If-None-Match: *`), which is the default. Some services with the
-    /// protocol of S3 do not know it.
+    /// Sets whether S3 refuses keys that are taken (`If-None-Match: *`), which is the default. Some compatible services do not
+    /// support it.
     pub fn refuse_overwrite(mut self, refuse: bool) -> Self {
         self.settings.if_none_match = refuse;
         self
     }
 
-    /// Makes the store.
+    /// Builds the store.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Refused`] when the size of parts or their number is out of range.
-    pub fn build(self) -> Result<S3Store, StoreError> {
+    /// [`ErrorKind::Config`] if the part size or the number of parts is out of range.
+    pub fn build(self) -> Result<S3Store, Error> {
         let Settings { part_size, in_flight, .. } = self.settings;
         if !(MIN_PART..=MAX_PART).contains(&part_size) {
-            let message = format!("parts of {part_size} bytes: S3 takes {MIN_PART} to {MAX_PART}");
-            return Err(StoreError::new(StoreErrorKind::Refused, message));
+            let text = format!("the part size is {part_size} bytes; allowed are {MIN_PART} to {MAX_PART}");
+            return Err(Error::new(ErrorKind::Config, text));
         }
         if in_flight == 0 {
-            return Err(StoreError::new(StoreErrorKind::Refused, "0 parts in flight: 1 is the least"));
+            return Err(Error::new(ErrorKind::Config, "parts_in_flight is 0; at least 1 is needed"));
         }
         Ok(S3Store::assemble(self.client, self.bucket, self.settings))
     }

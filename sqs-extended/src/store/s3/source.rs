@@ -6,7 +6,8 @@ use futures_util::stream;
 
 use super::part::Part;
 use super::parting::Parting;
-use crate::store::{ByteStream, StoreError, StoreErrorKind, UploadBody};
+use crate::error::{Error, ErrorKind};
+use crate::store::{ByteStream, UploadBody};
 
 /// The most parts of an object.
 pub(super) const MAX_PARTS: u32 = 10_000;
@@ -35,7 +36,7 @@ impl Source {
     ///
     /// # Cancel safety
     /// Nothing is lost.
-    pub(super) async fn part(&mut self) -> Result<Option<Part>, StoreError> {
+    pub(super) async fn part(&mut self) -> Result<Option<Part>, Error> {
         loop {
             if let Some(part) = self.parting.full() {
                 return Ok(Some(part));
@@ -54,7 +55,7 @@ impl Source {
         self.body.is_none() && self.parting.is_empty()
     }
 
-    fn take(&mut self, piece: Bytes) -> Result<(), StoreError> {
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
         self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         match self.length {
             Some(length) if self.taken > length => Err(wrong_length(length, "is longer")),
@@ -65,7 +66,7 @@ impl Source {
         }
     }
 
-    fn end(&mut self) -> Result<(), StoreError> {
+    fn end(&mut self) -> Result<(), Error> {
         self.body = None;
         match self.length {
             Some(length) if self.taken < length => {
@@ -80,8 +81,8 @@ fn whole(bytes: Bytes) -> ByteStream {
     stream::iter([Ok(bytes)]).boxed()
 }
 
-fn wrong_length(length: u64, what: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Source, format!("the body that was to have {length} bytes {what}"))
+fn wrong_length(length: u64, what: &str) -> Error {
+    Error::new(ErrorKind::Source, format!("the body that was to have {length} bytes {what}"))
 }
 
 #[cfg(test)]
@@ -113,7 +114,7 @@ mod tests {
     async fn a_body_of_another_length_than_it_was_said_to_have_is_an_error() {
         for (length, says) in [(2, "is longer"), (4, "ends after 3")] {
             let error = source(&[b"abc"], Some(length)).part().await.unwrap_err();
-            assert_eq!(error.kind(), StoreErrorKind::Source);
+            assert_eq!(error.kind(), ErrorKind::Source);
             assert!(error.to_string().contains(says), "{error}");
         }
     }

@@ -2,6 +2,8 @@
 
 #[path = "../actions.rs"]
 mod actions;
+#[path = "../around.rs"]
+mod around;
 mod base_client;
 #[path = "../buffered.rs"]
 mod buffered;

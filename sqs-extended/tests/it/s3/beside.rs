@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::QueueAttributeName;
-use sqs_extended::{ExtendedClient, Pointer, S3Store, Sweep, SweepReport};
+use sqs_extended::{ExtendedClient, ExtendedClientBuilder, Pointer, S3Store, Sweep, SweepReport};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::{MockS3, S3};
 
@@ -15,8 +15,10 @@ use crate::rig::ServerClock;
 
 /// As long as a queue can keep a message.
 pub(crate) const FORTNIGHT: Duration = Duration::from_secs(14 * 86_400);
-/// From this age on nothing has a message.
-pub(crate) const OLD: Duration = Duration::from_secs(15 * 86_400);
+/// From this age on no object has a message.
+pub(crate) const OLD: Duration = Duration::from_secs(29 * 86_400);
+/// The prefix of all keys.
+pub(crate) const PREFIX: &str = "orders/";
 
 pub(crate) struct Beside {
     pub(crate) server: MockSqs,
@@ -35,12 +37,20 @@ impl Beside {
     }
 
     /// A client without a socket to SQS, and with some to S3.
-    pub(crate) fn client(&self, retry: RetryConfig) -> ExtendedClient<S3Store> {
+    pub(crate) fn client(&self, retry: RetryConfig) -> ExtendedClient {
+        self.client_with(retry, |builder| builder)
+    }
+
+    pub(crate) fn client_with(
+        &self,
+        retry: RetryConfig,
+        settings: impl FnOnce(ExtendedClientBuilder<Client>) -> ExtendedClientBuilder<Client>,
+    ) -> ExtendedClient {
         let plain = Client::from_conf(self.server.client_config().retry_config(retry).build());
         let store = S3Store::builder(client(self.s3().endpoint_url()), BUCKET);
         let store = store.part_size(PART).parts_in_flight(2).build().unwrap();
         let clock = ServerClock(self.server.clock().clone());
-        ExtendedClient::builder(plain, store).time_source(clock).build().unwrap()
+        settings(ExtendedClient::builder(plain, store).time_source(clock).key_prefix(PREFIX)).build().unwrap()
     }
 
     pub(crate) fn s3(&self) -> &MockS3 {
@@ -62,13 +72,12 @@ impl Beside {
         self.s3().uploads(BUCKET).into_iter().map(|upload| upload.id).collect()
     }
 
-    pub(crate) fn sweep(client: &ExtendedClient<S3Store>) -> Sweep<S3Store, Client> {
-        client.sweep("", OLD)
+    pub(crate) fn sweep(client: &ExtendedClient) -> Sweep<Client> {
+        client.sweep(PREFIX, OLD)
     }
 }
 
-/// The keys and the ids in a report.
-pub(crate) fn found(report: &SweepReport) -> (BTreeSet<String>, BTreeSet<String>) {
-    let orphans = report.orphans.iter().map(|orphan| orphan.key.clone()).collect();
-    (orphans, report.unfinished.iter().map(|upload| upload.id.clone()).collect())
+/// The keys in a report.
+pub(crate) fn found(report: &SweepReport) -> BTreeSet<String> {
+    report.orphans.iter().map(|orphan| orphan.key.clone()).collect()
 }

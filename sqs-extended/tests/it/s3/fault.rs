@@ -47,6 +47,8 @@ impl Seen {
 pub(crate) enum Effect {
     /// An answer with this status and code instead.
     Answer(u16, &'static str),
+    /// An empty answer with this status instead.
+    Succeed(u16),
     /// The connection ends before S3 sees the request.
     ResetBefore,
     /// It ends after S3 has done what was asked.
@@ -118,6 +120,9 @@ impl Faults {
         self.wake.notify_waiters();
         match effect {
             Some(Effect::Answer(status, code)) => return Ok(answer(status, code)),
+            Some(Effect::Succeed(status)) => {
+                return Ok(Response::builder().status(status).body(Body::empty()).unwrap());
+            }
             Some(Effect::ResetBefore) => return Err(broken()),
             Some(Effect::Hang) => std::future::pending().await,
             _ => {}

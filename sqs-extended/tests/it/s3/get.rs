@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
-use sqs_extended::{Object, PayloadStore as _, StoreError, StoreErrorKind, Upload, UploadBody};
+use sqs_extended::{Error, ErrorKind, Object, PayloadStore as _, Upload, UploadBody};
 
 use super::fault::Effect;
 use super::rig::{BUCKET, PART, Rig, at, bytes};
@@ -13,7 +13,7 @@ async fn rig_with(key: &str, length: usize) -> Rig {
     rig
 }
 
-async fn read(object: Object) -> Result<Bytes, StoreError> {
+async fn read(object: Object) -> Result<Bytes, Error> {
     let pieces: Vec<Bytes> = object.body.try_collect().await?;
     Ok(pieces.concat().into())
 }
@@ -24,7 +24,7 @@ async fn an_object_is_read_from_any_byte_on() {
         let rig = rig_with("k", length).await;
         for from in [0, 1, length / 2, length - 1] {
             let start = u64::try_from(from).unwrap();
-            let object = rig.store().get(&at("k"), start, None).await.unwrap();
+            let object = rig.store().get(&at("k"), start..u64::MAX, None).await.unwrap();
             assert_eq!(object.length, u64::try_from(length).unwrap());
             assert_eq!(read(object).await.unwrap(), bytes(length).slice(from..));
         }
@@ -34,7 +34,7 @@ async fn an_object_is_read_from_any_byte_on() {
 #[tokio::test]
 async fn an_empty_object_is_read() {
     let rig = rig_with("k", 0).await;
-    let object = rig.store().get(&at("k"), 0, None).await.unwrap();
+    let object = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap();
     assert_eq!(object.length, 0);
     assert_eq!(read(object).await.unwrap(), "");
 }
@@ -42,36 +42,36 @@ async fn an_empty_object_is_read() {
 #[tokio::test]
 async fn an_object_that_was_overwritten_is_of_another_version() {
     let rig = rig_with("k", 10).await;
-    let tag = rig.store().get(&at("k"), 0, None).await.unwrap().tag.unwrap();
-    assert!(rig.store().get(&at("k"), 5, Some(&tag)).await.is_ok());
+    let tag = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap().tag.unwrap();
+    assert!(rig.store().get(&at("k"), 5..u64::MAX, Some(&tag)).await.is_ok());
     assert_eq!(rig.faults.seen().last().unwrap().header("if-match"), Some(tag.as_str()));
 
     rig.client.put_object().bucket(BUCKET).key("k").body(bytes(11).into()).send().await.unwrap();
-    let error = rig.store().get(&at("k"), 5, Some(&tag)).await.unwrap_err();
+    let error = rig.store().get(&at("k"), 5..u64::MAX, Some(&tag)).await.unwrap_err();
     assert_eq!(
         error.kind(),
-        StoreErrorKind::Changed,
+        ErrorKind::Damaged,
         "s3s-fs does not know If-Match, and the tag says it: {error}"
     );
 
     rig.fail("GetObject", Effect::Answer(412, "PreconditionFailed"), 1);
-    let error = rig.store().get(&at("k"), 5, Some(&tag)).await.unwrap_err();
-    assert_eq!(error.kind(), StoreErrorKind::Changed);
+    let error = rig.store().get(&at("k"), 5..u64::MAX, Some(&tag)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged);
 }
 
 #[tokio::test]
 async fn errors_say_what_s3_says() {
     let rig = Rig::start().await;
     for (status, code, kind, is_retryable) in [
-        (404, "NoSuchKey", StoreErrorKind::NotFound, false),
-        (404, "NoSuchBucket", StoreErrorKind::Refused, false),
-        (403, "AccessDenied", StoreErrorKind::Forbidden, false),
-        (503, "SlowDown", StoreErrorKind::Unavailable, true),
-        (500, "InternalError", StoreErrorKind::Unavailable, true),
+        (404, "NoSuchKey", ErrorKind::NotFound, false),
+        (404, "NoSuchBucket", ErrorKind::Rejected, false),
+        (403, "AccessDenied", ErrorKind::Forbidden, false),
+        (503, "SlowDown", ErrorKind::Unavailable, true),
+        (500, "InternalError", ErrorKind::Unavailable, true),
     ] {
         rig.faults.clear();
         rig.fail("GetObject", Effect::Answer(status, code), 3);
-        let error = rig.store().get(&at("a/b"), 0, None).await.unwrap_err();
+        let error = rig.store().get(&at("a/b"), 0..u64::MAX, None).await.unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (kind, is_retryable), "{error}");
         assert_eq!(
             error.to_string(),
@@ -79,25 +79,25 @@ async fn errors_say_what_s3_says() {
         );
     }
     rig.faults.clear();
-    let error = rig.store().get(&at("a/b"), 0, None).await.unwrap_err();
-    assert_eq!(error.kind(), StoreErrorKind::NotFound, "of s3s itself: {error}");
+    let error = rig.store().get(&at("a/b"), 0..u64::MAX, None).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "of s3s itself: {error}");
 }
 
 #[tokio::test]
 async fn a_server_that_nobody_reaches_is_unavailable() {
     let rig = Rig::start().await;
     rig.fail("GetObject", Effect::ResetBefore, 3);
-    let error = rig.store().get(&at("k"), 0, None).await.unwrap_err();
-    assert_eq!((error.kind(), error.is_retryable()), (StoreErrorKind::Unavailable, true), "{error}");
+    let error = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true), "{error}");
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_interrupted() {
     let rig = rig_with("k", 1 << 20).await;
     rig.fail("GetObject", Effect::BreakAt(1_000), 1);
-    let object = rig.store().get(&at("k"), 0, None).await.unwrap();
+    let object = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap();
     let error = read(object).await.unwrap_err();
-    assert_eq!(error.kind(), StoreErrorKind::Interrupted, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("s3://payloads/k"), "{error}");
 }
 
@@ -109,7 +109,7 @@ async fn deleting_twice_is_no_error() {
     rig.store().delete(&at("k")).await.unwrap();
 
     rig.fail("DeleteObject", Effect::Answer(403, "AccessDenied"), 1);
-    assert_eq!(rig.store().delete(&at("k")).await.unwrap_err().kind(), StoreErrorKind::Forbidden);
+    assert_eq!(rig.store().delete(&at("k")).await.unwrap_err().kind(), ErrorKind::Forbidden);
 }
 
 #[tokio::test]

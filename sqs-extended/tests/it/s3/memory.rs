@@ -3,9 +3,10 @@
 use std::process::Command;
 
 use futures_util::{StreamExt as _, stream};
-use sqs_extended::{Download, Payload, S3Store};
+use sqs_extended::{ExtendedClient, Payload, S3Store};
+use sqs_mock_server::MockSqs;
 
-use super::rig::{BUCKET, at, client};
+use super::rig::{BUCKET, client};
 use super::sink;
 
 const CHILD: &str = "s3::memory::streams_in_a_process_of_its_own";
@@ -62,7 +63,9 @@ async fn streams_in_a_process_of_its_own() {
     let Ok(orders) = std::env::var(VARIABLE) else { return };
     let (url, length) = orders.split_once(' ').unwrap();
     let length: u64 = length.parse().unwrap();
-    let store = S3Store::new(client(url), BUCKET);
+    let server = MockSqs::in_process();
+    let client = ExtendedClient::new(server.client(), S3Store::new(client(url), BUCKET));
+    let queue = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     let block = sink::block();
     let before = resident("VmRSS");
 
@@ -72,8 +75,9 @@ async fn streams_in_a_process_of_its_own() {
         // A copy, as what is read is: clones of one block would take no memory.
         Ok::<_, std::io::Error>(block.slice(..end).to_vec().into())
     }));
-    assert_eq!(Payload::from_stream(pieces).put(&store, &at("k")).await.unwrap(), length);
-    let mut body = Download::new(&store, at("k"), length).open().await.unwrap();
+    let sent = client.send_stream(&queue, Payload::from_stream(pieces)).send().await.unwrap();
+    assert_eq!(sent.length, length);
+    let mut body = client.receive(&queue).lazy().send().await.unwrap()[0].body_stream().await.unwrap();
     let mut received = 0;
     while let Some(piece) = body.next().await {
         received += piece.unwrap().len() as u64;

@@ -24,7 +24,7 @@ async fn a_404_of_something_else_than_s3_is_no_missing_object() {
         beside.server.faults().inject(proxy);
         let received = client.receive(&beside.url).send().await.unwrap();
         assert_eq!((received.len(), beside.live()), (1, beside.objects()), "{policy:?}");
-        assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Download);
+        assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Rejected);
 
         // S3 itself is believed.
         beside.server.faults().clear();

@@ -14,4 +14,3 @@ mod schedules;
 mod sink;
 mod stream;
 mod sweep;
-mod unfinished;

@@ -5,7 +5,7 @@ use futures_util::stream;
 use sqs_client::Client;
 use sqs_client::operation::Action;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName};
-use sqs_extended::{ErrorKind, ExtendedClient, Payload, Pointer, S3Store};
+use sqs_extended::{ErrorKind, ExtendedClient, Payload, Pointer};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 
@@ -16,7 +16,7 @@ struct Both {
     s3: Rig,
     sqs: MockSqs,
     plain: Client,
-    client: ExtendedClient<S3Store>,
+    client: ExtendedClient,
     url: String,
 }
 
@@ -123,7 +123,7 @@ async fn an_upload_that_fails_sends_no_message() {
     let both = both().await;
     both.s3.fail("UploadPart", Effect::Answer(403, "AccessDenied"), 9);
     let error = both.client.send_stream(&both.url, bytes(2 * PART)).send().await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Upload, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Forbidden, "{error}");
     let error = both.client.send_stream(&both.url, Bytes::from_static(b"\xff")).send().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotText, "{error}");
     let error =
@@ -178,5 +178,5 @@ async fn a_payload_that_is_gone_is_missing_and_one_that_is_forbidden_is_not() {
     assert_eq!(both.client.body_stream(&message).await.unwrap_err().kind(), ErrorKind::Forbidden);
     both.s3.client.delete_object().bucket(BUCKET).key(sent.pointer.key()).send().await.unwrap();
     let error = both.client.body_stream(&message).await.unwrap_err();
-    assert_eq!((error.kind(), error.pointer()), (ErrorKind::Missing, Some(&sent.pointer)));
+    assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotFound, Some(&sent.pointer)));
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use sqs_client::config::retry::RetryConfig;
-use sqs_client::types::QueueAttributeName;
 use sqs_extended::{Error, ErrorKind, Payload, SWEEP_MARGIN, StreamSent};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::beside::{Beside, FORTNIGHT};
+use super::beside::{Beside, FORTNIGHT, PREFIX};
 use super::rig::{PART, bytes};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -57,38 +56,15 @@ async fn a_message_keeps_its_payload_however_old_its_object_is() {
     // Its object is older than any message can be, and its message is not.
     beside.server.clock().advance(HALF_HOUR * (14 * 48 - 1));
     let client = beside.client(RetryConfig::disabled());
-    let error = client.sweep("", FORTNIGHT).queues([&beside.url]).delete().run().await.unwrap_err();
+    let error = client.sweep(PREFIX, FORTNIGHT).queues([&beside.url]).delete().run().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
-    let report = client.sweep("", FORTNIGHT + SWEEP_MARGIN).queues([&beside.url]).delete().run().await;
+    let report = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&beside.url]).delete().run().await;
     assert_eq!(report.unwrap().progress.orphans, 0);
     let received = client.receive(&beside.url).send().await.unwrap().remove(0);
     assert_eq!(received.body().unwrap().map(str::len), Some(PART + 10));
-    // Without a message it goes at the time that is counted from the beginning of its upload.
+    // Its age counts from the start of its upload.
     beside.server.clock().advance(HALF_HOUR * 47 + Duration::from_secs(1));
-    let report = Beside::sweep(&client).run().await.unwrap();
+    let sweep = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&beside.url]);
+    let report = sweep.run().await.unwrap();
     assert_eq!((report.progress.orphans, beside.live().len()), (1, 0));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn an_upload_that_is_under_way_is_not_ended_however_short_queues_keep_messages() {
-    let beside = Beside::start().await;
-    let client = beside.client(RetryConfig::disabled());
-    let set = client.set_queue_attributes().queue_url(&beside.url);
-    set.attributes(QueueAttributeName::MessageRetentionPeriod, "60").send().await.unwrap();
-    let slow = Slow::start(&beside).await;
-    beside.server.clock().advance(6 * 24 * HOUR);
-    let older_than = Duration::from_secs(60) + SWEEP_MARGIN;
-    let sweep = || client.sweep("", older_than).queues([&beside.url]).delete();
-    let report = sweep().run().await.unwrap();
-    assert_eq!((report.progress.unfinished, report.progress.aborted), (0, 0));
-    slow.finish().await.unwrap();
-    assert_eq!((beside.live().len(), beside.objects()), (1, beside.live()));
-
-    // Who is silent for more than a week is taken for dead, and later where that is wanted.
-    let slow = Slow::start(&beside).await;
-    beside.server.clock().advance(8 * 24 * HOUR);
-    let later = sweep().unfinished_older_than(9 * 24 * HOUR).run().await.unwrap();
-    assert_eq!(later.progress.unfinished, 0);
-    assert_eq!(sweep().run().await.unwrap().progress.aborted, 1);
-    assert_eq!(slow.finish().await.unwrap_err().kind(), ErrorKind::Upload);
 }

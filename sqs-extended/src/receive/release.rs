@@ -6,18 +6,17 @@ use tokio::runtime::Handle;
 
 use crate::client::ExtendedClient;
 use crate::event::Event;
-use crate::store::PayloadStore;
 
 /// Messages, by the receipt handles of the service, that are made visible again in the background when this is dropped: so no
 /// receive that is dropped while it loads payloads leaves them hidden.
-pub(super) struct Undelivered<S: PayloadStore, H: Execute> {
-    client: ExtendedClient<S, H>,
+pub(super) struct ReleaseOnDrop<H: Execute> {
+    client: ExtendedClient<H>,
     queue_url: String,
     handles: Vec<String>,
 }
 
-impl<S: PayloadStore, H: Execute> Undelivered<S, H> {
-    pub(super) fn new(client: &ExtendedClient<S, H>, queue_url: &str, handles: Vec<String>) -> Self {
+impl<H: Execute> ReleaseOnDrop<H> {
+    pub(super) fn new(client: &ExtendedClient<H>, queue_url: &str, handles: Vec<String>) -> Self {
         Self { client: client.clone(), queue_url: queue_url.to_owned(), handles }
     }
 
@@ -31,7 +30,7 @@ impl<S: PayloadStore, H: Execute> Undelivered<S, H> {
     }
 }
 
-impl<S: PayloadStore, H: Execute> Drop for Undelivered<S, H> {
+impl<H: Execute> Drop for ReleaseOnDrop<H> {
     fn drop(&mut self) {
         let handles = std::mem::take(&mut self.handles);
         if handles.is_empty() {
@@ -42,7 +41,7 @@ impl<S: PayloadStore, H: Execute> Drop for Undelivered<S, H> {
         let (client, queue_url) = (self.client.clone(), std::mem::take(&mut self.queue_url));
         runtime.spawn(async move {
             if let Err(error) = client.hide(&queue_url, &handles, Duration::ZERO).await {
-                client.shared.herald.tell(&Event::ReleaseFailed { error: &error });
+                client.shared.events.send(&Event::ReleaseFailed { error: &error });
             }
         });
     }

@@ -1,0 +1,125 @@
+//! Attributes of queues, cached.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sqs_client::client::{CallOptions, Execute, OperationError as _};
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
+use sqs_client::types::QueueAttributeName;
+use tokio::time::Instant;
+
+use crate::error::{Error, ErrorKind};
+
+/// How long attributes are cached.
+const LIFETIME: Duration = Duration::from_mins(5);
+/// How long a denial is cached.
+const DENIED_FOR: Duration = Duration::from_mins(1);
+/// Queues in the cache.
+const CAPACITY: usize = 1_000;
+
+/// The attributes of a queue, as far as they are known.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct QueueAttributes {
+    pub(crate) maximum_message_size: Option<usize>,
+    pub(crate) content_based_deduplication: Option<bool>,
+    pub(crate) visibility_timeout: Option<Duration>,
+    pub(crate) retention: Option<Duration>,
+    /// Its ARN.
+    pub(crate) dead_letter_queue: Option<String>,
+}
+
+/// The attributes of queues.
+#[derive(Debug, Default)]
+pub(crate) struct QueueAttributeCache {
+    /// By URL, with their expiry. Locked for a few instructions.
+    known: Mutex<HashMap<String, (QueueAttributes, Instant)>>,
+}
+
+impl QueueAttributeCache {
+    /// The cached attributes.
+    pub(crate) fn known(&self, queue_url: &str) -> Option<QueueAttributes> {
+        let known = self.known.lock();
+        known
+            .get(queue_url)
+            .filter(|(_, until)| Instant::now() < *until)
+            .map(|(attributes, _)| attributes.clone())
+    }
+
+    /// The cached attributes, or those that SQS returns. If access is denied, none are known; if the call fails, expired ones are
+    /// used.
+    pub(crate) async fn ask<H: Execute>(&self, client: &H, queue_url: &str) -> QueueAttributes {
+        if let Some(attributes) = self.known(queue_url) {
+            return attributes;
+        }
+        let (attributes, lifetime) = match ask(client, queue_url).await {
+            Ok(attributes) => (attributes, LIFETIME),
+            Err(error) => {
+                tracing::debug!(%error, queue_url, "the attributes of a queue could not be read");
+                if !is_denial::<H>(&error) {
+                    return self
+                        .known
+                        .lock()
+                        .get(queue_url)
+                        .map(|(attributes, _)| attributes.clone())
+                        .unwrap_or_default();
+                }
+                (QueueAttributes::default(), DENIED_FOR)
+            }
+        };
+        self.learn(queue_url, attributes.clone(), Instant::now() + lifetime);
+        attributes
+    }
+
+    fn learn(&self, queue_url: &str, attributes: QueueAttributes, until: Instant) {
+        let mut known = self.known.lock();
+        if known.len() >= CAPACITY {
+            let now = Instant::now();
+            known.retain(|_, (_, until)| now < *until);
+        }
+        if known.len() < CAPACITY || known.contains_key(queue_url) {
+            known.insert(queue_url.to_owned(), (attributes, until));
+        }
+    }
+}
+
+/// Asks SQS.
+pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<QueueAttributes, H::Error> {
+    let input = GetQueueAttributesInput::builder().queue_url(queue_url);
+    let input = input.attribute_names(QueueAttributeName::All).build().map_err(sqs_client::Error::from)?;
+    let output = client.execute::<GetQueueAttributes>(&input, CallOptions::default()).await?;
+    let text = |name| output.attributes().and_then(|all| all.get(&name)).map(String::as_str);
+    let seconds = |name| text(name).and_then(|text| text.parse().ok()).map(Duration::from_secs);
+    Ok(QueueAttributes {
+        maximum_message_size: text(QueueAttributeName::MaximumMessageSize).and_then(|text| text.parse().ok()),
+        content_based_deduplication: Some(
+            text(QueueAttributeName::ContentBasedDeduplication) == Some("true"),
+        ),
+        visibility_timeout: seconds(QueueAttributeName::VisibilityTimeout),
+        retention: seconds(QueueAttributeName::MessageRetentionPeriod),
+        dead_letter_queue: text(QueueAttributeName::RedrivePolicy).and_then(dead_letter_queue),
+    })
+}
+
+/// Whether SQS rejected the request for good.
+fn is_denial<H: Execute>(error: &H::Error) -> bool {
+    let is_refusal = error.client_error().is_some_and(|error| error.service_error().is_some());
+    is_refusal && !error.is_retryable()
+}
+
+/// The ARN in a redrive policy.
+fn dead_letter_queue(policy: &str) -> Option<String> {
+    let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
+    Some(policy.get("deadLetterTargetArn")?.as_str()?.to_owned())
+}
+
+/// The URL of a queue by its ARN, `arn:aws:sqs:region:account:name`.
+pub(crate) async fn url_of<H: Execute>(client: &H, arn: &str) -> Result<String, Error> {
+    let mut parts = arn.rsplit(':');
+    let mut input = GetQueueUrlInput::default();
+    input.queue_name = parts.next().map(str::to_owned);
+    input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
+    let output = client.execute::<GetQueueUrl>(&input, CallOptions::default()).await.map_err(Error::below)?;
+    output.queue_url.ok_or_else(|| Error::new(ErrorKind::Client, format!("SQS returned no URL for {arn}")))
+}

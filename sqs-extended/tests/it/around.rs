@@ -1,0 +1,79 @@
+//! A store around another one, some of whose calls are changed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use sqs_extended::{Error, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreFuture, Upload};
+
+type Changed<I, O> = Option<Arc<dyn Fn(I) -> O + Send + Sync>>;
+
+#[derive(Clone)]
+pub(crate) struct Around {
+    inner: MemoryStore,
+    /// Changes what is written.
+    pub(crate) puts: Changed<Upload, Upload>,
+    /// Waits before each read.
+    pub(crate) before_gets: Changed<(), BoxFuture<'static, ()>>,
+    /// Changes what was read.
+    pub(crate) gets: Changed<Object, Object>,
+    /// Changes what was listed.
+    pub(crate) lists: Changed<ObjectPage, ObjectPage>,
+}
+
+impl Around {
+    pub(crate) fn new(inner: MemoryStore) -> Self {
+        Self { inner, puts: None, before_gets: None, gets: None, lists: None }
+    }
+}
+
+impl PayloadStore for Around {
+    fn bucket(&self) -> &str {
+        self.inner.bucket()
+    }
+
+    fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
+        let upload = match &self.puts {
+            Some(change) => change(upload),
+            None => upload,
+        };
+        self.inner.put(at, upload)
+    }
+
+    fn get<'a>(
+        &'a self,
+        at: &'a Pointer,
+        range: Range<u64>,
+        tag: Option<&'a str>,
+    ) -> StoreFuture<'a, Object> {
+        Box::pin(async move {
+            if let Some(wait) = &self.before_gets {
+                wait(()).await;
+            }
+            let object = self.inner.get(at, range, tag).await?;
+            Ok(match &self.gets {
+                Some(change) => change(object),
+                None => object,
+            })
+        })
+    }
+
+    fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
+        self.inner.delete(at)
+    }
+
+    fn list<'a>(
+        &'a self,
+        bucket: &'a str,
+        prefix: &'a str,
+        page: Option<&'a str>,
+    ) -> StoreFuture<'a, ObjectPage> {
+        Box::pin(async move {
+            let page: Result<ObjectPage, Error> = self.inner.list(bucket, prefix, page).await;
+            Ok(match &self.lists {
+                Some(change) => change(page?),
+                None => page?,
+            })
+        })
+    }
+}
