@@ -53,6 +53,8 @@ pub use payload::{Body, DEFAULT_MAX_LENGTH, Payload, Progress};
 pub use pointer::{Pointer, PointerClass};
 pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Receive};
 pub use stats::Stats;
+#[cfg(feature = "object_store")]
+pub use store::ObjectStoreAdapter;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
 pub use store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
 #[cfg(feature = "s3")]

@@ -35,7 +35,10 @@ impl<H: Execute> ExtendedClient<H> {
     pub(crate) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let known = || {
             let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();
-            self.shared.queue_attributes.known(queue_url.unwrap_or_default()).map_or(least, limit)
+            self.shared
+                .queue_attributes
+                .known(queue_url.unwrap_or_default())
+                .map_or(least, |known| limit(&known))
         };
         self.threshold_or_else(known)
     }
@@ -46,7 +49,7 @@ impl<H: Execute> ExtendedClient<H> {
             (Threshold::Queue, Some(url)) => self.shared.queue_attributes.ask(&self.inner, url).await,
             _ => QueueAttributes::default(),
         };
-        self.threshold_or_else(|| limit(asked))
+        self.threshold_or_else(|| limit(&asked))
     }
 
     fn threshold_or_else(&self, of_queue: impl FnOnce() -> usize) -> Option<usize> {
@@ -60,6 +63,6 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 /// What a queue takes, or the default when it does not say.
-fn limit(facts: QueueAttributes) -> usize {
-    facts.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
+fn limit(attributes: &QueueAttributes) -> usize {
+    attributes.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
 }

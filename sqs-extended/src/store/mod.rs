@@ -3,7 +3,11 @@
 mod bounded;
 pub(crate) mod memory;
 pub(crate) mod object;
+#[cfg(feature = "object_store")]
+mod object_store;
 mod pace;
+#[cfg(any(feature = "s3", feature = "object_store"))]
+mod parts;
 #[cfg(feature = "s3")]
 mod s3;
 
@@ -19,6 +23,8 @@ use crate::pointer::Pointer;
 pub(crate) use bounded::Bounded;
 pub(crate) use object::TOKEN_METADATA;
 pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
+#[cfg(feature = "object_store")]
+pub use object_store::ObjectStoreAdapter;
 #[cfg(feature = "s3")]
 pub use s3::{Checksum, Encryption, S3Access, S3Store, S3StoreBuilder};
 
@@ -30,7 +36,8 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
 /// Holds payloads as objects in buckets.
 ///
-/// `S3Store` is for Amazon S3 and compatible services, [`MemoryStore`](crate::MemoryStore) for tests. An `Arc` of a store is a store, also
+/// `S3Store` is for Amazon S3 and compatible services, `ObjectStoreAdapter` for the stores of the crate `object_store`,
+/// [`MemoryStore`](crate::MemoryStore) for tests. An `Arc` of a store is a store, also
 /// `Arc<dyn PayloadStore>`. A call retries by itself what a retry can help; callers do not retry.
 pub trait PayloadStore: Send + Sync + 'static {
     /// The bucket of new payloads.

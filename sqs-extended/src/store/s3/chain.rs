@@ -9,7 +9,7 @@ use aws_sdk_s3::primitives::{ByteStream, SdkBody};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::part::Part;
+use crate::store::parts::Part;
 
 struct Chain {
     pieces: Arc<[Bytes]>,

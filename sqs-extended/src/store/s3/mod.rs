@@ -11,12 +11,9 @@ mod chain;
 mod error;
 mod multipart;
 mod object;
-mod part;
-mod parting;
 mod put;
 mod read;
 mod settings;
-mod source;
 
 use std::fmt;
 use std::ops::Range;

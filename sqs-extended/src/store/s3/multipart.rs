@@ -14,13 +14,12 @@ use tokio::task::{JoinError, JoinHandle, JoinSet};
 use super::attempts::Attempts;
 use super::error::{Asked, What, causes};
 use super::object::{About, describe};
-use super::part::Part;
 use super::put::length;
 use super::settings::Checksum;
-use super::source::{MAX_PARTS, Source};
 use super::{S3Store, chain};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
+use crate::store::parts::{MAX_PARTS, Part, Source};
 
 /// An upload in parts. It is aborted on drop.
 struct Begun {

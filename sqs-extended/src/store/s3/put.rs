@@ -9,12 +9,11 @@ use super::attempts::Attempts;
 use super::chain;
 use super::error::{Asked, What};
 use super::object::{About, describe};
-use super::part::Part;
 use super::settings::Checksum;
-use super::source::Source;
 use super::{S3Store, Upload};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
+use crate::store::parts::{Part, Source};
 
 impl S3Store {
     pub(super) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {

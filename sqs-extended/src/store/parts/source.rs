@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind};
 use crate::store::{ByteStream, UploadBody};
 
 /// The most parts of an object.
-pub(super) const MAX_PARTS: u32 = 10_000;
+pub(in crate::store) const MAX_PARTS: u32 = 10_000;
 
 /// Reads a body and cuts it.
-pub(super) struct Source {
+pub(in crate::store) struct Source {
     body: Option<ByteStream>,
     parting: Parting,
     taken: u64,
@@ -22,7 +22,7 @@ pub(super) struct Source {
 
 impl Source {
     /// A body whose length is known may get larger parts than `part_size`, so that their number suffices.
-    pub(super) fn new(body: UploadBody, length: Option<u64>, part_size: usize) -> Self {
+    pub(in crate::store) fn new(body: UploadBody, length: Option<u64>, part_size: usize) -> Self {
         let body = match body {
             UploadBody::Bytes(bytes) => whole(bytes),
             UploadBody::Stream(body) => body,
@@ -36,7 +36,7 @@ impl Source {
     ///
     /// # Cancel safety
     /// Nothing is lost.
-    pub(super) async fn part(&mut self) -> Result<Option<Part>, Error> {
+    pub(in crate::store) async fn part(&mut self) -> Result<Option<Part>, Error> {
         loop {
             if let Some(part) = self.parting.full() {
                 return Ok(Some(part));
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// Whether nothing follows.
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::store) fn is_done(&self) -> bool {
         self.body.is_none() && self.parting.is_empty()
     }
 

@@ -10,26 +10,26 @@ const STEP: usize = 256 << 10;
 
 /// A part of an object, as the pieces that came. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+pub(in crate::store) struct Part {
     pieces: Arc<[Bytes]>,
     length: usize,
 }
 
 impl Part {
-    pub(super) fn new(pieces: Vec<Bytes>) -> Self {
+    pub(in crate::store) fn new(pieces: Vec<Bytes>) -> Self {
         Self { length: pieces.iter().map(Bytes::len).sum(), pieces: pieces.into() }
     }
 
-    pub(super) fn pieces(&self) -> &Arc<[Bytes]> {
+    pub(in crate::store) fn pieces(&self) -> &Arc<[Bytes]> {
         &self.pieces
     }
 
-    pub(super) fn length(&self) -> usize {
+    pub(in crate::store) fn length(&self) -> usize {
         self.length
     }
 
     /// Its SHA-256. Other tasks have their turn between steps.
-    pub(super) async fn sha256(&self) -> [u8; 32] {
+    pub(in crate::store) async fn sha256(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         for piece in self.pieces.iter() {
             for bytes in piece.chunks(STEP) {

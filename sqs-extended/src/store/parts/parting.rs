@@ -13,7 +13,7 @@ const JOINED: usize = 256 << 10;
 
 /// Gathers pieces until they make a part. Holds less than one part after [`full`](Self::full) has been asked.
 #[derive(Debug)]
-pub(super) struct Parting {
+pub(in crate::store) struct Parting {
     size: usize,
     pieces: VecDeque<Bytes>,
     short: BytesMut,
@@ -21,12 +21,12 @@ pub(super) struct Parting {
 }
 
 impl Parting {
-    pub(super) fn new(size: usize) -> Self {
+    pub(in crate::store) fn new(size: usize) -> Self {
         Self { size: size.max(1), pieces: VecDeque::new(), short: BytesMut::new(), length: 0 }
     }
 
     /// Takes a piece of any length.
-    pub(super) fn push(&mut self, piece: Bytes) {
+    pub(in crate::store) fn push(&mut self, piece: Bytes) {
         self.length += piece.len();
         if piece.len() < SHORT {
             self.join(&piece);
@@ -38,21 +38,21 @@ impl Parting {
 
     /// The next part, when there are more bytes than one part holds: whether the last one is full is known only when
     /// something follows or nothing does.
-    pub(super) fn full(&mut self) -> Option<Part> {
+    pub(in crate::store) fn full(&mut self) -> Option<Part> {
         (self.length > self.size).then(|| self.take(self.size))
     }
 
     /// What is left at the end: at most one part, none when it is empty.
-    pub(super) fn rest(&mut self) -> Option<Part> {
+    pub(in crate::store) fn rest(&mut self) -> Option<Part> {
         (self.length > 0).then(|| self.take(self.size))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::store) fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     #[cfg(test)]
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::store) fn size(&self) -> usize {
         self.size
     }
 

@@ -1,0 +1,18 @@
+//! Errors of `object_store`.
+
+use object_store::Error as Foreign;
+
+use crate::error::{Error, ErrorKind};
+
+pub(super) fn failed(what: &str, error: Foreign) -> Error {
+    let kind = match &error {
+        Foreign::NotFound { .. } => ErrorKind::NotFound,
+        Foreign::PermissionDenied { .. } | Foreign::Unauthenticated { .. } => ErrorKind::Forbidden,
+        Foreign::AlreadyExists { .. } => ErrorKind::Exists,
+        Foreign::Precondition { .. } | Foreign::NotModified { .. } => ErrorKind::Damaged,
+        // It has no more to say: failures of the network, of the service, and of the request.
+        Foreign::Generic { .. } | Foreign::JoinError { .. } => ErrorKind::Unavailable,
+        _ => ErrorKind::Rejected,
+    };
+    Error::new(kind, format!("{what}: {error}")).caused_by(error)
+}

@@ -1,0 +1,8 @@
+//! Cuts a body into parts of equal length.
+
+mod part;
+mod parting;
+mod source;
+
+pub(super) use part::Part;
+pub(super) use source::{MAX_PARTS, Source};
