@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use bytes::Bytes;
-use futures_util::{FutureExt as _, stream};
+use futures_util::stream;
 use http::{HeaderMap, Method, Uri};
 use s3s::dto::{PutObjectInput, StreamingBlob};
 
@@ -85,20 +85,8 @@ impl MockS3 {
             body: Some(StreamingBlob::wrap(body)),
             ..PutObjectInput::default()
         };
-        let request = s3s::S3Request {
-            input,
-            method: Method::PUT,
-            uri: Uri::default(),
-            headers: HeaderMap::new(),
-            extensions: http::Extensions::new(),
-            credentials: None,
-            region: None,
-            service: None,
-            trailing_headers: None,
-        };
         let operations = Operations::new(Arc::clone(&self.content.store), self.content.clock.clone());
-        let put = s3s::S3::put_object(&operations, request).map(|put| put.map(drop).map_err(other));
-        put.await
+        s3s::S3::put_object(&operations, request(input)).await.map(drop).map_err(other)
     }
 
     /// Deletes an object; `false` when there was none.
@@ -116,6 +104,21 @@ impl MockS3 {
     pub fn create_bucket(&self, name: &str) -> io::Result<bool> {
         S3::temporary().bucket(name).check()?;
         self.content.store.create(name, self.content.clock.now().as_millis())
+    }
+}
+
+/// A request that comes without HTTP.
+pub(super) fn request<T>(input: T) -> s3s::S3Request<T> {
+    s3s::S3Request {
+        input,
+        method: Method::default(),
+        uri: Uri::default(),
+        headers: HeaderMap::new(),
+        extensions: http::Extensions::new(),
+        credentials: None,
+        region: None,
+        service: None,
+        trailing_headers: None,
     }
 }
 

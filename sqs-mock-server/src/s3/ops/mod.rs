@@ -18,6 +18,8 @@ mod parts;
 mod put;
 mod table;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::sync::Arc;

@@ -71,7 +71,7 @@ impl Operations {
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
         upload(&bucket, &input.upload_id, &input.key)?;
-        if !bucket.end(&input.upload_id, None).map_err(Failed::from)? {
+        if !bucket.abort(&input.upload_id).map_err(Failed::from)? {
             return Err(no_such_upload());
         }
         Ok(AbortMultipartUploadOutput::default())
@@ -106,8 +106,7 @@ impl Operations {
             return Err(s3_error!(BadDigest, "The checksum you specified did not match what we received."));
         }
         let check = |before: Option<&Record>| conditions.check(before).map_err(Failed::from);
-        let object = bucket.put(object, check)?;
-        bucket.end(&input.upload_id, Some(&object)).map_err(Failed::from)?;
+        let object = bucket.complete(&input.upload_id, object, check)?.ok_or_else(no_such_upload)?;
         let mut output = CompleteMultipartUploadOutput {
             location: Some(format!("/{}/{}", input.bucket, input.key)),
             bucket: Some(input.bucket),

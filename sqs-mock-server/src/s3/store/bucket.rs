@@ -104,17 +104,26 @@ impl Bucket {
         }
     }
 
-    /// Puts an object there, in place of another, unless `check` refuses when it sees that other.
+    /// Stores an object and replaces an older one, unless `check` refuses when it sees the older one.
     pub(in crate::s3) fn put<E: From<Gone> + From<io::Error>>(
         &self,
         object: Object,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
     ) -> Result<Arc<Object>, E> {
-        let key = object.record.key.clone();
-        let mut state = self.state.lock();
+        self.insert(&mut self.state.lock(), object, check)
+    }
+
+    /// As [`put`](Self::put), for callers that hold the lock.
+    pub(super) fn insert<E: From<Gone> + From<io::Error>>(
+        &self,
+        state: &mut State,
+        object: Object,
+        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+    ) -> Result<Arc<Object>, E> {
         if state.closed {
             return Err(Gone.into());
         }
+        let key = object.record.key.clone();
         check(state.objects.get(&key).map(|before| &before.record))?;
         disk::write(&self.object_path(&key), &object.record)?;
         object.files.iter().for_each(|file| file.keep());

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::bucket::{Bucket, Gone};
 use super::disk;
-use super::{DataFile, Object, Part, Upload, UploadHead, new_id};
+use super::{DataFile, Object, Part, Record, Upload, UploadHead, new_id};
 
 impl Bucket {
     /// Begins an upload; `head` gets its id.
@@ -52,16 +52,41 @@ impl Bucket {
         Ok(true)
     }
 
-    /// Ends an upload; its bytes go unless an object has them. `false` when there is no such upload.
-    pub(in crate::s3) fn end(&self, id: &str, object: Option<&Object>) -> io::Result<bool> {
+    /// Replaces an upload by its object, under one lock: an abort comes before it or finds no upload.
+    /// `None` when there is no such upload.
+    pub(in crate::s3) fn complete<E: From<Gone> + From<io::Error>>(
+        &self,
+        id: &str,
+        object: Object,
+        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+    ) -> Result<Option<Arc<Object>>, E> {
         let mut state = self.state.lock();
-        let Some(upload) = state.uploads.remove(id) else { return Ok(false) };
+        if !state.uploads.contains_key(id) {
+            return Ok(None);
+        }
+        let object = self.insert(&mut state, object, check)?;
+        if let Some(upload) = state.uploads.remove(id) {
+            let files = upload.parts.values().map(|(_, file)| file);
+            let is_unused = |file: &&Arc<DataFile>| !object.files.iter().any(|used| Arc::ptr_eq(used, file));
+            files.filter(is_unused).for_each(|file| file.doom());
+        }
+        // The object is stored, so this is no failure. The next start removes the directory.
+        if let Err(error) = fs::remove_dir_all(self.upload_path(id)) {
+            tracing::warn!(%error, id, "cannot remove the directory of a completed upload");
+        }
+        Ok(Some(object))
+    }
+
+    /// Removes an upload and its parts; `false` when there is no such upload.
+    pub(in crate::s3) fn abort(&self, id: &str) -> io::Result<bool> {
+        let mut state = self.state.lock();
+        if !state.uploads.contains_key(id) {
+            return Ok(false);
+        }
         fs::remove_dir_all(self.upload_path(id))?;
-        let is_needed = |file: &Arc<DataFile>| {
-            object.is_some_and(|object| object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
-        };
-        let files = upload.parts.values().map(|(_, file)| file);
-        files.filter(|file| !is_needed(file)).for_each(|file| file.doom());
+        if let Some(upload) = state.uploads.remove(id) {
+            upload.parts.values().for_each(|(_, file)| file.doom());
+        }
         Ok(true)
     }
 
