@@ -29,25 +29,19 @@ macro_rules! actions {
 actions! {
     AbortMultipartUpload
     CompleteMultipartUpload
-    CopyObject
     CreateBucket
     CreateMultipartUpload
     DeleteBucket
     DeleteObject
-    DeleteObjectTagging
     DeleteObjects
     GetBucketLocation
     GetObject
-    GetObjectTagging
     HeadBucket
     HeadObject
     ListBuckets
     ListMultipartUploads
-    ListObjects
     ListObjectsV2
-    ListParts
     PutObject
-    PutObjectTagging
     UploadPart
 }
 

@@ -46,11 +46,9 @@ impl S3Access for Gate {
         if !self.is_open && context.credentials().is_none() {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
-        for header in ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"] {
-            if context.headers().get(header).is_some_and(|owner| owner.as_bytes() != self.account.as_bytes())
-            {
-                return Err(s3_error!(AccessDenied, "Access Denied"));
-            }
+        let expected = context.headers().get("x-amz-expected-bucket-owner");
+        if expected.is_some_and(|owner| owner.as_bytes() != self.account.as_bytes()) {
+            return Err(s3_error!(AccessDenied, "Access Denied"));
         }
         self.strike(&asked, &slot).await
     }

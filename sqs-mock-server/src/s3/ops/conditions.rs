@@ -1,11 +1,9 @@
 //! Conditions of callers on what is there: `If-Match` and its relatives.
 
-use std::time::SystemTime;
-
 use s3s::dto::{ETag, ETagCondition, Timestamp};
 use s3s::{S3Error, S3Result, s3_error};
 
-use super::attributes::time_of;
+use super::timestamp;
 use crate::s3::store::Record;
 
 /// What must hold of an object that is to be read or copied.
@@ -28,11 +26,8 @@ impl ReadConditions {
     /// By the precedence of RFC 9110, section 13.2.2.
     pub(super) fn check(&self, record: &Record) -> Result<(), Unread> {
         // HTTP tells times in whole seconds.
-        let modified = record.modified / 1000;
-        let is_after = |time: &Timestamp| {
-            let since = time_of(time).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            modified > since.as_secs()
-        };
+        let modified = timestamp(record.modified / 1000 * 1000);
+        let is_after = |time: &Timestamp| modified > *time;
         match (&self.matches, &self.unmodified_since) {
             (Some(wanted), _) if !is_met(wanted, record) => return Err(Unread::Failed),
             (None, Some(time)) if is_after(time) => return Err(Unread::Failed),

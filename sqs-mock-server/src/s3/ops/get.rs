@@ -117,7 +117,6 @@ impl Operations {
             ..GetObjectOutput::default()
         };
         set_object!(output, object, part, input.checksum_mode);
-        output.tag_count = i32::try_from(object.record.attributes.tags.len()).ok().filter(|count| *count > 0);
         Ok(output)
     }
 

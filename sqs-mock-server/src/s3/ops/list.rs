@@ -1,14 +1,12 @@
-//! `ListObjectsV2` and `ListObjects`.
-
-use std::sync::Arc;
+//! `ListObjectsV2`.
 
 use s3s::dto::{
-    ChecksumType, CommonPrefix, ETag, EncodingType, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object as Row, ObjectStorageClass,
+    ChecksumType, CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row,
+    ObjectStorageClass,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
-use super::page::{Page, Query, of_token, token, url_encoded};
+use super::page::{Query, of_token, token, url_encoded};
 use super::{Operations, timestamp};
 use crate::s3::store::Object;
 
@@ -61,15 +59,6 @@ impl Shown {
 }
 
 impl Operations {
-    fn page(&self, bucket: &str, query: Query<'_>) -> S3Result<Page<Arc<Object>>> {
-        let bucket = self.bucket(bucket)?;
-        Ok(if query.at_most == 0 {
-            Page { rows: Vec::new(), prefixes: Vec::new(), next: None }
-        } else {
-            bucket.objects(|all| query.page(all))
-        })
-    }
-
     pub(super) fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
@@ -86,7 +75,7 @@ impl Operations {
             after: resumed.as_deref().or(input.start_after.as_deref()),
             at_most,
         };
-        let page = self.page(&input.bucket, query)?;
+        let page = self.bucket(&input.bucket)?.objects(|all| query.page(all));
         Ok(ListObjectsV2Output {
             key_count: i32::try_from(page.rows.len() + page.prefixes.len()).ok(),
             max_keys: Some(max_keys),
@@ -101,32 +90,6 @@ impl Operations {
             encoding_type: input.encoding_type,
             name: Some(input.bucket),
             ..ListObjectsV2Output::default()
-        })
-    }
-
-    pub(super) fn list_objects(&self, request: S3Request<ListObjectsInput>) -> S3Result<ListObjectsOutput> {
-        let input = request.input;
-        let shown = Shown::as_asked(input.encoding_type.as_ref());
-        let (max_keys, at_most) = at_most(input.max_keys)?;
-        let query = Query {
-            prefix: input.prefix.as_deref().unwrap_or_default(),
-            delimiter: input.delimiter.as_deref(),
-            after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
-            at_most,
-        };
-        let page = self.page(&input.bucket, query)?;
-        Ok(ListObjectsOutput {
-            max_keys: Some(max_keys),
-            is_truncated: Some(page.next.is_some()),
-            next_marker: page.next.as_deref().map(|key| shown.text(key)),
-            contents: Some(page.rows.iter().map(|object| shown.row(object)).collect()),
-            common_prefixes: Some(shown.prefixes(&page.prefixes)),
-            marker: Some(shown.text(input.marker.as_deref().unwrap_or_default())),
-            delimiter: input.delimiter.as_deref().map(|text| shown.text(text)),
-            prefix: Some(shown.text(query.prefix)),
-            encoding_type: input.encoding_type,
-            name: Some(input.bucket),
-            ..ListObjectsOutput::default()
         })
     }
 }

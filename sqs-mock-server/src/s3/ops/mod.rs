@@ -7,7 +7,6 @@
 mod attributes;
 mod buckets;
 mod conditions;
-mod copy;
 mod delete;
 mod get;
 mod intake;
@@ -17,7 +16,6 @@ mod page;
 mod parts;
 mod put;
 mod table;
-mod tags;
 #[cfg(test)]
 mod tests;
 

@@ -1,10 +1,10 @@
-//! Parts of uploads, and lists of both.
+//! `UploadPart` and `ListMultipartUploads`.
 
 use std::collections::BTreeMap;
 
 use s3s::dto::{
-    ChecksumAlgorithm, ETag, ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput,
-    ListPartsOutput, MultipartUpload, Part as Row, StorageClass, UploadPartInput, UploadPartOutput,
+    ChecksumAlgorithm, ETag, ListMultipartUploadsInput, ListMultipartUploadsOutput, MultipartUpload,
+    StorageClass, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
@@ -51,29 +51,6 @@ impl Operations {
             UploadPartOutput { e_tag: Some(ETag::Strong(hex(&written.md5))), ..UploadPartOutput::default() };
         set_sum!(output, written.sum.as_ref());
         Ok(output)
-    }
-
-    pub(super) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
-        let input = request.input;
-        let upload = upload(&*self.bucket(&input.bucket)?, &input.upload_id, &input.key)?;
-        let (max_parts, at_most) = at_most(input.max_parts)?;
-        let marker = input.part_number_marker.unwrap_or(0);
-        let mut later = upload.parts.range(marker.saturating_add(1)..);
-        let parts: Vec<_> = later.by_ref().take(at_most).map(|(_, (part, _))| row(part)).collect();
-        let is_truncated = later.next().is_some();
-        Ok(ListPartsOutput {
-            next_part_number_marker: parts.last().and_then(|part| part.part_number).filter(|_| is_truncated),
-            bucket: Some(input.bucket),
-            key: Some(input.key),
-            upload_id: Some(input.upload_id),
-            part_number_marker: Some(marker),
-            max_parts: Some(max_parts),
-            is_truncated: Some(is_truncated),
-            parts: Some(parts),
-            checksum_algorithm: upload.head.algorithm.map(named),
-            storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
-            ..ListPartsOutput::default()
-        })
     }
 
     pub(super) fn list_multipart_uploads(
@@ -130,16 +107,4 @@ fn shown_upload(shown: Shown, upload: &Upload) -> MultipartUpload {
         storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
         ..MultipartUpload::default()
     }
-}
-
-fn row(part: &Part) -> Row {
-    let mut output = Row {
-        part_number: Some(part.number),
-        size: i64::try_from(part.segment.size).ok(),
-        e_tag: Some(ETag::Strong(hex(&part.md5))),
-        last_modified: Some(timestamp(part.modified)),
-        ..Row::default()
-    };
-    set_sum!(output, part.sum.as_ref());
-    output
 }

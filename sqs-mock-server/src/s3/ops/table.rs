@@ -25,24 +25,18 @@ macro_rules! operations {
 operations! {
     abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
     complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
-    copy_object: CopyObjectInput -> CopyObjectOutput;
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
     delete_object: DeleteObjectInput -> DeleteObjectOutput;
-    delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput;
     delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
     get_object: GetObjectInput -> GetObjectOutput;
-    get_object_tagging: GetObjectTaggingInput -> GetObjectTaggingOutput;
     head_bucket: HeadBucketInput -> HeadBucketOutput;
     head_object: HeadObjectInput -> HeadObjectOutput;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
     list_multipart_uploads: ListMultipartUploadsInput -> ListMultipartUploadsOutput;
-    list_objects: ListObjectsInput -> ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
-    list_parts: ListPartsInput -> ListPartsOutput;
     put_object: PutObjectInput -> PutObjectOutput, waits;
-    put_object_tagging: PutObjectTaggingInput -> PutObjectTaggingOutput;
     upload_part: UploadPartInput -> UploadPartOutput, waits;
 }

@@ -8,9 +8,8 @@ use std::{fs, io};
 use fastrand::Rng;
 use parking_lot::Mutex;
 
-use super::data::Draft;
 use super::disk;
-use super::{DataFile, Incoming, Object, Record, Segment, Upload, new_id};
+use super::{Draft, Object, Record, Upload, new_id};
 
 /// A bucket.
 #[derive(Debug)]
@@ -84,24 +83,8 @@ impl Bucket {
     }
 
     /// A file for bytes that are to come.
-    pub(in crate::s3) async fn draft(&self) -> io::Result<Incoming> {
-        let draft = Draft::create(&self.root.join("data"), || new_id(&self.ids)).await?;
-        Ok(Incoming::new(draft))
-    }
-
-    /// The same bytes under a name of this bucket's own; no byte is copied where the file system can link files.
-    pub(in crate::s3) fn link(&self, file: &DataFile, size: u64) -> io::Result<(Arc<DataFile>, Segment)> {
-        loop {
-            let name = new_id(&self.ids);
-            let path = self.root.join("data").join(&name);
-            let linked = match fs::hard_link(file.path(), &path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(_) => fs::copy(file.path(), &path).map(drop),
-                Ok(()) => Ok(()),
-            };
-            let copy = Arc::new(DataFile::new(path, false));
-            return linked.map(|()| (copy, Segment { file: name, size }));
-        }
+    pub(in crate::s3) async fn draft(&self) -> io::Result<Draft> {
+        Draft::create(&self.root.join("data"), || new_id(&self.ids)).await
     }
 
     /// Stores an object and replaces an older one, unless `check` refuses when it sees the older one.
@@ -129,11 +112,7 @@ impl Bucket {
         object.files.iter().for_each(|file| file.keep());
         let object = Arc::new(object);
         if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
-            before
-                .files
-                .iter()
-                .filter(|file| !object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
-                .for_each(|file| file.doom());
+            before.doom();
         }
         Ok(object)
     }

@@ -12,7 +12,7 @@ use futures_util::stream;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{Object, Segment, Sum};
+use super::{Hashes, Object, Segment, Sum};
 
 /// Bytes that are read at a time.
 const CHUNK: u64 = 256 << 10;
@@ -64,8 +64,8 @@ impl Drop for DataFile {
 
 /// A file that is being written.
 #[derive(Debug)]
-pub(super) struct Draft {
-    pub(super) name: String,
+pub(in crate::s3) struct Draft {
+    name: String,
     data: Arc<DataFile>,
     file: File,
     size: u64,
@@ -89,14 +89,15 @@ impl Draft {
         }
     }
 
-    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(in crate::s3) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.size += bytes.len() as u64;
         self.file.write_all(bytes).await
     }
 
-    pub(super) async fn finish(mut self) -> io::Result<(Arc<DataFile>, Segment)> {
+    pub(in crate::s3) async fn finish(mut self, hashes: Hashes) -> io::Result<Written> {
         self.file.flush().await?;
-        Ok((self.data, Segment { file: self.name, size: self.size }))
+        let (md5, sum) = hashes.finish();
+        Ok(Written { file: self.data, segment: Segment { file: self.name, size: self.size }, md5, sum })
     }
 }
 

@@ -12,7 +12,6 @@
 mod bucket;
 mod data;
 mod disk;
-mod incoming;
 mod load;
 mod record;
 mod sum;
@@ -28,8 +27,7 @@ use parking_lot::{Mutex, RwLock};
 use s3s::path::check_bucket_name;
 
 pub(super) use bucket::{Bucket, Gone};
-pub(super) use data::{DataFile, Pieces, Written};
-pub(super) use incoming::Incoming;
+pub(super) use data::{DataFile, Draft, Pieces, Written};
 pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
 pub(super) use sum::{Algorithm, Hashes, Sum};
 

@@ -17,13 +17,9 @@ pub(in crate::s3) struct Attributes {
     pub(in crate::s3) content_encoding: Option<String>,
     pub(in crate::s3) content_language: Option<String>,
     pub(in crate::s3) content_type: Option<String>,
-    /// In seconds since the epoch.
-    pub(in crate::s3) expires: Option<i64>,
-    pub(in crate::s3) website_redirect_location: Option<String>,
     pub(in crate::s3) storage_class: Option<String>,
     pub(in crate::s3) server_side_encryption: Option<String>,
     pub(in crate::s3) kms_key_id: Option<String>,
-    pub(in crate::s3) tags: Vec<(String, String)>,
 }
 
 /// A part of an object's bytes, in a file of its own.

@@ -23,9 +23,6 @@ async fn list_goes_on_where_the_page_before_has_ended() {
     let rolled = client.list_objects_v2().bucket(BUCKET).delimiter("/").send().await.unwrap();
     assert_eq!(rolled.common_prefixes()[0].prefix(), Some("k/"));
     assert_eq!(rolled.contents()[0].key(), Some("z"));
-    let first = client.list_objects().bucket(BUCKET).max_keys(7).send().await.unwrap();
-    let rest = client.list_objects().bucket(BUCKET).set_marker(first.next_marker).send().await.unwrap();
-    assert_eq!(rest.contents()[0].key(), Some("z"));
 }
 
 #[tokio::test]

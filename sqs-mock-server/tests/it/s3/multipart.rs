@@ -139,12 +139,11 @@ async fn parts_that_do_not_fit_are_refused_and_the_upload_goes_on() {
 }
 
 #[tokio::test]
-async fn uploads_and_parts_are_listed_in_pages() {
+async fn uploads_are_listed_in_pages() {
     let server = server().await;
     let client = client(&server);
-    let mut ids = Vec::new();
     for key in ["a", "b/1", "b/2"] {
-        ids.push(begin(&client, key).await);
+        begin(&client, key).await;
     }
     let page = client.list_multipart_uploads().bucket(BUCKET).max_uploads(2).send().await.unwrap();
     let keys = |uploads: &[aws_sdk_s3::types::MultipartUpload]| {
@@ -159,14 +158,6 @@ async fn uploads_and_parts_are_listed_in_pages() {
     assert_eq!(keys(next.send().await.unwrap().uploads()), ["b/2"]);
     let prefixed = client.list_multipart_uploads().bucket(BUCKET).prefix("b/").send().await.unwrap();
     assert_eq!(prefixed.uploads().len(), 2);
-    for number in 1..=3 {
-        upload(&client, "a", &ids[0], number, b"x").await;
-    }
-    let page =
-        client.list_parts().bucket(BUCKET).key("a").upload_id(&ids[0]).max_parts(2).send().await.unwrap();
-    assert_eq!((page.parts().len(), page.next_part_number_marker()), (2, Some("2")));
-    let rest = client.list_parts().bucket(BUCKET).key("a").upload_id(&ids[0]).part_number_marker("2");
-    assert_eq!(rest.send().await.unwrap().parts()[0].part_number(), Some(3));
 }
 
 #[tokio::test]

@@ -1,9 +1,7 @@
-//! Objects: put, got, looked at, copied, deleted.
+//! Objects: put, got, looked at, deleted.
 
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{
-    ChecksumAlgorithm, ChecksumMode, Delete, MetadataDirective, ObjectIdentifier, StorageClass, Tag, Tagging,
-};
+use aws_sdk_s3::types::{ChecksumAlgorithm, ChecksumMode, Delete, ObjectIdentifier, StorageClass};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
@@ -25,7 +23,6 @@ async fn object_comes_back_with_all_that_was_said_about_it() {
         .content_disposition("inline")
         .content_language("de")
         .storage_class(StorageClass::ReducedRedundancy)
-        .tagging("team=shop&kind=a%20b")
         .body(ByteStream::from_static(b"tea"))
         .send()
         .await
@@ -37,7 +34,7 @@ async fn object_comes_back_with_all_that_was_said_about_it() {
     assert_eq!((metadata["sha"].as_str(), metadata["shop"].as_str()), ("abc", "x y"));
     let said = [got.content_type(), got.content_encoding(), got.cache_control(), got.content_disposition()];
     assert_eq!(said, [Some("text/plain"), Some("gzip"), Some("no-cache"), Some("inline")]);
-    assert_eq!((got.content_language(), got.tag_count()), (Some("de"), Some(2)));
+    assert_eq!(got.content_language(), Some("de"));
     assert_eq!(got.storage_class(), Some(&StorageClass::ReducedRedundancy));
     assert_eq!(got.body.collect().await.unwrap().to_vec(), b"tea");
     let head = client.head_object().bucket(BUCKET).key("orders/1").send().await.unwrap();
@@ -184,44 +181,6 @@ async fn deleting_is_the_same_for_what_is_there_and_what_is_not() {
         server.s3().objects(BUCKET).iter().map(|object| object.key.as_str()).collect::<Vec<_>>(),
         ["c"]
     );
-}
-
-#[tokio::test]
-async fn copy_has_bytes_of_its_own() {
-    let server = server().await;
-    let client = client(&server);
-    client
-        .put_object()
-        .bucket(BUCKET)
-        .key("from")
-        .metadata("a", "1")
-        .body(ByteStream::from_static(b"tea"))
-        .send()
-        .await
-        .unwrap();
-    client.copy_object().bucket(BUCKET).key("to").copy_source("payloads/from").send().await.unwrap();
-    client.delete_object().bucket(BUCKET).key("from").send().await.unwrap();
-    assert_eq!(get(&client, "to").await, b"tea");
-    let replaced = client.copy_object().bucket(BUCKET).key("to").copy_source("payloads/to");
-    replaced.metadata_directive(MetadataDirective::Replace).metadata("b", "2").send().await.unwrap();
-    let object = server.s3().object(BUCKET, "to").unwrap();
-    assert_eq!(object.metadata.into_iter().collect::<Vec<_>>(), [("b".to_owned(), "2".to_owned())]);
-    assert_eq!(get(&client, "to").await, b"tea");
-}
-
-#[tokio::test]
-async fn tags_are_set_and_removed() {
-    let server = server().await;
-    let client = client(&server);
-    put(&client, "a", b"tea").await;
-    let tag = Tag::builder().key("team").value("shop").build().unwrap();
-    let tagging = Tagging::builder().tag_set(tag.clone()).build().unwrap();
-    client.put_object_tagging().bucket(BUCKET).key("a").tagging(tagging).send().await.unwrap();
-    let tags = client.get_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
-    assert_eq!((tags.tag_set(), get(&client, "a").await), (&[tag][..], b"tea".to_vec()));
-    client.delete_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
-    let tags = client.get_object_tagging().bucket(BUCKET).key("a").send().await.unwrap();
-    assert!(tags.tag_set().is_empty());
 }
 
 #[tokio::test]
