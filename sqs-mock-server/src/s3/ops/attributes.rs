@@ -1,6 +1,6 @@
-//! What callers say about objects beside their bytes, in and out.
+//! Headers of objects, from requests and into responses.
 
-/// The attributes in an input. Those that have any have them under the same names.
+/// Takes the attributes from an input. The inputs of S3 use the same field names.
 macro_rules! attributes {
     ($input:ident) => {
         crate::s3::store::Attributes {
@@ -17,7 +17,7 @@ macro_rules! attributes {
     };
 }
 
-/// Sets the fields of an answer that hold attributes.
+/// Sets the attribute fields of an output.
 macro_rules! set_attributes {
     ($output:ident, $attributes:expr) => {
         let attributes: crate::s3::store::Attributes = $attributes;
@@ -34,7 +34,7 @@ macro_rules! set_attributes {
 }
 pub(super) use {attributes, set_attributes};
 
-/// The encoding of the object without that of the request.
+/// `Content-Encoding` without `aws-chunked`, which describes only the request.
 pub(super) fn without_chunks(encoding: Option<String>) -> Option<String> {
     let encoding = encoding?;
     let kept: Vec<_> = encoding.split(',').map(str::trim).filter(|part| *part != "aws-chunked").collect();

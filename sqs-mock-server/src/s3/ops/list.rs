@@ -1,20 +1,20 @@
 //! `ListObjectsV2`.
 
 use s3s::dto::{
-    ChecksumType, CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row,
+    CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row,
     ObjectStorageClass,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
 use super::page::{Query, of_token, token, url_encoded};
 use super::{Operations, timestamp};
-use crate::s3::store::Object;
+use crate::s3::store::{Object, StoredChecksum};
 
-/// Most keys of one page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
+/// The largest page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
 const MAX_KEYS: i32 = 1000;
 
-/// As many rows as are asked for, within what is allowed.
-pub(super) fn at_most(asked: Option<i32>) -> S3Result<(i32, usize)> {
+/// The page size that a request asks for, limited to [`MAX_KEYS`].
+pub(super) fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
     let asked = asked.unwrap_or(MAX_KEYS).min(MAX_KEYS);
     let rows = usize::try_from(asked);
     rows.map(|rows| (asked, rows)).map_err(|_| {
@@ -22,12 +22,12 @@ pub(super) fn at_most(asked: Option<i32>) -> S3Result<(i32, usize)> {
     })
 }
 
-/// How keys are shown: encoded for those who ask.
+/// Whether keys in a listing are URL-encoded.
 #[derive(Clone, Copy)]
-pub(super) struct Shown(bool);
+pub(super) struct KeyEncoding(bool);
 
-impl Shown {
-    pub(super) fn as_asked(encoding: Option<&EncodingType>) -> Self {
+impl KeyEncoding {
+    pub(super) fn requested(encoding: Option<&EncodingType>) -> Self {
         Self(encoding.is_some_and(|encoding| encoding.as_str() == EncodingType::URL))
     }
 
@@ -42,17 +42,15 @@ impl Shown {
     fn row(self, object: &Object) -> Row {
         let record = &object.record;
         let class = record.attributes.storage_class.clone().unwrap_or_else(|| "STANDARD".to_owned());
-        let algorithm = record.sum.as_ref().map(|sum| vec![sum.algorithm.name().to_owned().into()]);
-        let kind = |composite| if composite { ChecksumType::COMPOSITE } else { ChecksumType::FULL_OBJECT };
-        let kind = record.sum.as_ref().map(|sum| ChecksumType::from_static(kind(sum.value.contains('-'))));
+        let checksum = record.checksum.as_ref();
         Row {
             key: Some(self.text(&record.key)),
             e_tag: Some(ETag::Strong(record.etag.clone())),
             last_modified: Some(timestamp(record.modified)),
             size: i64::try_from(record.size()).ok(),
             storage_class: Some(ObjectStorageClass::from(class)),
-            checksum_algorithm: algorithm,
-            checksum_type: kind,
+            checksum_algorithm: checksum.map(|checksum| vec![checksum.algorithm.name().to_owned().into()]),
+            checksum_type: StoredChecksum::fields(checksum).checksum_type,
             ..Row::default()
         }
     }
@@ -64,8 +62,8 @@ impl Operations {
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<ListObjectsV2Output> {
         let input = request.input;
-        let shown = Shown::as_asked(input.encoding_type.as_ref());
-        let (max_keys, at_most) = at_most(input.max_keys)?;
+        let encoding = KeyEncoding::requested(input.encoding_type.as_ref());
+        let (max_keys, limit) = page_size(input.max_keys)?;
         let unknown = || s3_error!(InvalidArgument, "The continuation token provided is incorrect");
         let resumed = input.continuation_token.as_deref().map(|token| of_token(token).ok_or_else(unknown));
         let resumed = resumed.transpose()?;
@@ -73,7 +71,7 @@ impl Operations {
             prefix: input.prefix.as_deref().unwrap_or_default(),
             delimiter: input.delimiter.as_deref(),
             after: resumed.as_deref().or(input.start_after.as_deref()),
-            at_most,
+            limit,
         };
         let page = self.bucket(&input.bucket)?.objects(|all| query.page(all));
         Ok(ListObjectsV2Output {
@@ -81,12 +79,12 @@ impl Operations {
             max_keys: Some(max_keys),
             is_truncated: Some(page.next.is_some()),
             next_continuation_token: page.next.as_deref().map(token),
-            contents: Some(page.rows.iter().map(|object| shown.row(object)).collect()),
-            common_prefixes: Some(shown.prefixes(&page.prefixes)),
+            contents: Some(page.rows.iter().map(|object| encoding.row(object)).collect()),
+            common_prefixes: Some(encoding.prefixes(&page.prefixes)),
             continuation_token: input.continuation_token,
-            delimiter: input.delimiter.as_deref().map(|text| shown.text(text)),
-            prefix: Some(shown.text(query.prefix)),
-            start_after: input.start_after.as_deref().map(|text| shown.text(text)),
+            delimiter: input.delimiter.as_deref().map(|text| encoding.text(text)),
+            prefix: Some(encoding.text(query.prefix)),
+            start_after: input.start_after.as_deref().map(|text| encoding.text(text)),
             encoding_type: input.encoding_type,
             name: Some(input.bucket),
             ..ListObjectsV2Output::default()

@@ -1,4 +1,4 @@
-//! Which method answers which operation. What is not here is refused with `NotImplemented`.
+//! Maps the methods of the [`S3`] trait to [`Operations`]. Other operations fail with `NotImplemented`.
 
 #[allow(clippy::wildcard_imports, reason = "inputs and outputs of all operations")]
 use s3s::dto::*;
@@ -6,7 +6,7 @@ use s3s::{S3, S3Request, S3Response, S3Result};
 
 use super::Operations;
 
-/// One method of the trait for each method of [`Operations`] of the same name. Some of those wait for bytes.
+/// Implements each listed trait method with the method of the same name. `waits` marks async methods.
 macro_rules! operations {
     (@call $call:expr) => { $call };
     (@call $call:expr, $waits:ident) => { $call.await };

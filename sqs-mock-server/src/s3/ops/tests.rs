@@ -1,4 +1,4 @@
-//! Operations that run at the same time, without HTTP.
+//! Operations that run concurrently, without HTTP.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use s3s::{S3ErrorCode, S3Request};
 use super::Operations;
 use crate::clock::{Clock, Timestamp};
 use crate::s3::S3;
-use crate::s3::look::request;
+use crate::s3::inspect::request;
 use crate::s3::store::Store;
 use crate::seed::Seed;
 
@@ -27,7 +27,7 @@ fn operations() -> Operations {
     Operations::new(Arc::new(store), Clock::starting_at(Timestamp::from_millis(1_800_000_000_000)))
 }
 
-/// Begins an upload and uploads its only part.
+/// Begins an upload and adds one part.
 async fn upload(operations: &Operations, algorithm: Option<&'static str>) -> String {
     let begin = CreateMultipartUploadInput {
         bucket: BUCKET.to_owned(),
@@ -75,7 +75,7 @@ async fn complete_fails_when_the_upload_is_aborted_meanwhile() {
     let operations = operations();
     let id = upload(&operations, Some(ChecksumAlgorithm::CRC32)).await;
     let mut completed = pin!(operations.complete_multipart_upload(complete(&id)));
-    // It reads the part, because the checksum covers all bytes.
+    // Complete reads the part, because the checksum covers the whole object.
     assert!(completed.as_mut().now_or_never().is_none());
     operations.abort_multipart_upload(abort(&id)).unwrap();
     assert_eq!(*completed.await.unwrap_err().code(), S3ErrorCode::NoSuchUpload);

@@ -1,4 +1,4 @@
-//! Objects: put, got, looked at, deleted.
+//! Objects and buckets.
 
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{ChecksumAlgorithm, ChecksumMode, Delete, ObjectIdentifier, StorageClass};
@@ -8,7 +8,7 @@ use sqs_mock_server::s3::S3;
 use super::{BUCKET, bytes, client, get, put, refusal, server};
 
 #[tokio::test]
-async fn object_comes_back_with_all_that_was_said_about_it() {
+async fn get_returns_body_metadata_and_headers() {
     let server = server().await;
     let client = client(&server);
     let put = client
@@ -42,7 +42,7 @@ async fn object_comes_back_with_all_that_was_said_about_it() {
 }
 
 #[tokio::test]
-async fn bodies_of_any_length_come_back() {
+async fn bodies_of_any_length_round_trip() {
     let server = server().await;
     let client = client(&server);
     for length in [0, 1, 65_536, 262_145, 3 << 20] {
@@ -54,7 +54,7 @@ async fn bodies_of_any_length_come_back() {
 }
 
 #[tokio::test]
-async fn keys_have_any_characters() {
+async fn keys_with_any_characters_round_trip() {
     let server = server().await;
     let client = client(&server);
     let long = "k".repeat(1000);
@@ -74,7 +74,7 @@ async fn keys_have_any_characters() {
 }
 
 #[tokio::test]
-async fn ranges_are_answered_in_part() {
+async fn range_returns_the_requested_bytes() {
     let server = server().await;
     let client = client(&server);
     put(&client, "letters", b"abcdefghij").await;
@@ -95,7 +95,7 @@ async fn ranges_are_answered_in_part() {
 }
 
 #[tokio::test]
-async fn checksums_are_verified_and_given_back() {
+async fn checksums_are_verified_and_returned() {
     let server = server().await;
     let client = client(&server);
     for algorithm in [
@@ -123,7 +123,7 @@ async fn checksums_are_verified_and_given_back() {
             got.checksum_crc64_nvme(),
         ];
         assert_eq!(sums.iter().flatten().count(), 1, "{algorithm}");
-        // The SDK verifies it.
+        // The SDK verifies the checksum.
         assert_eq!(got.body.collect().await.unwrap().to_vec(), b"tea", "{algorithm}");
     }
     let wrong = client
@@ -144,7 +144,7 @@ async fn checksums_are_verified_and_given_back() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_by_name() {
+async fn missing_object_or_bucket_is_an_error() {
     let server = server().await;
     let client = client(&server);
     let missing = client.get_object().bucket(BUCKET).key("nothing").send().await;
@@ -160,7 +160,7 @@ async fn what_is_not_there_is_told_by_name() {
 }
 
 #[tokio::test]
-async fn deleting_is_the_same_for_what_is_there_and_what_is_not() {
+async fn deleting_a_missing_object_succeeds() {
     let server = server().await;
     let client = client(&server);
     put(&client, "a", b"x").await;
@@ -184,7 +184,7 @@ async fn deleting_is_the_same_for_what_is_there_and_what_is_not() {
 }
 
 #[tokio::test]
-async fn buckets_are_made_and_removed() {
+async fn buckets_are_created_listed_and_deleted() {
     let server = MockSqs::builder().s3(S3::temporary().bucket("one").bucket("two")).start().await.unwrap();
     let client = client(&server);
     assert_eq!(

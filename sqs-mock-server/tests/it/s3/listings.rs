@@ -1,11 +1,11 @@
-//! Lists of objects.
+//! Listings.
 
 use aws_sdk_s3::types::EncodingType;
 
 use super::{BUCKET, client, server};
 
 #[tokio::test]
-async fn list_goes_on_where_the_page_before_has_ended() {
+async fn pages_of_a_listing_are_complete_and_ordered() {
     let server = server().await;
     let client = client(&server);
     let keys: Vec<_> = (0..7).map(|at| format!("k/{at}")).collect();
@@ -26,7 +26,7 @@ async fn list_goes_on_where_the_page_before_has_ended() {
 }
 
 #[tokio::test]
-async fn keys_are_encoded_for_those_who_ask() {
+async fn listing_encodes_keys_on_request() {
     let server = server().await;
     let client = client(&server);
     server.s3().put(BUCKET, "a b/\u{1}+%", "x").await.unwrap();
