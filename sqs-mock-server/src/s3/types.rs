@@ -12,7 +12,7 @@ pub struct S3Object {
     pub key: String,
     /// The size in bytes.
     pub size: u64,
-    /// The ETag without quotes.
+    /// The `ETag` without quotes.
     pub etag: String,
     /// When the object was stored, by the clock of the server.
     pub last_modified: Timestamp,
