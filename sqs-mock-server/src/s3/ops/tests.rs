@@ -14,7 +14,7 @@ use super::Operations;
 use crate::clock::{Clock, Timestamp};
 use crate::s3::S3;
 use crate::s3::inspect::request;
-use crate::s3::store::Store;
+use crate::s3::store::{Hashes, Part, Store};
 use crate::seed::Seed;
 
 const BUCKET: &str = "payloads";
@@ -70,18 +70,24 @@ fn abort(id: &str) -> S3Request<AbortMultipartUploadInput> {
     })
 }
 
-#[tokio::test]
-async fn complete_fails_when_the_upload_is_aborted_meanwhile() {
-    let operations = operations();
-    let id = upload(&operations, Some(ChecksumAlgorithm::CRC32)).await;
-    let mut completed = pin!(operations.complete_multipart_upload(complete(&id)));
-    // Complete reads the part, because the checksum covers the whole object.
-    assert!(completed.as_mut().now_or_never().is_none());
-    operations.abort_multipart_upload(abort(&id)).unwrap();
-    assert_eq!(*completed.await.unwrap_err().code(), S3ErrorCode::NoSuchUpload);
-    assert!(operations.object(BUCKET, KEY).is_err());
-    let data = operations.store.root().join("buckets/payloads/data");
-    assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
+#[test]
+fn complete_fails_when_the_upload_is_aborted_meanwhile() {
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let operations = operations();
+        let id = upload(&operations, Some(ChecksumAlgorithm::CRC32)).await;
+        // Occupies the only thread for file operations. Complete needs it, because the checksum covers the whole object.
+        let (release, occupied) = std::sync::mpsc::channel::<()>();
+        tokio::task::spawn_blocking(move || occupied.recv());
+        let mut completed = pin!(operations.complete_multipart_upload(complete(&id)));
+        assert!(completed.as_mut().now_or_never().is_none());
+        operations.abort_multipart_upload(abort(&id)).unwrap();
+        drop(release);
+        assert_eq!(*completed.await.unwrap_err().code(), S3ErrorCode::NoSuchUpload);
+        assert!(operations.object(BUCKET, KEY).is_err());
+        let data = operations.store.root().join("buckets/payloads/data");
+        assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
+    });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,4 +102,15 @@ async fn either_complete_or_abort_succeeds_when_both_run_at_once() {
         let (completed, aborted) = (completed.await.unwrap(), aborted.await.unwrap());
         assert_ne!(completed.is_ok(), aborted.is_ok(), "round {round}");
     }
+}
+
+#[tokio::test]
+async fn part_for_an_upload_of_a_deleted_bucket_is_rejected() {
+    let operations = operations();
+    let id = upload(&operations, None).await;
+    let bucket = operations.bucket(BUCKET).unwrap();
+    let written = bucket.data_writer().await.unwrap().finish(Hashes::new(None)).await.unwrap();
+    operations.store.remove(&bucket).unwrap();
+    let part = Part { number: 2, md5: written.md5, checksum: None, modified: 0, segment: written.segment };
+    assert!(!bucket.add_part(&id, part, &written.file).unwrap());
 }

@@ -63,7 +63,9 @@ impl Bucket {
     /// Closes the bucket to writes if it has no objects; `false` if it has some.
     pub(super) fn close(&self) -> bool {
         let mut state = self.state.lock();
-        state.closed = state.objects.is_empty();
+        if state.objects.is_empty() {
+            *state = State { closed: true, ..State::default() };
+        }
         state.closed
     }
 

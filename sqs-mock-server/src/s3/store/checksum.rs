@@ -20,26 +20,23 @@ impl Algorithm {
     pub(in crate::s3) const ALL: [Self; 5] =
         [Self::Crc32, Self::Crc32c, Self::Crc64Nvme, Self::Sha1, Self::Sha256];
 
-    /// The name in `x-amz-checksum-algorithm`.
-    pub(in crate::s3) fn name(self) -> &'static str {
+    /// The name in `x-amz-checksum-algorithm`, and the header or trailer of the checksum.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Crc32 => "CRC32",
-            Self::Crc32c => "CRC32C",
-            Self::Crc64Nvme => "CRC64NVME",
-            Self::Sha1 => "SHA1",
-            Self::Sha256 => "SHA256",
+            Self::Crc32 => ("CRC32", "x-amz-checksum-crc32"),
+            Self::Crc32c => ("CRC32C", "x-amz-checksum-crc32c"),
+            Self::Crc64Nvme => ("CRC64NVME", "x-amz-checksum-crc64nvme"),
+            Self::Sha1 => ("SHA1", "x-amz-checksum-sha1"),
+            Self::Sha256 => ("SHA256", "x-amz-checksum-sha256"),
         }
     }
 
-    /// The header or trailer of the checksum.
+    pub(in crate::s3) fn name(self) -> &'static str {
+        self.names().0
+    }
+
     pub(in crate::s3) fn header(self) -> &'static str {
-        match self {
-            Self::Crc32 => "x-amz-checksum-crc32",
-            Self::Crc32c => "x-amz-checksum-crc32c",
-            Self::Crc64Nvme => "x-amz-checksum-crc64nvme",
-            Self::Sha1 => "x-amz-checksum-sha1",
-            Self::Sha256 => "x-amz-checksum-sha256",
-        }
+        self.names().1
     }
 
     pub(in crate::s3) fn from_name(name: &str) -> Option<Self> {

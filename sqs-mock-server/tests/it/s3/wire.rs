@@ -10,10 +10,10 @@ async fn request(server: &MockSqs, text: String) -> String {
 }
 
 /// A put as the SDK for Java sends it over plain HTTP: in signed chunks, with the checksum in a trailer.
-fn chunked(sum: &str) -> String {
+fn chunked(checksum: &str) -> String {
     let signature = "a".repeat(64);
     let body = format!(
-        "3;chunk-signature={signature}\r\ntea\r\n0;chunk-signature={signature}\r\nx-amz-checksum-crc32:{sum}\r\n\
+        "3;chunk-signature={signature}\r\ntea\r\n0;chunk-signature={signature}\r\nx-amz-checksum-crc32:{checksum}\r\n\
          x-amz-trailer-signature:{signature}\r\n\r\n"
     );
     format!(
