@@ -4,10 +4,10 @@
 //! others wait for the lock of the lane while entries time out.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
-use sqs_benchmarks::process::Cpu;
+use sqs_benchmarks::process::{Cpu, now};
 use sqs_buffered::{BufferedClient, Entry};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
@@ -62,24 +62,25 @@ async fn measure(groups: usize) -> Result<(), Failed> {
     };
     server.faults().inject(Fault::latency(Duration::from_hours(1)));
 
-    let began = Instant::now();
+    let began = now();
     let mut last = None;
     for group in 0..groups {
         last = Some(buffered.try_enqueue(entry(group))?);
     }
     let enqueue = began.elapsed();
 
-    tokio::time::sleep_until((began + TIMEOUT - Duration::from_millis(100)).into()).await;
+    tokio::time::sleep(TIMEOUT.saturating_sub(began.elapsed() + Duration::from_millis(100))).await;
     let (cpu, mut longest, mut others) = (Cpu::of_this_process()?, Duration::ZERO, 0);
     let Some(mut last) = last else { return Ok(()) };
     while tokio::time::timeout(Duration::from_millis(1), &mut last).await.is_err() {
-        let call = Instant::now();
+        let call = now();
         drop(buffered.try_enqueue(entry(groups + others))?);
         longest = longest.max(call.elapsed());
         others += 1;
     }
     let timeout = Cpu::of_this_process()?.since(cpu).total();
     buffered.close_within(Duration::ZERO).await;
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more digits")]
     let each = |time: Duration| time.as_secs_f64() * 1e6 / groups as f64;
     println!(
         "| {groups} | {:.2} | {:.2} | {:.0} |",

@@ -13,7 +13,7 @@ use std::time::Duration;
 use load::Load;
 use server::Server;
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
-use sqs_benchmarks::figures::{cell, ratio};
+use sqs_benchmarks::figures::{cell, median, ratio};
 use sqs_buffered::InFlight;
 
 const HELP: &str = "\
@@ -22,6 +22,7 @@ Compares the adaptive bound of batches in flight with the best fixed one.
   --seconds COUNT     how long each measurement takes, 2 by default; fractions of one are allowed
   --latency LIST      milliseconds that the server takes for an answer, 0,5,20,100 by default
   --bounds LIST       fixed bounds that are tried, 1,2,4,7,10,15,25,40,60,100 by default
+  --rounds COUNT      how often the best bound and the adaptive one are measured in turns, 3 by default; medians are shown
   --allowed PERCENT   what the server allows while it throttles, of the requests a second that it answered before; 30 by default
   --help              this text
 
@@ -33,6 +34,7 @@ struct Options {
     latencies: Vec<u64>,
     bounds: Vec<usize>,
     percent: f64,
+    rounds: u64,
 }
 
 fn main() -> ExitCode {
@@ -45,12 +47,14 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
         latencies: vec![0, 5, 20, 100],
         bounds: vec![1, 2, 4, 7, 10, 15, 25, 40, 60, 100],
         percent: 30.0,
+        rounds: 3,
     };
     while let Some(option) = arguments.option() {
         match option.as_str() {
             "--seconds" => options.time = arguments.seconds()?,
             "--latency" => options.latencies = arguments.numbers(0..=10_000)?,
             "--bounds" => options.bounds = arguments.numbers(1..=10_000)?,
+            "--rounds" => options.rounds = arguments.number(1..=100)?,
             "--allowed" => options.percent = arguments.number(1.0..=100.0)?,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -83,8 +87,10 @@ struct Phases {
     recovered: f64,
 }
 
+/// The best bound is found first, and then measured again in turns with the adaptive one: the best of several noisy measurements
+/// is too good.
 async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(), Failed> {
-    let (mut best, mut bounds) = (Phases::default(), [0; 2]);
+    let (mut best, mut bounds) = (Phases::default(), [1; 2]);
     for &bound in &options.bounds {
         let rate = quiet(server, InFlight::Fixed(bound), options).await?;
         if rate > best.quiet {
@@ -98,17 +104,29 @@ async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(),
             (best.throttled, bounds[1]) = (phases.throttled, bound);
         }
     }
-    let adaptive = phases(server, InFlight::default(), allowed, options).await?;
-    let share = share(server, options).await?;
+    let (mut fixed, mut throttled, mut adaptive, mut shares) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..options.rounds {
+        fixed.push(quiet(server, InFlight::Fixed(bounds[0]), options).await?);
+        adaptive.push(phases(server, InFlight::default(), allowed, options).await?);
+        throttled.push(phases(server, InFlight::Fixed(bounds[1]), allowed, options).await?.throttled);
+        shares.push(share(server, options).await?);
+    }
+    let own = |phase: fn(&Phases) -> f64| middle(adaptive.iter().map(phase));
+    let (fixed, throttled) = (middle(fixed), middle(throttled));
     let row = |phase: &str, bound: usize, best: f64, own: f64, share: Option<f64>| {
         let (of_best, share) = (cell(ratio(own, best), 2), cell(share, 2));
         println!("| {latency} ms | {phase} | {bound} | {best:.0} | {own:.0} | {of_best} | {share} |");
     };
-    row("quiet", bounds[0], best.quiet, adaptive.quiet, Some(share));
+    row("quiet", bounds[0], fixed, own(|phases| phases.quiet), Some(middle(shares)));
     let phase = format!("throttled to {allowed:.0} requests/s");
-    row(&phase, bounds[1], best.throttled, adaptive.throttled, None);
-    row("recovered", bounds[0], best.quiet, adaptive.recovered, None);
+    row(&phase, bounds[1], throttled, own(|phases| phases.throttled), None);
+    row("recovered", bounds[0], fixed, own(|phases| phases.recovered), None);
     Ok(())
+}
+
+fn middle(rates: impl IntoIterator<Item = f64>) -> f64 {
+    median(rates, f64::total_cmp).unwrap_or_default()
 }
 
 async fn quiet(server: &Server, bound: InFlight, options: &Options) -> Result<f64, Failed> {

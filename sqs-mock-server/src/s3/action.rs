@@ -1,11 +1,11 @@
-//! The operations of S3 that there are here.
+//! The S3 operations that the server implements.
 
 use std::fmt;
 
-/// One enum of all operations, their names and how to find one.
+/// Declares the enum of operations and their names.
 macro_rules! actions {
     ($( $name:ident )*) => {
-        /// An operation of S3 that the server has.
+        /// An operation of S3 that the server implements.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum S3Action {
@@ -13,10 +13,10 @@ macro_rules! actions {
         }
 
         impl S3Action {
-            /// All of them, by name.
+            /// All operations, ordered by name.
             pub const ALL: &'static [Self] = &[ $( Self::$name, )* ];
 
-            /// Its name as AWS has it, such as `GetObject`.
+            /// The name that AWS uses, such as `GetObject`.
             pub fn name(self) -> &'static str {
                 match self {
                     $( Self::$name => stringify!($name), )*
@@ -29,30 +29,24 @@ macro_rules! actions {
 actions! {
     AbortMultipartUpload
     CompleteMultipartUpload
-    CopyObject
     CreateBucket
     CreateMultipartUpload
     DeleteBucket
     DeleteObject
-    DeleteObjectTagging
     DeleteObjects
     GetBucketLocation
     GetObject
-    GetObjectTagging
     HeadBucket
     HeadObject
     ListBuckets
     ListMultipartUploads
-    ListObjects
     ListObjectsV2
-    ListParts
     PutObject
-    PutObjectTagging
     UploadPart
 }
 
 impl S3Action {
-    /// The operation of this name.
+    /// The operation with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }

@@ -1,4 +1,4 @@
-//! What S3 was asked.
+//! The journal of requests to S3.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,39 +7,39 @@ use http::StatusCode;
 use parking_lot::Mutex;
 
 use super::action::S3Action;
-use super::front::Slot;
+use super::front::RequestState;
 
-/// A request to S3 that was answered, or whose caller got no answer.
+/// A request to S3 that was answered or aborted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct S3Request {
-    /// Its number, from 1, in the order of the answers. Nothing but a new server begins anew.
+    /// Counts from 1 in the order of the responses. A reset does not restart it.
     pub number: u64,
-    /// The operation by its name at AWS, such as `GetObject`; empty when it was refused before that was known.
+    /// The name that AWS uses, such as `GetObject`; empty if the request was rejected before the operation was known.
     pub operation: String,
-    /// The bucket, where it names one.
+    /// The bucket, if the request names one.
     pub bucket: Option<String>,
-    /// The key, where it names one.
+    /// The key, if the request names one.
     pub key: Option<String>,
-    /// The status of the answer; `None` when the connection broke, or the caller went away.
+    /// The status of the response; `None` if the connection broke or the caller disconnected.
     pub status: Option<u16>,
 }
 
-/// How many requests there were for an operation with a status.
+/// The number of requests for one operation with one status.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct S3Count {
-    /// `None` for operations that the server does not have, and for what was refused before that was known.
+    /// `None` for operations that the server does not implement, and if the request was rejected before it was known.
     pub(crate) action: Option<S3Action>,
     /// `None` as in [`S3Request::status`].
     pub(crate) status: Option<u16>,
     pub(crate) requests: u64,
 }
 
-/// The latest requests, and how many there were.
+/// The latest requests, and counters of all requests.
 #[derive(Debug)]
 pub(super) struct Journal {
     capacity: usize,
-    /// Locked for as long as it takes to copy one request in or all out; never while anything else is locked.
+    /// Held only to copy requests in or out; its holder takes no other lock.
     state: Mutex<State>,
     connections: AtomicUsize,
 }
@@ -48,7 +48,7 @@ pub(super) struct Journal {
 struct State {
     latest: VecDeque<S3Request>,
     seen: u64,
-    /// By operation, as S3 has them in order, and status: as many as there are of both, at most.
+    /// By position in [`S3Action::ALL`] and status, which bounds its size.
     counts: BTreeMap<(Option<usize>, Option<u16>), u64>,
 }
 
@@ -65,18 +65,18 @@ impl Journal {
         Self { capacity, state: Mutex::default(), connections: AtomicUsize::new(0) }
     }
 
-    /// All that are kept, from the oldest on.
+    /// The requests in the journal, oldest first.
     pub(super) fn all(&self) -> Vec<S3Request> {
         self.state.lock().latest.iter().cloned().collect()
     }
 
-    /// Forgets them, and says how many that were. What was counted stays counted.
+    /// Clears the journal and returns how many requests it held. Counters are kept.
     pub(super) fn clear(&self) -> usize {
         let mut state = self.state.lock();
         std::mem::take(&mut state.latest).len()
     }
 
-    /// How many requests there were since the start.
+    /// The counters since the start of the server.
     pub(super) fn counts(&self) -> Vec<S3Count> {
         let state = self.state.lock();
         let counts = state.counts.iter().map(|((action, status), requests)| S3Count {
@@ -87,20 +87,20 @@ impl Journal {
         counts.collect()
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Counts a connection as open until the answer is dropped.
+    /// Counts a connection as open until the returned guard is dropped.
     pub(super) fn connection(&self) -> impl Drop + Send {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Open(&self.connections)
     }
 
-    /// Notes a request when the answer is dropped.
-    pub(super) fn witness<'j>(&'j self, slot: &'j Slot) -> Witness<'j> {
-        Witness { journal: self, slot, status: None }
+    /// Records a request when the returned guard is dropped, so that aborted requests are recorded too.
+    pub(super) fn record_on_drop<'j>(&'j self, state: &'j RequestState) -> PendingRecord<'j> {
+        PendingRecord { journal: self, state, status: None }
     }
 }
 
@@ -112,27 +112,27 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Sees what becomes of a request.
+/// Records the outcome of a request on drop.
 #[derive(Debug)]
-pub(super) struct Witness<'j> {
+pub(super) struct PendingRecord<'j> {
     journal: &'j Journal,
-    slot: &'j Slot,
+    state: &'j RequestState,
     status: Option<StatusCode>,
 }
 
-impl Witness<'_> {
+impl PendingRecord<'_> {
     pub(super) fn answered(&mut self, status: StatusCode) {
         self.status = Some(status);
     }
 }
 
-impl Drop for Witness<'_> {
+impl Drop for PendingRecord<'_> {
     fn drop(&mut self) {
-        let asked = self.slot.asked().cloned().unwrap_or_default();
+        let info = self.state.info().cloned().unwrap_or_default();
         let status = self.status.map(|status| status.as_u16());
-        tracing::debug!(operation = asked.operation, bucket = asked.bucket, key = asked.key, status, "S3");
+        tracing::debug!(operation = info.operation, bucket = info.bucket, key = info.key, status, "S3");
         let mut state = self.journal.state.lock();
-        state.count(&asked.operation, status);
+        state.count(&info.operation, status);
         if self.journal.capacity == 0 {
             return;
         }
@@ -142,9 +142,9 @@ impl Drop for Witness<'_> {
         let number = state.seen;
         state.latest.push_back(S3Request {
             number,
-            operation: asked.operation,
-            bucket: asked.bucket,
-            key: asked.key,
+            operation: info.operation,
+            bucket: info.bucket,
+            key: info.key,
             status,
         });
     }

@@ -1,5 +1,5 @@
-//! S3 beside SQS, for payloads that are too large for messages: real S3 over HTTP in the same process, with objects in
-//! files.
+//! An S3 server next to the SQS server, for payloads that are too large for messages. It speaks HTTP, runs in the same
+//! process and keeps objects in files.
 //!
 //! ```text
 //! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method an operation -> store: files
@@ -14,7 +14,7 @@
 //! let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
 //! let endpoint = server.s3().endpoint_url(); // for any S3 client
 //!
-//! // The next object that is asked for breaks off in the middle.
+//! // The next GetObject breaks off in the middle of the body.
 //! server.faults().inject(Fault::truncate().on_s3(S3Action::GetObject).bucket("payloads").times(1));
 //! assert_eq!(server.s3().count("payloads"), 0);
 //! # let _ = endpoint;
@@ -24,13 +24,13 @@
 
 mod action;
 mod front;
+mod inspect;
 mod journal;
-mod look;
 mod ops;
 mod server;
 mod setup;
-mod shown;
 mod store;
+mod types;
 
 pub use action::S3Action;
 pub use journal::S3Request;
@@ -39,4 +39,4 @@ pub(crate) use server::{Content, Host};
 pub use setup::S3;
 #[cfg(feature = "config-file")]
 pub(crate) use setup::no_bucket_name;
-pub use shown::{S3Object, S3Upload};
+pub use types::{S3Object, S3Upload};

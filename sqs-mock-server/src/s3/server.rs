@@ -1,4 +1,4 @@
-//! The S3 beside SQS in the hand of a test: its address, and what it was asked.
+//! The handle of the S3 server: its address and its journal.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::net::TcpListener;
 
-use super::front::{Front, Parts};
+use super::front::{Front, FrontSettings};
 use super::journal::{Journal, S3Count, S3Request};
 use super::setup::S3;
 use super::store::Store;
@@ -15,9 +15,9 @@ use crate::faults::Faults;
 use crate::http::{Keys, Limits, Server};
 use crate::seed::Seed;
 
-/// The S3 beside SQS, as [`MockSqs::s3`](crate::MockSqs::s3) gives it.
+/// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
 ///
-/// What it shows is not asked for over HTTP: it strikes no fault, and is no request.
+/// Its methods do not use HTTP: no fault affects them, and the journal does not show them.
 #[derive(Debug)]
 pub struct MockS3 {
     url: String,
@@ -25,7 +25,7 @@ pub struct MockS3 {
     server: Option<Server>,
 }
 
-/// What a reset makes anew.
+/// The parts that a reset changes.
 #[derive(Debug)]
 pub(crate) struct Content {
     settings: S3,
@@ -34,7 +34,7 @@ pub(crate) struct Content {
     journal: Arc<Journal>,
 }
 
-/// What S3 needs of the server that it is beside.
+/// What the S3 server takes over from the SQS server.
 pub(crate) struct Host {
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
@@ -46,7 +46,7 @@ pub(crate) struct Host {
 }
 
 impl MockS3 {
-    /// Opens the directory, creates buckets, and serves connections of `listener`.
+    /// Opens the directory, creates the initial buckets, and serves connections of `listener`.
     pub(crate) fn start(settings: S3, listener: TcpListener, url: String, host: Host) -> io::Result<Self> {
         let (directory, is_temporary) = settings.directory()?;
         let shown = directory.display().to_string();
@@ -56,7 +56,7 @@ impl MockS3 {
         };
         let store = Arc::new(opened.map_err(explain)?);
         let journal = Arc::new(Journal::new(host.journal));
-        let front = Front::new(Parts {
+        let front = Front::new(FrontSettings {
             store: Arc::clone(&store),
             clock: host.clock.clone(),
             faults: host.faults,
@@ -67,12 +67,12 @@ impl MockS3 {
             ids: host.seed.generator("request ids of S3"),
         });
         let content = Content { settings, store, clock: host.clock, journal };
-        content.furnish().map_err(explain)?;
+        content.create_initial_buckets().map_err(explain)?;
         let server = Some(Server::start(listener, front, host.limits));
         Ok(Self { url, content: Arc::new(content), server })
     }
 
-    /// For whoever resets the server. It is gone with this.
+    /// For the reset of the SQS server, which must not keep S3 alive.
     pub(crate) fn content(&self) -> Weak<Content> {
         Arc::downgrade(&self.content)
     }
@@ -85,63 +85,63 @@ impl MockS3 {
 }
 
 impl Content {
-    fn furnish(&self) -> io::Result<()> {
+    fn create_initial_buckets(&self) -> io::Result<()> {
         let now = self.clock.now().as_millis();
         self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))
     }
 
-    /// Forgets requests, and what is in a temporary directory.
+    /// Clears the journal, and the objects if the directory is temporary.
     pub(crate) fn reset(&self) {
         self.journal.clear();
-        if let Err(error) = self.store.clear_temporary().and_then(|()| self.furnish()) {
-            tracing::error!(%error, "the buckets of the start cannot be made again");
+        if let Err(error) = self.store.clear_temporary().and_then(|()| self.create_initial_buckets()) {
+            tracing::error!(%error, "cannot create the initial buckets again");
         }
     }
 
-    /// The latest requests, from the oldest on.
+    /// The requests in the journal, oldest first.
     pub(crate) fn requests(&self) -> Vec<S3Request> {
         self.journal.all()
     }
 
-    /// Forgets requests, and says how many that were.
+    /// Clears the journal and returns how many requests it held.
     pub(crate) fn forget(&self) -> usize {
         self.journal.clear()
     }
 
-    /// How many requests there were, by operation and status.
+    /// The number of requests by operation and status.
     pub(crate) fn counts(&self) -> Vec<S3Count> {
         self.journal.counts()
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub(crate) fn connections(&self) -> usize {
         self.journal.connections()
     }
 }
 
-/// Where it is, and what it was asked.
+/// Address, directory and journal.
 impl MockS3 {
-    /// Base URL, such as `http://127.0.0.1:41235`, without a slash at its end.
+    /// The base URL, such as `http://127.0.0.1:41235`, without a trailing slash.
     pub fn endpoint_url(&self) -> &str {
         &self.url
     }
 
-    /// Where objects are kept.
+    /// The directory of the objects.
     pub fn directory(&self) -> &Path {
         self.content.store.root()
     }
 
-    /// The first of the buckets that are there from the start.
+    /// The first of the initial buckets.
     pub fn default_bucket(&self) -> &str {
         self.content.settings.buckets().first().copied().unwrap_or_default()
     }
 
-    /// The latest requests, from the oldest on: as many as [`journal`](crate::MockSqsBuilder::journal) says.
+    /// The latest requests, oldest first; [`journal`](crate::MockSqsBuilder::journal) sets how many are kept.
     pub fn requests(&self) -> Vec<S3Request> {
         self.content.requests()
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub fn connections(&self) -> usize {
         self.content.connections()
     }

@@ -1,4 +1,4 @@
-//! What can be said about the S3 beside SQS before it starts.
+//! Settings of the S3 server.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::{env, fs, io, process};
 
 use s3s::path::check_bucket_name;
 
-/// The bucket that is there when nobody names one.
+/// The initial bucket if the settings name none.
 pub(crate) const DEFAULT_BUCKET: &str = "payloads";
 
-/// Settings of the S3 beside SQS.
+/// Settings of the S3 server.
 ///
 /// ```
 /// use sqs_mock_server::s3::S3;
@@ -20,38 +20,38 @@ pub(crate) const DEFAULT_BUCKET: &str = "payloads";
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 pub struct S3 {
-    /// A temporary directory without it.
+    /// `None` for a temporary directory.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) port: u16,
-    /// The default one when there are none.
+    /// [`DEFAULT_BUCKET`] if empty.
     pub(crate) buckets: Vec<String>,
 }
 
 impl S3 {
-    /// Keeps objects in this directory, which is made if it is missing. They are there again when a later server has the
-    /// same directory; two servers at a time must not have it.
+    /// Keeps objects in this directory and creates it if it is missing. A later server with the same directory has the
+    /// same objects. Two servers must not use one directory at the same time.
     pub fn in_dir(directory: impl Into<PathBuf>) -> Self {
         Self { directory: Some(directory.into()), port: 0, buckets: Vec::new() }
     }
 
-    /// Keeps objects in a directory of its own, which is removed with the server.
+    /// Keeps objects in a temporary directory, which is removed when the server stops.
     pub fn temporary() -> Self {
         Self { directory: None, port: 0, buckets: Vec::new() }
     }
 
-    /// Port to listen on, at the host of SQS; 0, which is the default, takes a free one.
+    /// Sets the port, on the host of the SQS server. The default, 0, takes a free port.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Creates this bucket at the start, unless it is there. Said more than once, all of them; without it, `payloads`.
+    /// Adds an initial bucket, which is created if it is missing. The default is one bucket named `payloads`.
     pub fn bucket(mut self, name: impl Into<String>) -> Self {
         self.buckets.push(name.into());
         self
     }
 
-    /// Names of the buckets that are there from the start.
+    /// The names of the initial buckets.
     pub(crate) fn buckets(&self) -> Vec<&str> {
         if self.buckets.is_empty() {
             vec![DEFAULT_BUCKET]
@@ -61,7 +61,7 @@ impl S3 {
     }
 
     /// # Errors
-    /// A bucket cannot have its name.
+    /// A name is not a valid bucket name.
     pub(crate) fn check(&self) -> io::Result<()> {
         match self.buckets.iter().find(|name| !check_bucket_name(name)) {
             Some(name) => Err(io::Error::new(io::ErrorKind::InvalidInput, no_bucket_name(name))),
@@ -69,7 +69,7 @@ impl S3 {
         }
     }
 
-    /// Where objects are, and whether that is removed at the end.
+    /// The directory of the objects, and whether it is temporary.
     pub(super) fn directory(&self) -> io::Result<(PathBuf, bool)> {
         match &self.directory {
             Some(directory) => Ok((directory.clone(), false)),
@@ -78,14 +78,15 @@ impl S3 {
     }
 }
 
-/// What is wrong with the name of a bucket.
+/// The error text for an invalid bucket name.
 pub(crate) fn no_bucket_name(name: &str) -> String {
     format!(
-        "{name:?} is no name of a bucket; allowed are 3 to 63 of a-z, 0-9, - and ., with a letter or digit at both ends"
+        "{name:?} is not a valid bucket name; allowed are 3 to 63 characters of a-z, 0-9, - and ., with a letter or \
+         digit at both ends"
     )
 }
 
-/// A directory that was not there before.
+/// Creates a directory that did not exist before.
 fn make_temporary() -> io::Result<PathBuf> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -93,7 +94,7 @@ fn make_temporary() -> io::Result<PathBuf> {
         let path = env::temp_dir().join(format!("sqs-mock-s3-{}-{number}", process::id()));
         match fs::create_dir(&path) {
             Ok(()) => return Ok(path),
-            // Left by a process that had the same number.
+            // Left over from a process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

@@ -1,21 +1,21 @@
-//! Signed requests where nobody verifies signatures: what is signed is taken as if it were not.
+//! Removes signatures from requests if the server accepts any credentials.
 //!
-//! s3s refuses signatures that it cannot verify, and decodes bodies in signed chunks only while it verifies them.
+//! s3s rejects signatures that it cannot verify, and decodes `aws-chunked` bodies only of requests that it verifies.
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
 use http::request::Parts;
 use s3s::{Body, S3Result};
 
-use super::chunked::Chunked;
+use super::chunked::ChunkedBody;
 use super::malformed;
-use super::upload::Upload;
+use super::request_body::RequestBody;
 use crate::s3::ops::Trailers;
 
 const CONTENT_SHA256: &str = "x-amz-content-sha256";
 const DECODED_LENGTH: &str = "x-amz-decoded-content-length";
-/// Parameters of signed URLs, of signature version 4 and version 2.
-const OF_SIGNED_URLS: [&str; 10] = [
+/// Query parameters of presigned URLs, in lower case, of signature versions 4 and 2.
+const SIGNATURE_PARAMETERS: [&str; 10] = [
     "x-amz-algorithm",
     "x-amz-credential",
     "x-amz-date",
@@ -28,21 +28,21 @@ const OF_SIGNED_URLS: [&str; 10] = [
     "signature",
 ];
 
-/// Takes signatures away, and the chunks of a body that was signed in chunks.
-pub(super) fn admit(head: &mut Parts, upload: Upload) -> S3Result<Body> {
+/// Removes the signature from the head, and decodes a body in `aws-chunked` encoding.
+pub(super) fn strip_signature(head: &mut Parts, body: RequestBody) -> S3Result<Body> {
     head.headers.remove(AUTHORIZATION);
     unsign_url(head);
-    let sum = head.headers.remove(CONTENT_SHA256);
-    if !sum.is_some_and(|sum| sum.as_bytes().starts_with(b"STREAMING-")) {
-        return Ok(Body::http_body_unsync(upload));
+    let content_sha256 = head.headers.remove(CONTENT_SHA256);
+    if !content_sha256.is_some_and(|value| value.as_bytes().starts_with(b"STREAMING-")) {
+        return Ok(Body::http_body_unsync(body));
     }
     let length = decoded_length(&head.headers)
-        .ok_or_else(|| malformed("x-amz-decoded-content-length is missing or no number"))?;
+        .ok_or_else(|| malformed("x-amz-decoded-content-length is missing or not a number"))?;
     head.headers.remove(DECODED_LENGTH);
     head.headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     let trailers = Trailers::default();
     head.extensions.insert(trailers.clone());
-    Ok(Body::http_body_unsync(Chunked::new(upload, length, trailers)))
+    Ok(Body::http_body_unsync(ChunkedBody::new(body, length, trailers)))
 }
 
 fn decoded_length(headers: &HeaderMap) -> Option<u64> {
@@ -56,10 +56,10 @@ fn unsign_url(head: &mut Parts) {
         return;
     }
     let kept: Vec<_> =
-        query.split('&').filter(|pair| !OF_SIGNED_URLS.contains(&name(pair).as_str())).collect();
+        query.split('&').filter(|pair| !SIGNATURE_PARAMETERS.contains(&name(pair).as_str())).collect();
     let path = head.uri.path();
     let uri = if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) };
-    // A part of what was a URL is one.
+    // Parsing cannot fail: the text is a part of a valid URI.
     if let Ok(uri) = uri.parse() {
         head.uri = uri;
     }

@@ -1,4 +1,4 @@
-//! Buckets that are named by the host of a request.
+//! Virtual-hosted-style addressing: the bucket is part of the host name.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use s3s::host::{S3Host, VirtualHost};
 
 use crate::s3::store::Store;
 
-/// Finds the bucket in a host, whatever the server is called: `<bucket>.<anything>` for a bucket that there is, and
-/// `<bucket>.localhost` for any. All else is a server, and the bucket is in the path.
+/// Accepts any host name of the server. `<bucket>.<any host>` names a bucket that exists, `<bucket>.localhost` names any
+/// bucket. For all other hosts the bucket is in the path.
 #[derive(Debug)]
 pub(super) struct Hosts {
     store: Arc<Store>,

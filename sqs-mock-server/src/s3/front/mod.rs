@@ -1,20 +1,20 @@
-//! S3 for sockets: what comes before s3s, which reads requests, and behind it.
+//! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> Front: upload (patience, pace) -> anonymous (unless keys are asked for) -> s3s -> gate -> operations
-//!                      download (pace, break, garble) <------------------------------------+
+//! connection -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
+//!                      ResponseBody (pace, truncate, corrupt) <--------------------------------+
 //! ```
-//! The gate asks faults for a plan as soon as s3s knows what is asked for, and leaves it in the slot of the request, where
-//! bodies and the front find it.
+//! `Access` asks for the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the bodies
+//! and `Front` find it.
 
+mod access;
 mod anonymous;
 mod chunked;
-mod download;
-mod gate;
 mod hosts;
 mod pace;
-mod slot;
-mod upload;
+mod request_body;
+mod response_body;
+mod state;
 
 use std::sync::Arc;
 
@@ -34,92 +34,92 @@ use crate::faults::{Ending, Faults, S3Unapplied};
 use crate::http::{Break, Keys, Limits, Site};
 use crate::seed;
 
-use download::Download;
-use gate::{Gate, Guards};
+use access::{Access, KnownKeys};
 use hosts::Hosts;
-pub(super) use slot::Slot;
-pub(super) use upload::TooSlow;
-use upload::Upload;
+pub(super) use request_body::BodyTimeout;
+use request_body::RequestBody;
+use response_body::ResponseBody;
+pub(super) use state::RequestState;
 
-/// What the front is made of.
-pub(super) struct Parts {
+/// What [`Front::new`] needs.
+pub(super) struct FrontSettings {
     pub(super) store: Arc<Store>,
     pub(super) clock: Clock,
     pub(super) faults: Faults,
     pub(super) journal: Arc<Journal>,
     pub(super) limits: Limits,
-    /// Who may call; anyone when absent.
+    /// The accepted access keys; `None` accepts any credentials.
     pub(super) keys: Option<Keys>,
-    /// Who all buckets belong to.
+    /// The account that owns all buckets.
     pub(super) account: String,
     pub(super) ids: Rng,
 }
 
-/// S3 for connections.
+/// Serves connections.
 pub(super) struct Front {
     service: S3Service,
     journal: Arc<Journal>,
     limits: Limits,
-    is_open: bool,
+    allows_anonymous: bool,
     ids: Mutex<Rng>,
 }
 
 impl Front {
-    pub(super) fn new(parts: Parts) -> Self {
-        let is_open = parts.keys.is_none();
-        let mut builder = S3ServiceBuilder::new(Operations::new(Arc::clone(&parts.store), parts.clock));
-        builder.set_host(Hosts::new(parts.store));
-        builder.set_auth(Guards(parts.keys.unwrap_or_default()));
-        builder.set_access(Gate { faults: parts.faults, account: parts.account, is_open });
+    pub(super) fn new(settings: FrontSettings) -> Self {
+        let allows_anonymous = settings.keys.is_none();
+        let mut builder = S3ServiceBuilder::new(Operations::new(Arc::clone(&settings.store), settings.clock));
+        builder.set_host(Hosts::new(settings.store));
+        builder.set_auth(KnownKeys(settings.keys.unwrap_or_default()));
+        builder.set_access(Access { faults: settings.faults, account: settings.account, allows_anonymous });
         Self {
             service: builder.build(),
-            journal: parts.journal,
-            limits: parts.limits,
-            is_open,
-            ids: Mutex::new(parts.ids),
+            journal: settings.journal,
+            limits: settings.limits,
+            allows_anonymous,
+            ids: Mutex::new(settings.ids),
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>, slot: &Slot) -> Response<Body> {
+    async fn answer(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
         let (mut head, incoming) = request.into_parts();
-        let waits = head.headers.contains_key(EXPECT);
-        let upload = Upload::new(incoming, slot.clone(), self.limits.body_timeout, waits);
-        let body = if self.is_open {
-            anonymous::admit(&mut head, upload)
+        let expects_continue = head.headers.contains_key(EXPECT);
+        let body = RequestBody::new(incoming, state.clone(), self.limits.body_timeout, expects_continue);
+        let body = if self.allows_anonymous {
+            anonymous::strip_signature(&mut head, body)
         } else {
-            Ok(Body::http_body_unsync(upload))
+            Ok(Body::http_body_unsync(body))
         };
-        head.extensions.insert(slot.clone());
+        head.extensions.insert(state.clone());
         let answered = match body {
             Ok(body) => {
                 self.service.call(Request::from_parts(head, body)).await.map_err(|error| format!("{error:?}"))
             }
             Err(error) => error.to_http_response().map_err(|error| error.to_string()),
         };
-        // Who still sends would not read the answer, were the connection closed now.
-        slot.drain(self.limits.body_timeout).await;
+        // A client that still sends its body would lose the response if the connection closed now.
+        state.drain(self.limits.body_timeout).await;
         answered.unwrap_or_else(|error| {
-            tracing::error!(error, "a request to S3 cannot be answered");
+            tracing::error!(error, "cannot build a response of S3");
             status(StatusCode::INTERNAL_SERVER_ERROR, String::new())
         })
     }
 }
 
 impl Site for Front {
-    type Body = Download;
+    type Body = ResponseBody;
 
     /// # Cancel safety
-    /// Dropped before its end, nothing is changed, or all is.
-    async fn route(&self, request: Request<Incoming>) -> Result<Response<Download>, Break> {
-        let slot = Slot::default();
-        let mut witness = self.journal.witness(&slot);
+    /// A request that is dropped is applied as a whole or not at all.
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Break> {
+        let state = RequestState::default();
+        let mut record = self.journal.record_on_drop(&state);
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.answer(request, &slot).await;
+        let mut response = self.answer(request, &state).await;
         let id = seed::uuid(&mut self.ids.lock()).to_string();
         if let Ok(id) = HeaderValue::try_from(id) {
             response.headers_mut().insert(HeaderName::from_static("x-amz-request-id"), id);
         }
-        match slot.unapplied() {
+        match state.unapplied() {
             Some(S3Unapplied::Reset) => return Err(Break::Reset),
             Some(S3Unapplied::Status(code, body)) => {
                 response =
@@ -127,14 +127,14 @@ impl Site for Front {
             }
             Some(S3Unapplied::Refused { .. }) | None => {}
         }
-        let ending = slot.ending();
+        let ending = state.ending();
         let has_body =
             !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
         if ending == Ending::Lost || (ending == Ending::Truncated && !has_body) {
             return Err(Break::Reset);
         }
-        witness.answered(response.status());
-        Ok(spoilt(response, ending, slot.pace()))
+        record.answered(response.status());
+        Ok(with_ending(response, ending, state.pace()))
     }
 
     fn connected(&self) -> impl Drop + Send {
@@ -142,17 +142,16 @@ impl Site for Front {
     }
 }
 
-/// An answer on its way, after a fault has had its way with it.
-fn spoilt(mut response: Response<Body>, ending: Ending, pace: Option<u64>) -> Response<Download> {
+/// Applies the part of a fault plan that changes the response.
+fn with_ending(mut response: Response<Body>, ending: Ending, pace: Option<u64>) -> Response<ResponseBody> {
     let announced =
         response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let length = announced.or_else(|| response.body().size_hint().exact());
-    if ending == Ending::Truncated && length.unwrap_or(0) == 0 {
-        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(1));
-    } else if let (Ending::Truncated, Some(length)) = (ending, length) {
-        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    if ending == Ending::Truncated {
+        // An empty body could not break off.
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length.unwrap_or(0).max(1)));
     }
-    response.map(|body| Download::new(body, ending, length, pace))
+    response.map(|body| ResponseBody::new(body, ending, length, pace))
 }
 
 fn status(status: StatusCode, body: String) -> Response<Body> {
@@ -161,7 +160,7 @@ fn status(status: StatusCode, body: String) -> Response<Body> {
     response
 }
 
-/// What s3s refuses a request with that cannot be read.
+/// The error for a request that is not valid.
 fn malformed(text: &'static str) -> S3Error {
     S3Error::with_message(s3s::S3ErrorCode::InvalidRequest, text)
 }

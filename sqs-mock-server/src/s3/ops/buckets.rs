@@ -1,4 +1,4 @@
-//! Buckets themselves.
+//! Operations on buckets.
 
 use s3s::dto::{
     Bucket, CreateBucketInput, CreateBucketOutput, DeleteBucketInput, DeleteBucketOutput,
@@ -9,7 +9,11 @@ use s3s::{S3Request, S3Result, s3_error};
 
 use super::{Failed, Operations, timestamp};
 
-#[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "operations look alike")]
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "all operations have one signature"
+)]
 impl Operations {
     pub(super) fn create_bucket(
         &self,
@@ -51,11 +55,11 @@ impl Operations {
         let prefix = request.input.prefix;
         let start = prefix.as_deref().unwrap_or_default();
         let all = self.store.buckets();
-        let shown = all.iter().filter(|bucket| bucket.name().starts_with(start)).map(|bucket| Bucket {
+        let rows = all.iter().filter(|bucket| bucket.name().starts_with(start)).map(|bucket| Bucket {
             name: Some(bucket.name().to_owned()),
             creation_date: Some(timestamp(bucket.created())),
             ..Bucket::default()
         });
-        Ok(ListBucketsOutput { buckets: Some(shown.collect()), prefix, ..ListBucketsOutput::default() })
+        Ok(ListBucketsOutput { buckets: Some(rows.collect()), prefix, ..ListBucketsOutput::default() })
     }
 }

@@ -1,14 +1,12 @@
-//! Conditions of callers on what is there: `If-Match` and its relatives.
-
-use std::time::SystemTime;
+//! Conditional requests: `If-Match` and the like.
 
 use s3s::dto::{ETag, ETagCondition, Timestamp};
 use s3s::{S3Error, S3Result, s3_error};
 
-use super::attributes::time_of;
+use super::timestamp;
 use crate::s3::store::Record;
 
-/// What must hold of an object that is to be read or copied.
+/// Conditions of a read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadConditions {
     pub(super) matches: Option<ETagCondition>,
@@ -17,36 +15,33 @@ pub(super) struct ReadConditions {
     pub(super) unmodified_since: Option<Timestamp>,
 }
 
-/// Why an object is not read.
+/// The condition that does not hold.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Unread {
+pub(super) enum Unmet {
     Failed,
     NotModified,
 }
 
 impl ReadConditions {
-    /// By the precedence of RFC 9110, section 13.2.2.
-    pub(super) fn check(&self, record: &Record) -> Result<(), Unread> {
-        // HTTP tells times in whole seconds.
-        let modified = record.modified / 1000;
-        let is_after = |time: &Timestamp| {
-            let since = time_of(time).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            modified > since.as_secs()
-        };
+    /// Checks in the order of RFC 9110, section 13.2.2.
+    pub(super) fn check(&self, record: &Record) -> Result<(), Unmet> {
+        // HTTP dates have a resolution of one second.
+        let modified = timestamp(record.modified / 1000 * 1000);
+        let is_after = |time: &Timestamp| modified > *time;
         match (&self.matches, &self.unmodified_since) {
-            (Some(wanted), _) if !is_met(wanted, record) => return Err(Unread::Failed),
-            (None, Some(time)) if is_after(time) => return Err(Unread::Failed),
+            (Some(wanted), _) if !is_met(wanted, record) => return Err(Unmet::Failed),
+            (None, Some(time)) if is_after(time) => return Err(Unmet::Failed),
             _ => {}
         }
         match (&self.none_match, &self.modified_since) {
-            (Some(unwanted), _) if is_met(unwanted, record) => Err(Unread::NotModified),
-            (None, Some(time)) if !is_after(time) => Err(Unread::NotModified),
+            (Some(unwanted), _) if is_met(unwanted, record) => Err(Unmet::NotModified),
+            (None, Some(time)) if !is_after(time) => Err(Unmet::NotModified),
             _ => Ok(()),
         }
     }
 }
 
-/// What must hold of the object that is to be replaced.
+/// Conditions of a write on the object that it replaces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WriteConditions {
     pub(super) if_match: Option<ETagCondition>,
@@ -75,7 +70,7 @@ pub(super) fn is_met(condition: &ETagCondition, record: &Record) -> bool {
     }
 }
 
-/// As S3 answers where it does nothing.
+/// The error for a condition that does not hold.
 pub(super) fn failed() -> S3Error {
     s3_error!(PreconditionFailed, "At least one of the pre-conditions you specified did not hold")
 }

@@ -10,10 +10,10 @@ use super::conditions::{failed, is_met};
 use super::{Failed, Operations};
 use crate::s3::store::{Bucket, Record};
 
-/// Most keys of one request: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>.
+/// The most keys of a request: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>.
 const MAX_KEYS: usize = 1000;
 
-/// Whoever deletes what is not there is answered as whoever deletes what is.
+/// Deletes an object. Like in S3, it is no error if the object does not exist.
 fn delete(bucket: &Bucket, key: &str, if_match: Option<&ETagCondition>) -> S3Result<()> {
     let check = |before: Option<&Record>| match (before, if_match) {
         (Some(before), Some(wanted)) if !is_met(wanted, before) => Err(Failed::from(failed())),

@@ -10,21 +10,21 @@ use s3s::dto::{
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Result, s3_error};
 
 use super::attributes::set_attributes;
-use super::conditions::{self, ReadConditions, Unread};
-use super::{Operations, set_sum, timestamp};
+use super::conditions::{self, ReadConditions, Unmet};
+use super::{Operations, set_checksum, timestamp};
 use crate::s3::store::{Object, Pieces, Record};
 
-/// Which bytes of an object are asked for.
+/// The bytes of an object that a request selects.
 #[derive(Debug)]
-struct Part {
+struct Selection {
     span: Span<u64>,
-    /// Of how many bytes, when it is not all of them.
+    /// The size of the object, if the request selects only some of its bytes.
     of: Option<u64>,
-    /// How many parts the object was uploaded in, when one of them is asked for.
+    /// The number of parts of the object, if the request has a part number.
     parts: Option<i32>,
 }
 
-impl Part {
+impl Selection {
     fn of(record: &Record, range: Option<Range>, number: Option<i32>) -> S3Result<Self> {
         let size = record.size();
         match (range, number) {
@@ -51,7 +51,7 @@ impl Part {
         Ok(Self { span: start..start + segment.size, of: Some(record.size()), parts })
     }
 
-    /// As in the header of that name.
+    /// The `Content-Range` header.
     fn content_range(&self) -> Option<String> {
         let of = self.of?;
         Some(format!("bytes {}-{}/{of}", self.span.start, self.span.end.saturating_sub(1)))
@@ -66,14 +66,14 @@ fn unsatisfiable() -> S3Error {
     s3_error!(InvalidRange, "The requested range is not satisfiable")
 }
 
-fn unread(why: Unread) -> S3Error {
+fn unmet(why: Unmet) -> S3Error {
     match why {
-        Unread::Failed => conditions::failed(),
-        Unread::NotModified => S3Error::new(S3ErrorCode::NotModified),
+        Unmet::Failed => conditions::failed(),
+        Unmet::NotModified => S3Error::new(S3ErrorCode::NotModified),
     }
 }
 
-/// The object that either asks for, if its conditions hold, and which bytes of it.
+/// Finds the object, checks the conditions and selects the bytes. The two inputs use the same field names.
 macro_rules! find {
     ($operations:expr, $input:ident) => {{
         let object = $operations.object(&$input.bucket, &$input.key)?;
@@ -83,26 +83,26 @@ macro_rules! find {
             modified_since: $input.if_modified_since,
             unmodified_since: $input.if_unmodified_since,
         };
-        conditions.check(&object.record).map_err(unread)?;
-        let part = Part::of(&object.record, $input.range, $input.part_number)?;
-        (object, part)
+        conditions.check(&object.record).map_err(unmet)?;
+        let selection = Selection::of(&object.record, $input.range, $input.part_number)?;
+        (object, selection)
     }};
 }
 
-/// Sets what the answers to both have.
+/// Sets the fields that both outputs have.
 macro_rules! set_object {
-    ($output:ident, $object:expr, $part:expr, $mode:expr) => {
-        let (object, part): (&Arc<Object>, &Part) = (&$object, &$part);
+    ($output:ident, $object:expr, $selection:expr, $mode:expr) => {
+        let (object, selection): (&Arc<Object>, &Selection) = (&$object, &$selection);
         set_attributes!($output, object.record.attributes.clone());
         $output.accept_ranges = Some("bytes".to_owned());
-        $output.content_length = part.length();
-        $output.content_range = part.content_range();
-        $output.parts_count = part.parts;
+        $output.content_length = selection.length();
+        $output.content_range = selection.content_range();
+        $output.parts_count = selection.parts;
         $output.e_tag = Some(ETag::Strong(object.record.etag.clone()));
         $output.last_modified = Some(timestamp(object.record.modified));
-        // That of the whole says nothing about a part.
-        if part.of.is_none() && $mode.is_some_and(|mode: ChecksumMode| mode.as_str() == ChecksumMode::ENABLED) {
-            set_sum!($output, object.record.sum.as_ref(), with its type);
+        // The checksum covers the whole object.
+        if selection.of.is_none() && $mode.is_some_and(|mode: ChecksumMode| mode.as_str() == ChecksumMode::ENABLED) {
+            set_checksum!($output, object.record.checksum.as_ref(), with type);
         }
     };
 }
@@ -110,22 +110,21 @@ macro_rules! set_object {
 impl Operations {
     pub(super) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
         let input = request.input;
-        let (object, part) = find!(self, input);
-        let pieces = Pieces::of(&object, part.span.start, part.span.end);
+        let (object, selection) = find!(self, input);
+        let pieces = Pieces::of(&object, selection.span.start, selection.span.end);
         let mut output = GetObjectOutput {
             body: Some(StreamingBlob::wrap(pieces.stream())),
             ..GetObjectOutput::default()
         };
-        set_object!(output, object, part, input.checksum_mode);
-        output.tag_count = i32::try_from(object.record.attributes.tags.len()).ok().filter(|count| *count > 0);
+        set_object!(output, object, selection, input.checksum_mode);
         Ok(output)
     }
 
     pub(super) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
         let input = request.input;
-        let (object, part) = find!(self, input);
+        let (object, selection) = find!(self, input);
         let mut output = HeadObjectOutput::default();
-        set_object!(output, object, part, input.checksum_mode);
+        set_object!(output, object, selection, input.checksum_mode);
         Ok(output)
     }
 }

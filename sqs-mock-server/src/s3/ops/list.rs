@@ -1,22 +1,20 @@
-//! `ListObjectsV2` and `ListObjects`.
-
-use std::sync::Arc;
+//! `ListObjectsV2`.
 
 use s3s::dto::{
-    ChecksumType, CommonPrefix, ETag, EncodingType, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object as Row, ObjectStorageClass,
+    CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row,
+    ObjectStorageClass,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
-use super::page::{Page, Query, of_token, token, url_encoded};
+use super::page::{Query, of_token, token, url_encoded};
 use super::{Operations, timestamp};
-use crate::s3::store::Object;
+use crate::s3::store::{Object, StoredChecksum};
 
-/// Most keys of one page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
+/// The largest page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
 const MAX_KEYS: i32 = 1000;
 
-/// As many rows as are asked for, within what is allowed.
-pub(super) fn at_most(asked: Option<i32>) -> S3Result<(i32, usize)> {
+/// The page size that a request asks for, limited to [`MAX_KEYS`].
+pub(super) fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
     let asked = asked.unwrap_or(MAX_KEYS).min(MAX_KEYS);
     let rows = usize::try_from(asked);
     rows.map(|rows| (asked, rows)).map_err(|_| {
@@ -24,12 +22,12 @@ pub(super) fn at_most(asked: Option<i32>) -> S3Result<(i32, usize)> {
     })
 }
 
-/// How keys are shown: encoded for those who ask.
+/// Whether keys in a listing are URL-encoded.
 #[derive(Clone, Copy)]
-pub(super) struct Shown(bool);
+pub(super) struct KeyEncoding(bool);
 
-impl Shown {
-    pub(super) fn as_asked(encoding: Option<&EncodingType>) -> Self {
+impl KeyEncoding {
+    pub(super) fn requested(encoding: Option<&EncodingType>) -> Self {
         Self(encoding.is_some_and(|encoding| encoding.as_str() == EncodingType::URL))
     }
 
@@ -44,39 +42,28 @@ impl Shown {
     fn row(self, object: &Object) -> Row {
         let record = &object.record;
         let class = record.attributes.storage_class.clone().unwrap_or_else(|| "STANDARD".to_owned());
-        let algorithm = record.sum.as_ref().map(|sum| vec![sum.algorithm.name().to_owned().into()]);
-        let kind = |composite| if composite { ChecksumType::COMPOSITE } else { ChecksumType::FULL_OBJECT };
-        let kind = record.sum.as_ref().map(|sum| ChecksumType::from_static(kind(sum.value.contains('-'))));
+        let checksum = record.checksum.as_ref();
         Row {
             key: Some(self.text(&record.key)),
             e_tag: Some(ETag::Strong(record.etag.clone())),
             last_modified: Some(timestamp(record.modified)),
             size: i64::try_from(record.size()).ok(),
             storage_class: Some(ObjectStorageClass::from(class)),
-            checksum_algorithm: algorithm,
-            checksum_type: kind,
+            checksum_algorithm: checksum.map(|checksum| vec![checksum.algorithm.name().to_owned().into()]),
+            checksum_type: StoredChecksum::fields(checksum).checksum_type,
             ..Row::default()
         }
     }
 }
 
 impl Operations {
-    fn page(&self, bucket: &str, query: Query<'_>) -> S3Result<Page<Arc<Object>>> {
-        let bucket = self.bucket(bucket)?;
-        Ok(if query.at_most == 0 {
-            Page { rows: Vec::new(), prefixes: Vec::new(), next: None }
-        } else {
-            bucket.objects(|all| query.page(all))
-        })
-    }
-
     pub(super) fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<ListObjectsV2Output> {
         let input = request.input;
-        let shown = Shown::as_asked(input.encoding_type.as_ref());
-        let (max_keys, at_most) = at_most(input.max_keys)?;
+        let encoding = KeyEncoding::requested(input.encoding_type.as_ref());
+        let (max_keys, limit) = page_size(input.max_keys)?;
         let unknown = || s3_error!(InvalidArgument, "The continuation token provided is incorrect");
         let resumed = input.continuation_token.as_deref().map(|token| of_token(token).ok_or_else(unknown));
         let resumed = resumed.transpose()?;
@@ -84,49 +71,23 @@ impl Operations {
             prefix: input.prefix.as_deref().unwrap_or_default(),
             delimiter: input.delimiter.as_deref(),
             after: resumed.as_deref().or(input.start_after.as_deref()),
-            at_most,
+            limit,
         };
-        let page = self.page(&input.bucket, query)?;
+        let page = self.bucket(&input.bucket)?.objects(|all| query.page(all));
         Ok(ListObjectsV2Output {
             key_count: i32::try_from(page.rows.len() + page.prefixes.len()).ok(),
             max_keys: Some(max_keys),
             is_truncated: Some(page.next.is_some()),
             next_continuation_token: page.next.as_deref().map(token),
-            contents: Some(page.rows.iter().map(|object| shown.row(object)).collect()),
-            common_prefixes: Some(shown.prefixes(&page.prefixes)),
+            contents: Some(page.rows.iter().map(|object| encoding.row(object)).collect()),
+            common_prefixes: Some(encoding.prefixes(&page.prefixes)),
             continuation_token: input.continuation_token,
-            delimiter: input.delimiter.as_deref().map(|text| shown.text(text)),
-            prefix: Some(shown.text(query.prefix)),
-            start_after: input.start_after.as_deref().map(|text| shown.text(text)),
+            delimiter: input.delimiter.as_deref().map(|text| encoding.text(text)),
+            prefix: Some(encoding.text(query.prefix)),
+            start_after: input.start_after.as_deref().map(|text| encoding.text(text)),
             encoding_type: input.encoding_type,
             name: Some(input.bucket),
             ..ListObjectsV2Output::default()
-        })
-    }
-
-    pub(super) fn list_objects(&self, request: S3Request<ListObjectsInput>) -> S3Result<ListObjectsOutput> {
-        let input = request.input;
-        let shown = Shown::as_asked(input.encoding_type.as_ref());
-        let (max_keys, at_most) = at_most(input.max_keys)?;
-        let query = Query {
-            prefix: input.prefix.as_deref().unwrap_or_default(),
-            delimiter: input.delimiter.as_deref(),
-            after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
-            at_most,
-        };
-        let page = self.page(&input.bucket, query)?;
-        Ok(ListObjectsOutput {
-            max_keys: Some(max_keys),
-            is_truncated: Some(page.next.is_some()),
-            next_marker: page.next.as_deref().map(|key| shown.text(key)),
-            contents: Some(page.rows.iter().map(|object| shown.row(object)).collect()),
-            common_prefixes: Some(shown.prefixes(&page.prefixes)),
-            marker: Some(shown.text(input.marker.as_deref().unwrap_or_default())),
-            delimiter: input.delimiter.as_deref().map(|text| shown.text(text)),
-            prefix: Some(shown.text(query.prefix)),
-            encoding_type: input.encoding_type,
-            name: Some(input.bucket),
-            ..ListObjectsOutput::default()
         })
     }
 }

@@ -1,23 +1,24 @@
-//! The operations of S3, by what they are about.
+//! The implementation of the S3 operations.
 //!
 //! ```text
-//! s3s: HTTP, signatures, XML -> gate (faults, owner) -> one method of `Operations` -> store
+//! s3s: HTTP, signatures, XML -> Access (faults, owner) -> one method of `Operations` -> store
 //! ```
 
+mod assemble;
 mod attributes;
+mod body;
 mod buckets;
 mod conditions;
-mod copy;
 mod delete;
 mod get;
-mod intake;
 mod list;
 mod multipart;
 mod page;
 mod parts;
 mod put;
 mod table;
-mod tags;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::sync::Arc;
@@ -26,16 +27,16 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::Timestamp;
 use s3s::{S3Error, S3Result, s3_error};
 
-pub(super) use intake::Trailers;
+pub(super) use body::Trailers;
 
-use super::store::{Bucket, Gone, Object, Store};
+use super::store::{Bucket, BucketRemoved, Object, Store};
 use crate::clock::Clock;
 
-/// What answers requests to S3.
+/// Implements the S3 operations.
 #[derive(Clone, Debug)]
 pub(super) struct Operations {
     store: Arc<Store>,
-    /// Whatever is written gets its time from it.
+    /// The source of all timestamps.
     clock: Clock,
 }
 
@@ -66,24 +67,24 @@ fn no_such_key() -> S3Error {
     s3_error!(NoSuchKey, "The specified key does not exist.")
 }
 
-/// From milliseconds since the epoch.
+/// Converts milliseconds since the epoch.
 fn timestamp(millis: u64) -> Timestamp {
     (SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).into()
 }
 
-/// What went wrong with a file. It is the server's own trouble, and shows in its log.
+/// The error of an operation. An I/O error becomes `InternalError` and is logged.
 #[derive(Debug)]
 struct Failed(S3Error);
 
 impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Self {
-        tracing::warn!(%error, "a file of S3 cannot be used");
+        tracing::warn!(%error, "I/O error of S3");
         Self(S3Error::internal_error(error))
     }
 }
 
-impl From<Gone> for Failed {
-    fn from(_: Gone) -> Self {
+impl From<BucketRemoved> for Failed {
+    fn from(_: BucketRemoved) -> Self {
         Self(no_such_bucket())
     }
 }
@@ -100,20 +101,20 @@ impl From<Failed> for S3Error {
     }
 }
 
-/// Sets the fields of an answer that hold a checksum.
-macro_rules! set_sum {
-    ($output:ident, $sum:expr) => {
-        let shown = crate::s3::store::Sum::shown($sum);
-        $output.checksum_crc32 = shown.checksum_crc32;
-        $output.checksum_crc32c = shown.checksum_crc32c;
-        $output.checksum_crc64nvme = shown.checksum_crc64nvme;
-        $output.checksum_sha1 = shown.checksum_sha1;
-        $output.checksum_sha256 = shown.checksum_sha256;
+/// Sets the checksum fields of an output.
+macro_rules! set_checksum {
+    ($output:ident, $checksum:expr) => {
+        let fields = crate::s3::store::StoredChecksum::fields($checksum);
+        $output.checksum_crc32 = fields.checksum_crc32;
+        $output.checksum_crc32c = fields.checksum_crc32c;
+        $output.checksum_crc64nvme = fields.checksum_crc64nvme;
+        $output.checksum_sha1 = fields.checksum_sha1;
+        $output.checksum_sha256 = fields.checksum_sha256;
     };
-    ($output:ident, $sum:expr, with its type) => {
-        let sum = $sum;
-        set_sum!($output, sum);
-        $output.checksum_type = crate::s3::store::Sum::shown(sum).checksum_type;
+    ($output:ident, $checksum:expr, with type) => {
+        let checksum = $checksum;
+        set_checksum!($output, checksum);
+        $output.checksum_type = crate::s3::store::StoredChecksum::fields(checksum).checksum_type;
     };
 }
-use set_sum;
+use set_checksum;

@@ -1,31 +1,31 @@
-//! Pages of a list of keys, some of which are rolled up.
+//! Pagination of listings, with prefixes and delimiters.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use base64_simd::URL_SAFE_NO_PAD;
 
-/// What is asked for.
+/// The parameters of a listing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Query<'a> {
     pub(super) prefix: &'a str,
     pub(super) delimiter: Option<&'a str>,
-    /// What the page before ended with.
+    /// The last entry of the previous page.
     pub(super) after: Option<&'a str>,
-    pub(super) at_most: usize,
+    pub(super) limit: usize,
 }
 
-/// Keys, and what others are rolled up to, both in order.
+/// One page: rows and common prefixes, both sorted.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Page<T> {
     pub(super) rows: Vec<T>,
     pub(super) prefixes: Vec<String>,
-    /// What the page ends with, when there is more.
+    /// The last entry of this page, if there are more pages.
     pub(super) next: Option<String>,
 }
 
 impl Query<'_> {
-    /// The page of these keys.
+    /// Selects a page of `all`.
     pub(super) fn page<V: Clone>(&self, all: &BTreeMap<String, V>) -> Page<V> {
         let mut page = Page { rows: Vec::new(), prefixes: Vec::new(), next: None };
         let mut last: Option<String> = None;
@@ -37,45 +37,45 @@ impl Query<'_> {
             if !key.starts_with(self.prefix) {
                 break;
             }
-            let rolled = self.rolled_up(key);
-            // What is rolled up is there once, on this page or the one before.
-            if rolled.is_some()
-                && (rolled == self.after || rolled == page.prefixes.last().map(String::as_str))
+            let common = self.common_prefix(key);
+            // A common prefix appears once, on this page or the previous one.
+            if common.is_some()
+                && (common == self.after || common == page.prefixes.last().map(String::as_str))
             {
                 continue;
             }
-            if page.rows.len() + page.prefixes.len() == self.at_most {
+            if page.rows.len() + page.prefixes.len() == self.limit {
                 page.next = last;
                 break;
             }
-            last = Some(rolled.unwrap_or(key).to_owned());
-            match rolled {
-                Some(rolled) => page.prefixes.push(rolled.to_owned()),
+            last = Some(common.unwrap_or(key).to_owned());
+            match common {
+                Some(common) => page.prefixes.push(common.to_owned()),
                 None => page.rows.push(value.clone()),
             }
         }
         page
     }
 
-    /// The key up to the first delimiter behind the prefix.
-    fn rolled_up<'k>(&self, key: &'k str) -> Option<&'k str> {
+    /// The common prefix of the key: up to and with the first delimiter after the prefix.
+    fn common_prefix<'k>(&self, key: &'k str) -> Option<&'k str> {
         let delimiter = self.delimiter.filter(|delimiter| !delimiter.is_empty())?;
         let rest = key.get(self.prefix.len()..)?;
         key.get(..self.prefix.len() + rest.find(delimiter)? + delimiter.len())
     }
 }
 
-/// A key as a token: XML cannot hold all characters that keys have.
+/// Encodes a key as a continuation token, because XML cannot represent all characters of keys.
 pub(super) fn token(key: &str) -> String {
     URL_SAFE_NO_PAD.encode_to_string(key)
 }
 
-/// The key in a token.
+/// Decodes a continuation token.
 pub(super) fn of_token(token: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode_to_vec(token).ok()?).ok()
 }
 
-/// A text as URLs have it.
+/// Percent-encodes a text.
 pub(super) fn url_encoded(text: &str) -> String {
     use std::fmt::Write as _;
     let mut encoded = String::with_capacity(text.len());
@@ -83,7 +83,7 @@ pub(super) fn url_encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(encoded, "%{byte:02X}");
         }
     }
@@ -98,7 +98,7 @@ mod tests {
         all.iter().map(|key| ((*key).to_owned(), (*key).to_owned())).collect()
     }
 
-    /// All pages, each with its keys and what is rolled up.
+    /// All pages, each with its rows and common prefixes.
     fn pages(query: Query<'_>, all: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
         let all = keys(all);
         let (mut found, mut after) = (Vec::new(), None::<String>);
@@ -118,29 +118,29 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_in_order_and_each_on_one_page() {
-        let query = Query { at_most: 2, ..Query::default() };
+    fn each_key_is_on_one_page_in_order() {
+        let query = Query { limit: 2, ..Query::default() };
         assert_eq!(pages(query, &["b", "a", "c"]), [page(&["a", "b"], &[]), page(&["c"], &[])]);
         assert_eq!(pages(query, &["b", "a"]), [page(&["a", "b"], &[])]);
     }
 
     #[test]
-    fn keys_behind_a_delimiter_are_rolled_up_once() {
+    fn common_prefixes_appear_once() {
         let all = ["a", "b/1", "b/2", "b/3", "c", "d/1", "d/2"];
-        for (at_most, expected) in [
+        for (limit, expected) in [
             (9, vec![page(&["a", "c"], &["b/", "d/"])]),
             (2, vec![page(&["a"], &["b/"]), page(&["c"], &["d/"])]),
             (1, vec![page(&["a"], &[]), page(&[], &["b/"]), page(&["c"], &[]), page(&[], &["d/"])]),
         ] {
-            let query = Query { delimiter: Some("/"), at_most, ..Query::default() };
-            assert_eq!(pages(query, &all), expected, "{at_most}");
+            let query = Query { delimiter: Some("/"), limit, ..Query::default() };
+            assert_eq!(pages(query, &all), expected, "{limit}");
         }
     }
 
     #[test]
-    fn prefix_and_start_are_kept_to() {
+    fn page_respects_prefix_and_start() {
         let all = keys(&["a/1", "b/1", "b/2", "b/x/1", "c"]);
-        let query = Query { prefix: "b/", delimiter: Some("/"), after: Some("b/1"), at_most: 9 };
+        let query = Query { prefix: "b/", delimiter: Some("/"), after: Some("b/1"), limit: 9 };
         let found = query.page(&all);
         assert_eq!((found.rows, found.prefixes), page(&["b/2"], &["b/x/"]));
         let before = Query { after: Some("a"), ..query }.page(&all);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn token_holds_any_key() {
+    fn token_round_trips_any_key() {
         for key in ["", "a/b", "ü\u{1}\n", "100%+"] {
             assert_eq!(of_token(&token(key)).as_deref(), Some(key));
         }

@@ -1,22 +1,22 @@
-//! Parts of uploads, and lists of both.
+//! `UploadPart` and `ListMultipartUploads`.
 
 use std::collections::BTreeMap;
 
 use s3s::dto::{
-    ChecksumAlgorithm, ETag, ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput,
-    ListPartsOutput, MultipartUpload, Part as Row, StorageClass, UploadPartInput, UploadPartOutput,
+    ChecksumAlgorithm, ETag, ListMultipartUploadsInput, ListMultipartUploadsOutput, MultipartUpload,
+    StorageClass, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
-use super::intake::Announced;
-use super::list::{Shown, at_most};
+use super::body::ExpectedChecksum;
+use super::list::{KeyEncoding, page_size};
 use super::multipart::{no_such_upload, upload};
 use super::page::Query;
 use super::put::hex;
-use super::{Failed, Operations, set_sum, timestamp};
+use super::{Failed, Operations, set_checksum, timestamp};
 use crate::s3::store::{Algorithm, Part, Upload};
 
-/// Least and greatest number of a part: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+/// Valid part numbers: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
 const NUMBERS: std::ops::RangeInclusive<i32> = 1..=10_000;
 
 fn named(algorithm: Algorithm) -> ChecksumAlgorithm {
@@ -36,11 +36,11 @@ impl Operations {
         }
         let bucket = self.bucket(&input.bucket)?;
         let head = upload(&bucket, &input.upload_id, &input.key)?.head;
-        let written = Announced::of(&request, head.algorithm).store(&bucket, body).await?;
+        let written = ExpectedChecksum::of(&request, head.algorithm).store(&bucket, body).await?;
         let part = Part {
             number: input.part_number,
             md5: written.md5,
-            sum: written.sum.clone(),
+            checksum: written.checksum.clone(),
             modified: self.now(),
             segment: written.segment,
         };
@@ -49,31 +49,8 @@ impl Operations {
         }
         let mut output =
             UploadPartOutput { e_tag: Some(ETag::Strong(hex(&written.md5))), ..UploadPartOutput::default() };
-        set_sum!(output, written.sum.as_ref());
+        set_checksum!(output, written.checksum.as_ref());
         Ok(output)
-    }
-
-    pub(super) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
-        let input = request.input;
-        let upload = upload(&*self.bucket(&input.bucket)?, &input.upload_id, &input.key)?;
-        let (max_parts, at_most) = at_most(input.max_parts)?;
-        let marker = input.part_number_marker.unwrap_or(0);
-        let mut later = upload.parts.range(marker.saturating_add(1)..);
-        let parts: Vec<_> = later.by_ref().take(at_most).map(|(_, (part, _))| row(part)).collect();
-        let is_truncated = later.next().is_some();
-        Ok(ListPartsOutput {
-            next_part_number_marker: parts.last().and_then(|part| part.part_number).filter(|_| is_truncated),
-            bucket: Some(input.bucket),
-            key: Some(input.key),
-            upload_id: Some(input.upload_id),
-            part_number_marker: Some(marker),
-            max_parts: Some(max_parts),
-            is_truncated: Some(is_truncated),
-            parts: Some(parts),
-            checksum_algorithm: upload.head.algorithm.map(named),
-            storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
-            ..ListPartsOutput::default()
-        })
     }
 
     pub(super) fn list_multipart_uploads(
@@ -81,28 +58,28 @@ impl Operations {
         request: S3Request<ListMultipartUploadsInput>,
     ) -> S3Result<ListMultipartUploadsOutput> {
         let input = request.input;
-        let shown = Shown::as_asked(input.encoding_type.as_ref());
-        let (max_uploads, at_most) = at_most(input.max_uploads)?;
+        let encoding = KeyEncoding::requested(input.encoding_type.as_ref());
+        let (max_uploads, limit) = page_size(input.max_uploads)?;
         let all = self.bucket(&input.bucket)?.uploads().into_iter();
         let all: BTreeMap<_, _> =
             all.map(|upload| (place(&upload.head.key, &upload.head.id), upload)).collect();
-        // Without an id, the marker stands behind all uploads of its key.
+        // Without an id, the marker follows all uploads of its key.
         let key_marker = input.key_marker.as_deref().filter(|marker| !marker.is_empty());
         let id_marker = input.upload_id_marker.as_deref().filter(|marker| !marker.is_empty());
         let after = key_marker.map(|key| place(key, id_marker.unwrap_or("\u{10ffff}")));
         let prefix = input.prefix.as_deref().unwrap_or_default();
-        let query = Query { prefix, delimiter: input.delimiter.as_deref(), after: after.as_deref(), at_most };
+        let query = Query { prefix, delimiter: input.delimiter.as_deref(), after: after.as_deref(), limit };
         let page = query.page(&all);
         let (next_key, next_id) = page.next.as_deref().map(split).unzip();
         Ok(ListMultipartUploadsOutput {
             is_truncated: Some(page.next.is_some()),
-            next_key_marker: next_key.map(|key| shown.text(key)),
+            next_key_marker: next_key.map(|key| encoding.text(key)),
             next_upload_id_marker: next_id.map(str::to_owned),
-            uploads: Some(page.rows.iter().map(|upload| shown_upload(shown, upload)).collect()),
-            common_prefixes: Some(shown.prefixes(&page.prefixes)),
+            uploads: Some(page.rows.iter().map(|upload| upload_row(encoding, upload)).collect()),
+            common_prefixes: Some(encoding.prefixes(&page.prefixes)),
             max_uploads: Some(max_uploads),
             bucket: Some(input.bucket),
-            prefix: Some(shown.text(prefix)),
+            prefix: Some(encoding.text(prefix)),
             delimiter: input.delimiter,
             key_marker: input.key_marker,
             upload_id_marker: input.upload_id_marker,
@@ -112,7 +89,7 @@ impl Operations {
     }
 }
 
-/// Where an upload stands in the list: by key, then by id. No delimiter is taken for one of these.
+/// Sorts uploads by key, then by id.
 fn place(key: &str, id: &str) -> String {
     format!("{key}\0{id}")
 }
@@ -121,25 +98,13 @@ fn split(place: &str) -> (&str, &str) {
     place.rsplit_once('\0').unwrap_or((place, ""))
 }
 
-fn shown_upload(shown: Shown, upload: &Upload) -> MultipartUpload {
+fn upload_row(encoding: KeyEncoding, upload: &Upload) -> MultipartUpload {
     MultipartUpload {
-        key: Some(shown.text(&upload.head.key)),
+        key: Some(encoding.text(&upload.head.key)),
         upload_id: Some(upload.head.id.clone()),
         initiated: Some(timestamp(upload.head.initiated)),
         checksum_algorithm: upload.head.algorithm.map(named),
         storage_class: Some(StorageClass::from_static(StorageClass::STANDARD)),
         ..MultipartUpload::default()
     }
-}
-
-fn row(part: &Part) -> Row {
-    let mut output = Row {
-        part_number: Some(part.number),
-        size: i64::try_from(part.segment.size).ok(),
-        e_tag: Some(ETag::Strong(hex(&part.md5))),
-        last_modified: Some(timestamp(part.modified)),
-        ..Row::default()
-    };
-    set_sum!(output, part.sum.as_ref());
-    output
 }

@@ -4,12 +4,12 @@ use s3s::dto::{ETag, PutObjectInput, PutObjectOutput};
 use s3s::{S3Request, S3Result, s3_error};
 
 use super::attributes::attributes;
+use super::body::ExpectedChecksum;
 use super::conditions::WriteConditions;
-use super::intake::Announced;
-use super::{Failed, Operations, set_sum};
+use super::{Failed, Operations, set_checksum};
 use crate::s3::store::{Object, Record};
 
-/// Largest body of one request, in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+/// The largest body of a request in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
 const MAX_BODY: i64 = 5 << 30;
 
 impl Operations {
@@ -17,7 +17,7 @@ impl Operations {
         &self,
         mut request: S3Request<PutObjectInput>,
     ) -> S3Result<PutObjectOutput> {
-        let announced = Announced::of(&request, None);
+        let expected = ExpectedChecksum::of(&request, None);
         let input = &mut request.input;
         if input.content_length.is_some_and(|length| length > MAX_BODY) {
             return Err(s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed size"));
@@ -26,15 +26,15 @@ impl Operations {
         let conditions =
             WriteConditions { if_match: input.if_match.take(), if_none_match: input.if_none_match.take() };
         let attributes = attributes!(input);
-        // Before its bytes are read, and once more when they are there.
+        // Checked before the body is read, and again under the lock when the object is stored.
         conditions.check(bucket.object(&input.key).as_ref().map(|object| &object.record))?;
-        let written = announced.store(&bucket, input.body.take()).await?;
+        let written = expected.store(&bucket, input.body.take()).await?;
         let record = Record {
             key: input.key.clone(),
             etag: hex(&written.md5),
             modified: self.now(),
             attributes,
-            sum: written.sum,
+            checksum: written.checksum,
             segments: vec![written.segment],
             multipart: false,
         };
@@ -47,16 +47,16 @@ impl Operations {
             ssekms_key_id: record.attributes.kms_key_id,
             ..PutObjectOutput::default()
         };
-        set_sum!(output, record.sum.as_ref(), with its type);
+        set_checksum!(output, record.checksum.as_ref(), with type);
         Ok(output)
     }
 }
 
-/// In lower-case digits.
+/// Lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,4 +1,4 @@
-//! Which method answers which operation. What is not here is refused with `NotImplemented`.
+//! Maps the methods of the [`S3`] trait to [`Operations`]. Other operations fail with `NotImplemented`.
 
 #[allow(clippy::wildcard_imports, reason = "inputs and outputs of all operations")]
 use s3s::dto::*;
@@ -6,7 +6,7 @@ use s3s::{S3, S3Request, S3Response, S3Result};
 
 use super::Operations;
 
-/// One method of the trait for each method of [`Operations`] of the same name. Some of those wait for bytes.
+/// Implements each listed trait method with the method of the same name. `waits` marks async methods.
 macro_rules! operations {
     (@call $call:expr) => { $call };
     (@call $call:expr, $waits:ident) => { $call.await };
@@ -25,24 +25,18 @@ macro_rules! operations {
 operations! {
     abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
     complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
-    copy_object: CopyObjectInput -> CopyObjectOutput;
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
     delete_object: DeleteObjectInput -> DeleteObjectOutput;
-    delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput;
     delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
     get_object: GetObjectInput -> GetObjectOutput;
-    get_object_tagging: GetObjectTaggingInput -> GetObjectTaggingOutput;
     head_bucket: HeadBucketInput -> HeadBucketOutput;
     head_object: HeadObjectInput -> HeadObjectOutput;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
     list_multipart_uploads: ListMultipartUploadsInput -> ListMultipartUploadsOutput;
-    list_objects: ListObjectsInput -> ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
-    list_parts: ListPartsInput -> ListPartsOutput;
     put_object: PutObjectInput -> PutObjectOutput, waits;
-    put_object_tagging: PutObjectTaggingInput -> PutObjectTaggingOutput;
     upload_part: UploadPartInput -> UploadPartOutput, waits;
 }

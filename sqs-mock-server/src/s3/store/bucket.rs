@@ -1,4 +1,4 @@
-//! One bucket: its objects and the uploads that are under way.
+//! A bucket: its objects and its multipart uploads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,8 @@ use std::{fs, io};
 use fastrand::Rng;
 use parking_lot::Mutex;
 
-use super::data::Draft;
 use super::disk;
-use super::{DataFile, Incoming, Object, Record, Segment, Upload, new_id};
+use super::{DataWriter, Object, Record, Upload, new_id};
 
 /// A bucket.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ pub(in crate::s3) struct Bucket {
     /// In milliseconds since the epoch.
     created: u64,
     pub(super) ids: Arc<Mutex<Rng>>,
-    /// Held while small files are written, but not while bytes are.
+    /// Held while records are written, but not while bodies are.
     pub(super) state: Mutex<State>,
 }
 
@@ -28,13 +27,13 @@ pub(in crate::s3) struct Bucket {
 pub(super) struct State {
     pub(super) objects: BTreeMap<String, Arc<Object>>,
     pub(super) uploads: BTreeMap<String, Upload>,
-    /// Whether it was removed, by whoever holds it still.
+    /// Set when the bucket is removed, for callers that still hold it.
     pub(super) closed: bool,
 }
 
-/// The bucket was removed meanwhile.
+/// The bucket was removed in the meantime.
 #[derive(Debug)]
-pub(in crate::s3) struct Gone;
+pub(in crate::s3) struct BucketRemoved;
 
 impl Bucket {
     pub(super) fn create(name: &str, root: PathBuf, now: u64, ids: &Arc<Mutex<Rng>>) -> io::Result<Self> {
@@ -61,75 +60,66 @@ impl Bucket {
         &self.root
     }
 
-    /// Lets nothing in any more; `false` when there are objects.
+    /// Closes the bucket to writes if it has no objects; `false` if it has some.
     pub(super) fn close(&self) -> bool {
         let mut state = self.state.lock();
-        state.closed = state.objects.is_empty();
+        if state.objects.is_empty() {
+            *state = State { closed: true, ..State::default() };
+        }
         state.closed
     }
 
-    /// Lets nothing in any more, and forgets all.
+    /// Closes the bucket to writes and removes its contents from memory.
     pub(super) fn empty(&self) {
         *self.state.lock() = State { closed: true, ..State::default() };
     }
 
-    /// The object of this key.
+    /// The object with this key.
     pub(in crate::s3) fn object(&self, key: &str) -> Option<Arc<Object>> {
         self.state.lock().objects.get(key).cloned()
     }
 
-    /// Looks at all objects, by key.
+    /// Gives `look` all objects, sorted by key.
     pub(in crate::s3) fn objects<T>(&self, look: impl FnOnce(&BTreeMap<String, Arc<Object>>) -> T) -> T {
         look(&self.state.lock().objects)
     }
 
-    /// A file for bytes that are to come.
-    pub(in crate::s3) async fn draft(&self) -> io::Result<Incoming> {
-        let draft = Draft::create(&self.root.join("data"), || new_id(&self.ids)).await?;
-        Ok(Incoming::new(draft))
+    /// Creates a data file for the body of a request.
+    pub(in crate::s3) async fn data_writer(&self) -> io::Result<DataWriter> {
+        DataWriter::create(&self.root.join("data"), || new_id(&self.ids)).await
     }
 
-    /// The same bytes under a name of this bucket's own; no byte is copied where the file system can link files.
-    pub(in crate::s3) fn link(&self, file: &DataFile, size: u64) -> io::Result<(Arc<DataFile>, Segment)> {
-        loop {
-            let name = new_id(&self.ids);
-            let path = self.root.join("data").join(&name);
-            let linked = match fs::hard_link(file.path(), &path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(_) => fs::copy(file.path(), &path).map(drop),
-                Ok(()) => Ok(()),
-            };
-            let copy = Arc::new(DataFile::new(path, false));
-            return linked.map(|()| (copy, Segment { file: name, size }));
-        }
-    }
-
-    /// Puts an object there, in place of another, unless `check` refuses when it sees that other.
-    pub(in crate::s3) fn put<E: From<Gone> + From<io::Error>>(
+    /// Stores an object in place of an older one, unless `check` rejects the older one.
+    pub(in crate::s3) fn put<E: From<BucketRemoved> + From<io::Error>>(
         &self,
         object: Object,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
     ) -> Result<Arc<Object>, E> {
-        let key = object.record.key.clone();
-        let mut state = self.state.lock();
+        self.insert(&mut self.state.lock(), object, check)
+    }
+
+    /// Like [`put`](Self::put), for callers that hold the lock.
+    pub(super) fn insert<E: From<BucketRemoved> + From<io::Error>>(
+        &self,
+        state: &mut State,
+        object: Object,
+        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+    ) -> Result<Arc<Object>, E> {
         if state.closed {
-            return Err(Gone.into());
+            return Err(BucketRemoved.into());
         }
+        let key = object.record.key.clone();
         check(state.objects.get(&key).map(|before| &before.record))?;
         disk::write(&self.object_path(&key), &object.record)?;
         object.files.iter().for_each(|file| file.keep());
         let object = Arc::new(object);
         if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
-            before
-                .files
-                .iter()
-                .filter(|file| !object.files.iter().any(|kept| Arc::ptr_eq(kept, file)))
-                .for_each(|file| file.doom());
+            before.delete_on_drop();
         }
         Ok(object)
     }
 
-    /// Removes an object, unless `check` refuses; `false` when there is none.
+    /// Deletes an object, unless `check` rejects it; `false` if it does not exist.
     pub(in crate::s3) fn delete<E: From<io::Error>>(
         &self,
         key: &str,
@@ -139,7 +129,7 @@ impl Bucket {
         check(state.objects.get(key).map(|object| &object.record))?;
         let Some(object) = state.objects.get(key) else { return Ok(false) };
         fs::remove_file(self.object_path(key))?;
-        object.doom();
+        object.delete_on_drop();
         state.objects.remove(key);
         Ok(true)
     }

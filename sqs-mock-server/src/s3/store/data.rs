@@ -1,4 +1,4 @@
-//! Files of bytes: written once, then read from any place, and removed when nobody needs them.
+//! Data files: written once, and removed after their last reader.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,25 @@ use futures_util::stream;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{Object, Segment, Sum};
+use super::{Hashes, Object, Segment, StoredChecksum};
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const CHUNK: u64 = 256 << 10;
 
-/// A file of bytes. Unless it is kept, it is removed with the last of its holders, who may still be reading it.
+/// A data file. On drop it is removed, unless a record on disk refers to it. A reader holds it until it is done.
 #[derive(Debug)]
 pub(in crate::s3) struct DataFile {
     path: PathBuf,
     kept: AtomicBool,
 }
 
-/// Bytes that were written, and that nobody has asked to keep yet.
+/// A complete data file that no record refers to yet.
 #[derive(Debug)]
 pub(in crate::s3) struct Written {
     pub(in crate::s3) file: Arc<DataFile>,
     pub(in crate::s3) segment: Segment,
     pub(in crate::s3) md5: [u8; 16],
-    pub(in crate::s3) sum: Option<Sum>,
+    pub(in crate::s3) checksum: Option<StoredChecksum>,
 }
 
 impl DataFile {
@@ -42,13 +42,13 @@ impl DataFile {
         &self.path
     }
 
-    /// Leaves it there.
+    /// Keeps the file on disk.
     pub(super) fn keep(&self) {
         self.kept.store(true, Ordering::Release);
     }
 
-    /// Has it removed once nobody reads it any more.
-    pub(super) fn doom(&self) {
+    /// Removes the file once its last reader drops it.
+    pub(super) fn delete_on_drop(&self) {
         self.kept.store(false, Ordering::Release);
     }
 }
@@ -56,23 +56,23 @@ impl DataFile {
 impl Drop for DataFile {
     fn drop(&mut self) {
         if !*self.kept.get_mut() {
-            // What cannot be removed now is removed at the next start.
+            // If this fails, the next start removes the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// A file that is being written.
+/// A data file that is being written.
 #[derive(Debug)]
-pub(super) struct Draft {
-    pub(super) name: String,
+pub(in crate::s3) struct DataWriter {
+    name: String,
     data: Arc<DataFile>,
     file: File,
     size: u64,
 }
 
-impl Draft {
-    /// An empty file that nobody else has. `names` gives as many names as are asked for.
+impl DataWriter {
+    /// Creates an empty file with the first free name of `names`.
     pub(super) async fn create(directory: &Path, names: impl Fn() -> String) -> io::Result<Self> {
         loop {
             let name = names();
@@ -82,25 +82,26 @@ impl Draft {
                     file.set_max_buf_size(1 << 20);
                     return Ok(Self { name, data: Arc::new(DataFile::new(path, false)), file, size: 0 });
                 }
-                // The same seed names files of an earlier run once more.
+                // A server with the same seed draws the names of an earlier run again.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(in crate::s3) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.size += bytes.len() as u64;
         self.file.write_all(bytes).await
     }
 
-    pub(super) async fn finish(mut self) -> io::Result<(Arc<DataFile>, Segment)> {
+    pub(in crate::s3) async fn finish(mut self, hashes: Hashes) -> io::Result<Written> {
         self.file.flush().await?;
-        Ok((self.data, Segment { file: self.name, size: self.size }))
+        let (md5, checksum) = hashes.finish();
+        Ok(Written { file: self.data, segment: Segment { file: self.name, size: self.size }, md5, checksum })
     }
 }
 
-/// Bytes of an object from one place to another, which keep its files there as long as they are read.
+/// Reads a range of an object. Holds its data files, so that a delete does not remove them.
 pub(in crate::s3) struct Pieces {
     due: VecDeque<Piece>,
     open: Option<(File, u64)>,
@@ -113,7 +114,7 @@ struct Piece {
 }
 
 impl Pieces {
-    /// Bytes from `start` on, up to and without `end`.
+    /// The bytes in `start..end`.
     pub(in crate::s3) fn of(object: &Object, start: u64, end: u64) -> Self {
         let mut due = VecDeque::new();
         let mut at = 0;
@@ -127,7 +128,7 @@ impl Pieces {
         Self { due, open: None }
     }
 
-    /// In chunks.
+    /// The chunks as a stream.
     pub(in crate::s3) fn stream(self) -> impl Stream<Item = io::Result<Bytes>> + Send + Sync + 'static {
         stream::try_unfold(self, |mut pieces| async move {
             let chunk = pieces.next().await?;

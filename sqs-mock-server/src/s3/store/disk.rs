@@ -1,4 +1,4 @@
-//! Small files, written all at once.
+//! JSON files that are replaced atomically.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,28 +7,28 @@ use s3s::crypto::{Checksum as _, Sha256};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Ends the names of files that were not finished.
+/// The extension of files that are being written.
 pub(super) const UNFINISHED: &str = "tmp";
 
-/// Writes a file that is there as a whole, or not at all.
+/// Writes a file atomically.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let unfinished = path.with_extension(UNFINISHED);
     fs::write(&unfinished, serde_json::to_vec(value)?)?;
     fs::rename(&unfinished, path)
 }
 
-/// Reads such a file; errors name it.
+/// Reads a JSON file; an error names the file.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
     let read = fs::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     read.map_err(|error| io::Error::new(error.kind(), format!("{} is damaged: {error}", path.display())))
 }
 
-/// The name of the file of an object: keys have characters and lengths that names of files cannot have.
+/// The file name of an object record: keys may have characters and lengths that file names may not have.
 pub(super) fn name_of_key(key: &str) -> String {
     use std::fmt::Write as _;
     let mut name = String::with_capacity(64 + 5);
     for byte in Sha256::checksum(key.as_bytes()) {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(name, "{byte:02x}");
     }
     name + ".json"

@@ -1,4 +1,4 @@
-//! A bucket as an earlier run has left it.
+//! Loads a bucket from disk.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use parking_lot::Mutex;
 use super::bucket::State;
 use super::{Bucket, DataFile, Object, Part, Record, Segment, Upload, UploadHead, disk};
 
-/// Reads a bucket, and removes what was not finished.
+/// Loads a bucket, and removes files of incomplete writes.
 pub(super) fn bucket(name: &str, root: PathBuf, ids: &Arc<Mutex<Rng>>) -> io::Result<Bucket> {
     let created = disk::read(&root.join("bucket.json"))?;
     let data = Data { root: root.join("data") };
     let objects = objects(&root, &data)?;
     let uploads = uploads(&root, &data, &objects)?;
     let state = State { objects, uploads, ..State::default() };
-    data.remove_strangers(&state)?;
+    data.remove_unreferenced(&state)?;
     Ok(Bucket::of(name, root, created, ids, state))
 }
 
@@ -43,28 +43,29 @@ fn uploads(
     for directory in finished(&root.join("uploads"))? {
         let head = directory.join("upload.json");
         if !head.exists() {
-            // It was beginning or ending when the run ended.
+            // The process ended while it created or removed the upload.
             fs::remove_dir_all(&directory)?;
             continue;
         }
         let head: UploadHead = disk::read(&head)?;
-        let mut parts = BTreeMap::new();
-        for path in finished(&directory)?.into_iter().filter(|path| !path.ends_with("upload.json")) {
-            let part: Part = disk::read(&path)?;
-            let file = data.file(&part.segment)?;
-            parts.insert(part.number, (Arc::new(part), file));
-        }
-        if parts.values().any(|(part, _): &(Arc<Part>, _)| of_objects.contains(part.segment.file.as_str())) {
-            // It was completed: the object has its bytes.
+        let paths = finished(&directory)?.into_iter().filter(|path| !path.ends_with("upload.json"));
+        let parts = paths.map(|path| disk::read(&path)).collect::<io::Result<Vec<Part>>>()?;
+        if parts.iter().any(|part| of_objects.contains(part.segment.file.as_str())) {
+            // The upload is complete. The object has the files of its parts; those of unused parts may be gone.
             fs::remove_dir_all(&directory)?;
             continue;
         }
+        let with_file = |part: Part| {
+            let file = data.file(&part.segment)?;
+            Ok((part.number, (Arc::new(part), file)))
+        };
+        let parts = parts.into_iter().map(with_file).collect::<io::Result<_>>()?;
         uploads.insert(head.id.clone(), Upload { head: Arc::new(head), parts });
     }
     Ok(uploads)
 }
 
-/// What is in a directory, without what was not finished, which goes.
+/// Lists a directory, and removes temporary files of incomplete writes.
 fn finished(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -78,7 +79,7 @@ fn finished(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The bytes of a bucket.
+/// The data files of a bucket.
 struct Data {
     root: PathBuf,
 }
@@ -86,16 +87,17 @@ struct Data {
 impl Data {
     fn file(&self, segment: &Segment) -> io::Result<Arc<DataFile>> {
         let path = self.root.join(&segment.file);
-        let found = fs::metadata(&path).map(|metadata| metadata.len());
-        if found.as_ref().ok() != Some(&segment.size) {
-            let text = format!("{} should have {} bytes, and has not", path.display(), segment.size);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        let explain =
+            |text: String| io::Error::new(io::ErrorKind::InvalidData, format!("{} {text}", path.display()));
+        let size = fs::metadata(&path).map_err(|error| explain(format!("cannot be read: {error}")))?.len();
+        if size != segment.size {
+            return Err(explain(format!("has {size} bytes, not {}", segment.size)));
         }
         Ok(Arc::new(DataFile::new(path, true)))
     }
 
-    /// Removes files that nothing names: their writing was not finished, or their removal.
-    fn remove_strangers(&self, state: &State) -> io::Result<()> {
+    /// Removes data files without a record, left over from an incomplete write or delete.
+    fn remove_unreferenced(&self, state: &State) -> io::Result<()> {
         let of_objects = state.objects.values().flat_map(|object| &object.files);
         let of_parts = state.uploads.values().flat_map(|upload| upload.parts.values()).map(|(_, file)| file);
         let named: HashSet<_> = of_objects.chain(of_parts).map(|file| file.path().to_owned()).collect();

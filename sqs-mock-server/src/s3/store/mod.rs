@@ -1,21 +1,20 @@
-//! Buckets and objects in files.
+//! Buckets and objects on disk.
 //!
 //! ```text
-//! DIR/buckets/<bucket>/objects/<SHA-256 of the key>.json      one object: key, metadata, names of its data files
-//!                      uploads/<id>/upload.json, <part>.json  one multipart upload
-//!                      data/<id>                              bytes, never changed once written
+//! DIR/buckets/<bucket>/objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
+//!                      uploads/<id>/upload.json, <part>.json  multipart upload
+//!                      data/<id>                              bytes, immutable once written
 //! ```
-//! What is there is also kept in memory, but for the bytes. A bucket has one lock, which nobody holds while bytes are read
-//! or written: they are complete in files of their own before an object names them. So an object changes all at once,
-//! and whoever reads an older one reads it to its end. Data files that no object names are removed at the next start.
+//! Records are also in memory. Each bucket has one lock. Nobody holds it while bodies are read or written: a data file is
+//! complete before a record refers to it. So an object is replaced atomically, and readers of the old object finish
+//! undisturbed. The next start removes data files without a record.
 
 mod bucket;
+mod checksum;
 mod data;
 mod disk;
-mod incoming;
 mod load;
 mod record;
-mod sum;
 mod uploads;
 
 use std::collections::BTreeMap;
@@ -27,29 +26,28 @@ use fastrand::Rng;
 use parking_lot::{Mutex, RwLock};
 use s3s::path::check_bucket_name;
 
-pub(super) use bucket::{Bucket, Gone};
-pub(super) use data::{DataFile, Pieces, Written};
-pub(super) use incoming::Incoming;
+pub(super) use bucket::{Bucket, BucketRemoved};
+pub(super) use checksum::{Algorithm, Hashes, StoredChecksum};
+pub(super) use data::{DataFile, DataWriter, Pieces, Written};
 pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
-pub(super) use sum::{Algorithm, Hashes, Sum};
 
 use crate::seed::{self, Seed};
 
-/// All buckets of one directory.
+/// All buckets of a directory.
 #[derive(Debug)]
 pub(super) struct Store {
     root: PathBuf,
     is_temporary: bool,
-    /// Locked before any bucket's own lock, and never by a holder of one.
+    /// Locked before the lock of a bucket, never while one is held.
     buckets: RwLock<BTreeMap<String, Arc<Bucket>>>,
     ids: Arc<Mutex<Rng>>,
 }
 
 impl Store {
-    /// Opens a directory, which is made if it is missing.
+    /// Opens a directory and creates it if it is missing.
     ///
     /// # Errors
-    /// It cannot be read or written, or a file in it is damaged.
+    /// The directory cannot be read or written, or a file in it is damaged.
     pub(super) fn open(root: PathBuf, is_temporary: bool, seed: Seed) -> io::Result<Self> {
         let ids = Arc::new(Mutex::new(seed.generator("ids of S3")));
         let buckets = root.join("buckets");
@@ -66,22 +64,22 @@ impl Store {
         Ok(Self { root, is_temporary, buckets: RwLock::new(all), ids })
     }
 
-    /// Where it is.
+    /// The directory.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The bucket of this name.
+    /// The bucket with this name.
     pub(super) fn bucket(&self, name: &str) -> Option<Arc<Bucket>> {
         self.buckets.read().get(name).cloned()
     }
 
-    /// All of them, by name.
+    /// All buckets, sorted by name.
     pub(super) fn buckets(&self) -> Vec<Arc<Bucket>> {
         self.buckets.read().values().cloned().collect()
     }
 
-    /// Makes a bucket; `false` when there is one of this name.
+    /// Creates a bucket; `false` if it exists.
     pub(super) fn create(&self, name: &str, now: u64) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         if buckets.contains_key(name) {
@@ -92,7 +90,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes a bucket without objects; `false` when it has some.
+    /// Removes a bucket; `false` if it has objects.
     pub(super) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         if !bucket.close() {
@@ -103,7 +101,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Forgets all that is in a temporary directory.
+    /// Removes all buckets if the directory is temporary.
     pub(super) fn clear_temporary(&self) -> io::Result<()> {
         if !self.is_temporary {
             return Ok(());
@@ -122,12 +120,12 @@ impl Drop for Store {
         if self.is_temporary
             && let Err(error) = fs::remove_dir_all(&self.root)
         {
-            tracing::warn!(%error, directory = %self.root.display(), "a temporary directory stays");
+            tracing::warn!(%error, directory = %self.root.display(), "cannot remove the temporary directory");
         }
     }
 }
 
-/// A name for a file that has none yet.
+/// A random name for a file or an upload.
 fn new_id(ids: &Mutex<Rng>) -> String {
     seed::uuid(&mut ids.lock()).to_string()
 }

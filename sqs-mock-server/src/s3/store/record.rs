@@ -1,13 +1,13 @@
-//! What is known of objects, uploads and parts, as it is written down.
+//! Records of objects, uploads and parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, DataFile, Sum};
+use super::{Algorithm, DataFile, StoredChecksum};
 
-/// What a caller says about an object beside its bytes. All of it is given back as it came.
+/// Headers of an object, returned as the caller sent them.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub(in crate::s3) struct Attributes {
@@ -17,23 +17,19 @@ pub(in crate::s3) struct Attributes {
     pub(in crate::s3) content_encoding: Option<String>,
     pub(in crate::s3) content_language: Option<String>,
     pub(in crate::s3) content_type: Option<String>,
-    /// In seconds since the epoch.
-    pub(in crate::s3) expires: Option<i64>,
-    pub(in crate::s3) website_redirect_location: Option<String>,
     pub(in crate::s3) storage_class: Option<String>,
     pub(in crate::s3) server_side_encryption: Option<String>,
     pub(in crate::s3) kms_key_id: Option<String>,
-    pub(in crate::s3) tags: Vec<(String, String)>,
 }
 
-/// A part of an object's bytes, in a file of its own.
+/// A data file of an object: the whole body, or one part of a multipart upload.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::s3) struct Segment {
     pub(in crate::s3) file: String,
     pub(in crate::s3) size: u64,
 }
 
-/// An object as it is written down.
+/// The record of an object on disk.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::s3) struct Record {
     pub(in crate::s3) key: String,
@@ -41,20 +37,20 @@ pub(in crate::s3) struct Record {
     /// In milliseconds since the epoch.
     pub(in crate::s3) modified: u64,
     pub(in crate::s3) attributes: Attributes,
-    pub(in crate::s3) sum: Option<Sum>,
+    pub(in crate::s3) checksum: Option<StoredChecksum>,
     pub(in crate::s3) segments: Vec<Segment>,
-    /// Whether it was uploaded in parts.
+    /// Whether the object is the result of a multipart upload.
     pub(in crate::s3) multipart: bool,
 }
 
 impl Record {
-    /// Of all its bytes.
+    /// The size of the object in bytes.
     pub(in crate::s3) fn size(&self) -> u64 {
         self.segments.iter().map(|segment| segment.size).sum()
     }
 }
 
-/// An object with its files, one for each segment.
+/// An object with its data files, one for each segment.
 #[derive(Debug)]
 pub(in crate::s3) struct Object {
     pub(in crate::s3) record: Record,
@@ -62,23 +58,23 @@ pub(in crate::s3) struct Object {
 }
 
 impl Object {
-    /// Has its bytes removed once nobody reads them any more.
-    pub(super) fn doom(&self) {
-        self.files.iter().for_each(|file| file.doom());
+    /// Removes the data files once their last reader drops them.
+    pub(super) fn delete_on_drop(&self) {
+        self.files.iter().for_each(|file| file.delete_on_drop());
     }
 }
 
-/// One part of an upload.
+/// The record of a part on disk.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::s3) struct Part {
     pub(in crate::s3) number: i32,
     pub(in crate::s3) md5: [u8; 16],
-    pub(in crate::s3) sum: Option<Sum>,
+    pub(in crate::s3) checksum: Option<StoredChecksum>,
     pub(in crate::s3) modified: u64,
     pub(in crate::s3) segment: Segment,
 }
 
-/// What was said when an upload began.
+/// The record of an upload on disk, without its parts.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::s3) struct UploadHead {
     pub(in crate::s3) id: String,
@@ -86,11 +82,11 @@ pub(in crate::s3) struct UploadHead {
     pub(in crate::s3) initiated: u64,
     pub(in crate::s3) attributes: Attributes,
     pub(in crate::s3) algorithm: Option<Algorithm>,
-    /// Whether the checksum is that of the whole object, not of the checksums of its parts.
+    /// Whether the checksum covers the whole object; otherwise it is a composite of the checksums of the parts.
     pub(in crate::s3) whole: bool,
 }
 
-/// An upload that is under way.
+/// A multipart upload in progress.
 #[derive(Clone, Debug)]
 pub(in crate::s3) struct Upload {
     pub(in crate::s3) head: Arc<UploadHead>,

@@ -1,4 +1,4 @@
-//! Conditions on what is there.
+//! Conditional requests.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use super::{BUCKET, client, get, put, refusal, server};
 const FAILED: &str = "PreconditionFailed";
 
 #[tokio::test]
-async fn put_can_ask_that_nothing_is_there() {
+async fn put_with_if_none_match_fails_if_the_object_exists() {
     let server = server().await;
     let client = client(&server);
     let create = |body: &'static [u8]| {
@@ -30,7 +30,7 @@ async fn put_can_ask_that_nothing_is_there() {
 }
 
 #[tokio::test]
-async fn of_many_who_create_an_object_one_succeeds() {
+async fn one_of_many_concurrent_creates_succeeds() {
     let server = server().await;
     let client = client(&server);
     let create = |at: u8| {
@@ -45,7 +45,7 @@ async fn of_many_who_create_an_object_one_succeeds() {
 }
 
 #[tokio::test]
-async fn put_and_delete_can_ask_for_what_is_there() {
+async fn put_and_delete_check_if_match() {
     let server = server().await;
     let client = client(&server);
     let replace = |etag: &str| {
@@ -68,7 +68,7 @@ async fn put_and_delete_can_ask_for_what_is_there() {
 }
 
 #[tokio::test]
-async fn get_can_ask_for_what_it_knows_and_for_what_it_does_not() {
+async fn get_checks_etags_and_dates() {
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
     let server =
         MockSqs::builder().clock_start(start).clock_frozen().s3(S3::temporary()).start().await.unwrap();
@@ -88,7 +88,7 @@ async fn get_can_ask_for_what_it_knows_and_for_what_it_does_not() {
 }
 
 #[tokio::test]
-async fn upload_can_ask_that_nothing_is_there_when_it_is_complete() {
+async fn complete_with_if_none_match_fails_if_the_object_exists() {
     let server = server().await;
     let client = client(&server);
     let begun = client.create_multipart_upload().bucket(BUCKET).key("a").send().await.unwrap();

@@ -1,4 +1,4 @@
-//! Failures of S3 on demand.
+//! Fault injection into S3.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{BUCKET, bytes, client, config, get, put, refusal, server};
 
 #[tokio::test]
-async fn refusals_have_the_status_of_their_code() {
+async fn injected_error_has_the_status_of_its_code() {
     let server = server().await;
     let client = client(&server);
     put(&client, "a", b"tea").await;
@@ -32,7 +32,7 @@ async fn refusals_have_the_status_of_their_code() {
 }
 
 #[tokio::test]
-async fn put_that_is_refused_stores_nothing_however_large_it_is() {
+async fn put_of_a_large_body_that_fails_stores_nothing() {
     let server = server().await;
     let client = client(&server);
     for (fault, status) in [
@@ -48,7 +48,7 @@ async fn put_that_is_refused_stores_nothing_however_large_it_is() {
 }
 
 #[tokio::test]
-async fn sdk_tries_again_where_it_should() {
+async fn sdk_retries_after_injected_faults() {
     let server = server().await;
     let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
     let client = Client::from_conf(config(&server).retry_config(retry).build());
@@ -68,7 +68,7 @@ async fn sdk_tries_again_where_it_should() {
 }
 
 #[tokio::test]
-async fn connection_breaks_before_or_after_it_is_done() {
+async fn connection_breaks_before_or_after_the_operation() {
     let server = server().await;
     let client = client(&server);
     for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1), (Fault::truncate(), 1)] {
@@ -83,7 +83,7 @@ async fn connection_breaks_before_or_after_it_is_done() {
 }
 
 #[tokio::test]
-async fn truncated_body_is_an_error_and_garbled_bytes_are_others() {
+async fn client_sees_truncated_and_corrupted_bodies() {
     let server = server().await;
     let client = client(&server);
     let body = bytes(300_000);
@@ -108,7 +108,7 @@ async fn truncated_body_is_an_error_and_garbled_bytes_are_others() {
 }
 
 #[tokio::test]
-async fn sdk_notices_garbled_bytes_of_an_object_with_a_checksum() {
+async fn sdk_detects_a_corrupted_body_by_its_checksum() {
     let server = server().await;
     let client = client(&server);
     put(&client, "a", b"tea").await;
@@ -118,7 +118,7 @@ async fn sdk_notices_garbled_bytes_of_an_object_with_a_checksum() {
 }
 
 #[tokio::test]
-async fn faults_strike_whom_they_name_and_as_often_as_they_say() {
+async fn fault_applies_to_matching_requests_and_respects_skip_and_times() {
     let server = server().await;
     server.s3().create_bucket("other").unwrap();
     let client = client(&server);
@@ -145,7 +145,7 @@ async fn faults_strike_whom_they_name_and_as_often_as_they_say() {
 }
 
 #[tokio::test]
-async fn faults_of_sqs_and_of_s3_leave_each_other_alone() {
+async fn faults_of_sqs_and_s3_are_separate() {
     let server = server().await;
     let client = client(&server);
     server.faults().inject(Fault::throttle());
@@ -163,7 +163,7 @@ async fn faults_of_sqs_and_of_s3_leave_each_other_alone() {
 }
 
 #[tokio::test]
-async fn slow_bodies_take_their_time_both_ways() {
+async fn pace_slows_requests_and_responses() {
     let server = server().await;
     let client = client(&server);
     let body = bytes(2000);
@@ -183,7 +183,7 @@ async fn slow_bodies_take_their_time_both_ways() {
 }
 
 #[tokio::test]
-async fn faults_of_s3_are_json_too() {
+async fn s3_fault_round_trips_as_json() {
     for text in [
         r#"{"effect":"error","code":"NoSuchKey","actions":["GetObject"],"service":"s3","bucket":"b","key_prefix":"k/","times":2}"#,
         r#"{"effect":"pace","service":"s3","bytes_per_second":1000}"#,
@@ -192,7 +192,7 @@ async fn faults_of_s3_are_json_too() {
         let fault: Fault = text.parse().unwrap();
         let shown: serde_json::Value = serde_json::to_value(&fault).unwrap();
         for (field, value) in text.parse::<serde_json::Value>().unwrap().as_object().unwrap() {
-            // Being throttled is an error of that code.
+            // Throttling is serialized as an error with its code.
             if field != "effect" {
                 assert_eq!(&shown[field], value, "{text}");
             }
@@ -204,7 +204,7 @@ async fn faults_of_s3_are_json_too() {
 }
 
 #[test]
-fn json_that_mixes_services_is_refused_with_what_is_wrong() {
+fn json_that_mixes_services_is_rejected() {
     for (text, expected) in [
         (r#"{"effect":"throttle","bucket":"b","queue":"q"}"#, "`queue` does not belong to a fault of S3"),
         (

@@ -1,4 +1,4 @@
-//! What stays in the directory, and what does not; the binary with S3.
+//! Files of the S3 server, and S3 in the binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use sqs_mock_server::s3::S3;
 use super::{BUCKET, client, get, put};
 use crate::command_line::{Running, ask, binary, run};
 
-/// A directory that nobody else has, and that goes with this.
+/// A unique directory, removed on drop.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -24,7 +24,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // It may not have been made.
+        // The test may not have created it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -34,7 +34,7 @@ async fn start(directory: &Path) -> MockSqs {
 }
 
 #[tokio::test]
-async fn objects_and_uploads_are_there_again_in_the_same_directory() {
+async fn objects_and_uploads_survive_a_restart() {
     let directory = Directory::new("again");
     let server = start(&directory.0).await;
     let before = client(&server);
@@ -46,7 +46,7 @@ async fn objects_and_uploads_are_there_again_in_the_same_directory() {
     let objects = server.s3().objects(BUCKET);
     server.shutdown().await;
 
-    // The same seed draws the same names for files.
+    // The same seed draws the same file names.
     let server = start(&directory.0).await;
     let after = client(&server);
     assert_eq!(server.s3().objects(BUCKET), objects);
@@ -59,7 +59,7 @@ async fn objects_and_uploads_are_there_again_in_the_same_directory() {
 }
 
 #[tokio::test]
-async fn what_was_not_finished_is_gone_at_the_next_start() {
+async fn restart_removes_incomplete_files() {
     let directory = Directory::new("unfinished");
     let server = start(&directory.0).await;
     server.s3().put(BUCKET, "a", "tea").await.unwrap();
@@ -79,7 +79,7 @@ async fn what_was_not_finished_is_gone_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn temporary_directory_goes_with_the_server() {
+async fn temporary_directory_is_removed_on_shutdown() {
     let server = super::server().await;
     let directory = server.s3().directory().to_owned();
     put(&client(&server), "a", b"tea").await;
@@ -89,7 +89,7 @@ async fn temporary_directory_goes_with_the_server() {
 }
 
 #[tokio::test]
-async fn reset_empties_a_temporary_directory_and_no_other() {
+async fn reset_empties_only_a_temporary_directory() {
     let directory = Directory::new("reset");
     for (settings, left) in [(S3::temporary(), 0), (S3::in_dir(&directory.0), 1)] {
         let server = MockSqs::builder().s3(settings).start().await.unwrap();
@@ -101,7 +101,7 @@ async fn reset_empties_a_temporary_directory_and_no_other() {
 }
 
 #[tokio::test]
-async fn reader_of_an_object_reads_it_to_its_end_when_it_is_replaced_or_deleted() {
+async fn reader_gets_the_whole_object_after_it_is_replaced_or_deleted() {
     let directory = Directory::new("reader");
     let server = start(&directory.0).await;
     let client = client(&server);
@@ -114,7 +114,7 @@ async fn reader_of_an_object_reads_it_to_its_end_when_it_is_replaced_or_deleted(
 }
 
 #[tokio::test]
-async fn upload_that_breaks_off_leaves_nothing() {
+async fn aborted_put_leaves_no_file() {
     use tokio::io::AsyncWriteExt as _;
     let directory = Directory::new("broken");
     let server = start(&directory.0).await;
@@ -134,7 +134,7 @@ async fn upload_that_breaks_off_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn stop_lets_requests_under_way_finish() {
+async fn shutdown_waits_for_requests_in_flight() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let directory = Directory::new("stop");
     let server = start(&directory.0).await;
@@ -159,10 +159,10 @@ async fn stop_lets_requests_under_way_finish() {
 }
 
 #[tokio::test]
-async fn settings_of_s3_that_are_wrong_are_told() {
+async fn invalid_s3_settings_are_rejected() {
     let bad =
         MockSqs::builder().s3(S3::temporary().bucket("No_Bucket")).start().await.unwrap_err().to_string();
-    assert!(bad.starts_with("\"No_Bucket\" is no name of a bucket; allowed are 3 to 63"), "{bad}");
+    assert!(bad.starts_with("\"No_Bucket\" is not a valid bucket name; allowed are 3 to 63"), "{bad}");
     let file = Directory::new("file");
     fs::create_dir(&file.0).unwrap();
     fs::write(file.0.join("taken"), "").unwrap();
@@ -171,12 +171,12 @@ async fn settings_of_s3_that_are_wrong_are_told() {
     let toml = "[s3]\ndirectory = 'd'\nbuckets = ['X']\nprot = 1";
     let error = MockSqs::builder().config_toml(toml).unwrap_err().to_string();
     let lines: Vec<_> = error.lines().collect();
-    assert!(lines[0].starts_with("config:3:11: s3.buckets: \"X\" is no name of a bucket"), "{error}");
+    assert!(lines[0].starts_with("config:3:11: s3.buckets: \"X\" is not a valid bucket name"), "{error}");
     assert!(lines[1].starts_with("config:4:1: s3.prot: there is no such setting"), "{error}");
 }
 
 #[test]
-fn binary_starts_s3_and_finds_its_objects_again() {
+fn objects_survive_a_restart_of_the_binary() {
     let directory = Directory::new("binary");
     let path = directory.0.to_str().unwrap();
     for round in 0..2 {
@@ -207,7 +207,7 @@ fn binary_starts_s3_and_finds_its_objects_again() {
 }
 
 #[test]
-fn config_file_and_environment_ask_for_s3() {
+fn config_file_and_environment_configure_s3() {
     let directory = Directory::new("config");
     fs::create_dir(&directory.0).unwrap();
     let (file, objects) = (directory.0.join("sqs.toml"), directory.0.join("objects"));
@@ -224,6 +224,6 @@ fn config_file_and_environment_ask_for_s3() {
     assert_eq!(stderr, "error: --s3-port and --s3-bucket mean nothing without --with-s3 DIR\n");
     let checked =
         run(&["--with-s3", directory.0.join("none").to_str().unwrap(), "--s3-bucket", "x", "--check-config"]);
-    assert!(String::from_utf8_lossy(&checked.stderr).contains("\"x\" is no name of a bucket"));
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("\"x\" is not a valid bucket name"));
     assert!(!directory.0.join("none").exists());
 }

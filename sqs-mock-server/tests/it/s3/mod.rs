@@ -1,13 +1,13 @@
-//! S3 beside SQS, asked by the AWS SDK for Rust over sockets.
+//! S3 over sockets, mostly with the AWS SDK for Rust.
 
 mod conditions;
 mod faults;
 mod files;
-mod lists;
+mod listings;
+mod metrics;
 mod multipart;
 mod objects;
 mod signatures;
-mod watching;
 mod wire;
 
 use std::fmt::Debug;
@@ -19,7 +19,7 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
-/// The bucket that is there when nobody names one.
+/// The default initial bucket.
 const BUCKET: &str = "payloads";
 
 async fn server() -> MockSqs {
@@ -40,14 +40,14 @@ fn client(server: &MockSqs) -> Client {
     Client::from_conf(config(server).build())
 }
 
-/// Status and code of a refusal.
+/// Status and code of an error.
 fn refusal<T: Debug, E: ProvideErrorMetadata + Debug>(result: Result<T, SdkError<E>>) -> (u16, String) {
     let error = result.unwrap_err();
     let status = error.raw_response().map_or(0, |response| response.status().as_u16());
     (status, error.code().unwrap_or_default().to_owned())
 }
 
-/// Bytes that are not the same everywhere.
+/// Bytes with a period that is no power of two, so that misplaced bytes are detected.
 fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|at| u8::try_from(at * 7 % 251).unwrap()).collect()
 }

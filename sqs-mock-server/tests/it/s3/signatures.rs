@@ -1,4 +1,4 @@
-//! Who may call S3.
+//! Authentication.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use sqs_mock_server::s3::S3;
 use super::{BUCKET, bytes, config, get, put, refusal};
 use crate::command_line::ask;
 
-async fn guarded() -> MockSqs {
+async fn verifying_server() -> MockSqs {
     let builder = MockSqs::builder().require_signatures([("AKID", "secret")]);
     builder.s3(S3::temporary()).start().await.unwrap()
 }
 
-fn signing(server: &MockSqs, key: &str, secret: &str) -> Config {
+fn config_with_key(server: &MockSqs, key: &str, secret: &str) -> Config {
     let credentials = Credentials::new(key, secret, None, None, "test");
     config(server).credentials_provider(SharedCredentialsProvider::new(credentials)).build()
 }
 
 #[tokio::test]
-async fn signatures_are_verified_where_those_of_sqs_are() {
-    let server = guarded().await;
-    let known = Client::from_conf(signing(&server, "AKID", "secret"));
+async fn require_signatures_applies_to_s3() {
+    let server = verifying_server().await;
+    let known = Client::from_conf(config_with_key(&server, "AKID", "secret"));
     put(&known, "a b", &bytes(100_000)).await;
     assert!(get(&known, "a b").await == bytes(100_000));
-    let wrong = Client::from_conf(signing(&server, "AKID", "guess"));
+    let wrong = Client::from_conf(config_with_key(&server, "AKID", "guess"));
     let denied = wrong.put_object().bucket(BUCKET).key("b").body(ByteStream::from_static(b"x")).send().await;
     assert_eq!(refusal(denied), (403, "SignatureDoesNotMatch".to_owned()));
-    let unknown = Client::from_conf(signing(&server, "OTHER", "secret"));
+    let unknown = Client::from_conf(config_with_key(&server, "OTHER", "secret"));
     let denied = unknown.get_object().bucket(BUCKET).key("a b").send().await;
     assert_eq!(refusal(denied), (403, "InvalidAccessKeyId".to_owned()));
     assert_eq!(server.s3().count(BUCKET), 1);
@@ -42,9 +42,9 @@ async fn signatures_are_verified_where_those_of_sqs_are() {
 }
 
 #[tokio::test]
-async fn signed_urls_work_for_those_who_have_them() {
-    for server in [guarded().await, super::server().await] {
-        let client = Client::from_conf(signing(&server, "AKID", "secret"));
+async fn presigned_urls_work_with_and_without_verification() {
+    for server in [verifying_server().await, super::server().await] {
+        let client = Client::from_conf(config_with_key(&server, "AKID", "secret"));
         put(&client, "a", b"tea").await;
         let config = PresigningConfig::expires_in(Duration::from_secs(60)).unwrap();
         let url =
@@ -59,7 +59,7 @@ async fn signed_urls_work_for_those_who_have_them() {
 }
 
 #[tokio::test]
-async fn stranger_who_is_taken_for_the_owner_is_refused() {
+async fn unexpected_bucket_owner_is_rejected() {
     let server = super::server().await;
     let client = super::client(&server);
     put(&client, "a", b"tea").await;

@@ -1,4 +1,4 @@
-//! Requests as other clients write them.
+//! Raw HTTP requests, as other clients send them.
 
 use super::{BUCKET, server};
 use crate::command_line::ask;
@@ -9,11 +9,11 @@ async fn request(server: &MockSqs, text: String) -> String {
     tokio::task::spawn_blocking(move || ask(&endpoint, &text)).await.unwrap()
 }
 
-/// A body as the SDK for Java sends it over plain HTTP: in signed chunks, with a checksum behind them.
-fn chunked(sum: &str) -> String {
+/// A put as the SDK for Java sends it over plain HTTP: in signed chunks, with the checksum in a trailer.
+fn chunked(checksum: &str) -> String {
     let signature = "a".repeat(64);
     let body = format!(
-        "3;chunk-signature={signature}\r\ntea\r\n0;chunk-signature={signature}\r\nx-amz-checksum-crc32:{sum}\r\n\
+        "3;chunk-signature={signature}\r\ntea\r\n0;chunk-signature={signature}\r\nx-amz-checksum-crc32:{checksum}\r\n\
          x-amz-trailer-signature:{signature}\r\n\r\n"
     );
     format!(
@@ -27,7 +27,7 @@ fn chunked(sum: &str) -> String {
 }
 
 #[tokio::test]
-async fn chunks_with_a_checksum_behind_them_are_verified_without_a_key() {
+async fn checksum_in_a_trailer_is_verified_without_signatures() {
     let server = server().await;
     let wrong = request(&server, chunked("AAAAAA==")).await;
     assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("<Code>BadDigest</Code>"), "{wrong}");
@@ -39,7 +39,7 @@ async fn chunks_with_a_checksum_behind_them_are_verified_without_a_key() {
 }
 
 #[tokio::test]
-async fn bucket_is_named_by_the_path_or_by_the_host() {
+async fn path_style_and_virtual_hosted_style_requests_find_the_bucket() {
     let server = server().await;
     server.s3().put(BUCKET, "a", "tea").await.unwrap();
     for (host, path) in [
@@ -64,7 +64,7 @@ async fn bucket_is_named_by_the_path_or_by_the_host() {
 }
 
 #[tokio::test]
-async fn requests_are_recorded() {
+async fn journal_records_operation_key_and_status() {
     let server = server().await;
     for (line, operation, key, status) in [
         ("GET /payloads/a", "GetObject", Some("a"), 404),

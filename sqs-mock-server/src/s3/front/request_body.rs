@@ -1,4 +1,4 @@
-//! The body of a request on its way in.
+//! The body of a request.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,39 +11,51 @@ use s3s::StdError;
 use tokio::time::{Instant, Sleep};
 
 use super::pace::Pace;
-use super::slot::Slot;
+use super::state::RequestState;
 
-/// Nothing came for too long.
+/// No bytes arrived within the body timeout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::s3) struct TooSlow;
+pub(in crate::s3) struct BodyTimeout;
 
-impl fmt::Display for TooSlow {
+impl fmt::Display for BodyTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request body does not arrive")
+        f.write_str("the request body timed out")
     }
 }
 
-impl std::error::Error for TooSlow {}
+impl std::error::Error for BodyTimeout {}
 
-/// A body that may not stand still, and is slowed down where a fault says so. What is not read is left in the slot.
-pub(super) struct Upload {
+/// A request body with a timeout and, if a fault says so, a limited pace. On drop, unread bytes go to the state.
+pub(super) struct RequestBody {
     incoming: Option<Incoming>,
-    slot: Slot,
+    state: RequestState,
     pace: Pace<Frame<Bytes>>,
-    patience: Duration,
-    /// There once somebody waits for bytes.
+    timeout: Duration,
+    /// Starts with the first read that has to wait.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Whether the caller sends nothing before somebody asks for it.
-    waits: bool,
+    /// Whether the client sends the body only after `100 Continue`, and no read has asked for it yet.
+    expects_continue: bool,
 }
 
-impl Upload {
-    pub(super) fn new(incoming: Incoming, slot: Slot, patience: Duration, waits: bool) -> Self {
-        Self { incoming: Some(incoming), slot, pace: Pace::default(), patience, deadline: None, waits }
+impl RequestBody {
+    pub(super) fn new(
+        incoming: Incoming,
+        state: RequestState,
+        timeout: Duration,
+        expects_continue: bool,
+    ) -> Self {
+        Self {
+            incoming: Some(incoming),
+            state,
+            pace: Pace::default(),
+            timeout,
+            deadline: None,
+            expects_continue,
+        }
     }
 }
 
-impl Body for Upload {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = StdError;
 
@@ -55,20 +67,20 @@ impl Body for Upload {
         if let Some(frame) = ready!(this.pace.poll(cx)) {
             return Poll::Ready(Some(Ok(frame)));
         }
-        this.waits = false;
+        this.expects_continue = false;
         let Some(incoming) = &mut this.incoming else { return Poll::Ready(None) };
         let Poll::Ready(frame) = Pin::new(incoming).poll_frame(cx) else {
-            let patience = this.patience;
-            let deadline = this.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+            let timeout = this.timeout;
+            let deadline = this.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
             ready!(deadline.as_mut().poll(cx));
             this.incoming = None;
-            return Poll::Ready(Some(Err(TooSlow.into())));
+            return Poll::Ready(Some(Err(BodyTimeout.into())));
         };
         if let Some(deadline) = &mut this.deadline {
-            deadline.as_mut().reset(Instant::now() + this.patience);
+            deadline.as_mut().reset(Instant::now() + this.timeout);
         }
         let frame = frame.transpose().inspect_err(|_| this.incoming = None)?;
-        match (this.slot.pace(), frame) {
+        match (this.state.pace(), frame) {
             (Some(pace), Some(frame)) => {
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
                 this.pace.hold(frame, bytes, pace);
@@ -87,17 +99,17 @@ impl Body for Upload {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // Before anything was read, which is when others ask.
+        // s3s asks only before the first read.
         self.incoming.as_ref().map_or_else(SizeHint::default, Body::size_hint)
     }
 }
 
-impl Drop for Upload {
+impl Drop for RequestBody {
     fn drop(&mut self) {
         if let Some(rest) = self.incoming.take().filter(|rest| !rest.is_end_stream())
-            && !self.waits
+            && !self.expects_continue
         {
-            self.slot.leave(rest);
+            self.state.keep_unread(rest);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The body of an answer on its way out, as a fault wants it.
+//! The body of a response.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,37 +11,37 @@ use super::pace::Pace;
 use crate::faults::Ending;
 use crate::http::Break;
 
-/// A body that may be slow, garbled, or break off.
-pub(in crate::s3) struct Download {
+/// A response body that a fault may slow down, corrupt or truncate.
+pub(in crate::s3) struct ResponseBody {
     body: Body,
-    /// Read and not yet passed on.
-    due: Bytes,
-    is_garbled: bool,
+    /// Bytes that were read but not sent.
+    pending: Bytes,
+    is_corrupted: bool,
     pace: Option<(u64, Pace<Bytes>)>,
-    /// How many bytes go by before it breaks off.
+    /// The number of bytes to send before the connection breaks.
     left: Option<u64>,
     is_flushed: bool,
 }
 
-impl Download {
+impl ResponseBody {
     pub(super) fn new(body: Body, ending: Ending, length: Option<u64>, pace: Option<u64>) -> Self {
         Self {
             body,
-            due: Bytes::new(),
-            is_garbled: ending == Ending::Corrupt,
+            pending: Bytes::new(),
+            is_corrupted: ending == Ending::Corrupt,
             pace: pace.map(|pace| (pace, Pace::default())),
             left: (ending == Ending::Truncated).then(|| length.unwrap_or(0) / 2),
             is_flushed: false,
         }
     }
 
-    /// As many bytes as may go by at a time.
+    /// The largest piece that may be sent at once.
     fn portion(&self) -> usize {
         let paced = self.pace.as_ref().map_or(u64::MAX, |(pace, _)| (pace / 10).max(1));
         usize::try_from(paced.min(self.left.unwrap_or(u64::MAX))).unwrap_or(usize::MAX)
     }
 
-    /// Breaks off. While this is pending, the connection flushes.
+    /// Breaks the connection. Pending once, so that the connection flushes first.
     fn poll_break(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
         if std::mem::replace(&mut self.is_flushed, true) {
             return Poll::Ready(Some(Err(Break::Cut.into())));
@@ -51,16 +51,16 @@ impl Download {
     }
 }
 
-/// The same with another first byte.
-fn garbled(bytes: &Bytes) -> Bytes {
-    let mut garbled = BytesMut::from(&bytes[..]);
-    if let Some(first) = garbled.first_mut() {
+/// Inverts the first byte.
+fn corrupted(bytes: &Bytes) -> Bytes {
+    let mut corrupted = BytesMut::from(&bytes[..]);
+    if let Some(first) = corrupted.first_mut() {
         *first = !*first;
     }
-    garbled.freeze()
+    corrupted.freeze()
 }
 
-impl hyper::body::Body for Download {
+impl hyper::body::Body for ResponseBody {
     type Data = Bytes;
     type Error = StdError;
 
@@ -77,18 +77,18 @@ impl hyper::body::Body for Download {
         if this.left == Some(0) {
             return this.poll_break(cx);
         }
-        while this.due.is_empty() {
+        while this.pending.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()? {
                 None if this.left.is_some() => return this.poll_break(cx),
                 None => return Poll::Ready(None),
-                Some(frame) => this.due = frame.into_data().unwrap_or_default(),
+                Some(frame) => this.pending = frame.into_data().unwrap_or_default(),
             }
-            if this.is_garbled && !this.due.is_empty() {
-                this.due = garbled(&this.due);
-                this.is_garbled = false;
+            if this.is_corrupted && !this.pending.is_empty() {
+                this.pending = corrupted(&this.pending);
+                this.is_corrupted = false;
             }
         }
-        let portion = this.due.split_to(this.due.len().min(this.portion()));
+        let portion = this.pending.split_to(this.pending.len().min(this.portion()));
         if let Some(left) = &mut this.left {
             *left = left.saturating_sub(portion.len() as u64);
         }
@@ -103,13 +103,14 @@ impl hyper::body::Body for Download {
     }
 
     fn is_end_stream(&self) -> bool {
-        let holds_nothing = self.due.is_empty() && self.pace.as_ref().is_none_or(|(_, pace)| pace.is_empty());
+        let holds_nothing =
+            self.pending.is_empty() && self.pace.as_ref().is_none_or(|(_, pace)| pace.is_empty());
         self.left.is_none() && holds_nothing && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        // hyper asks before it reads; what is held back then is nothing.
-        let is_whole = self.left.is_none() && self.due.is_empty() && self.pace.is_none();
+        // hyper asks before it reads, while nothing is held.
+        let is_whole = self.left.is_none() && self.pending.is_empty() && self.pace.is_none();
         if is_whole { self.body.size_hint() } else { SizeHint::default() }
     }
 }

@@ -1,31 +1,31 @@
-//! What is in the S3 beside SQS, in the hand of a test.
+//! Direct access to buckets and objects for tests.
 
 use std::sync::Arc;
 use std::{fmt, io};
 
 use bytes::Bytes;
-use futures_util::{FutureExt as _, stream};
+use futures_util::stream;
 use http::{HeaderMap, Method, Uri};
 use s3s::dto::{PutObjectInput, StreamingBlob};
 
 use super::ops::Operations;
 use super::server::MockS3;
 use super::setup::S3;
-use super::shown::{S3Object, S3Upload};
 use super::store::{Bucket, Pieces};
+use super::types::{S3Object, S3Upload};
 
-/// What is in it. There is nothing in a bucket that there is not.
+/// Buckets and objects, read and changed without HTTP. An unknown bucket counts as empty.
 impl MockS3 {
     fn found(&self, bucket: &str) -> Option<Arc<Bucket>> {
         self.content.store.bucket(bucket)
     }
 
-    /// Names of all buckets, in order.
+    /// The names of all buckets, sorted.
     pub fn buckets(&self) -> Vec<String> {
         self.content.store.buckets().iter().map(|bucket| bucket.name().to_owned()).collect()
     }
 
-    /// All objects of a bucket, by key.
+    /// All objects of a bucket, sorted by key.
     pub fn objects(&self, bucket: &str) -> Vec<S3Object> {
         let found = self.found(bucket);
         found
@@ -35,29 +35,29 @@ impl MockS3 {
             .unwrap_or_default()
     }
 
-    /// How many objects a bucket has.
+    /// The number of objects in a bucket.
     pub fn count(&self, bucket: &str) -> usize {
         self.found(bucket).map_or(0, |bucket| bucket.objects(std::collections::BTreeMap::len))
     }
 
-    /// One object; `None` when there is none.
+    /// The object with this key; `None` if it does not exist.
     pub fn object(&self, bucket: &str, key: &str) -> Option<S3Object> {
         self.found(bucket)?.object(key).map(|object| S3Object::from(&*object))
     }
 
-    /// The uploads in parts that are under way, by id.
+    /// The multipart uploads in progress, sorted by id.
     pub fn uploads(&self, bucket: &str) -> Vec<S3Upload> {
         let all = self.found(bucket).map(|bucket| bucket.uploads()).unwrap_or_default();
         all.iter().map(S3Upload::from).collect()
     }
 
-    /// The bytes of an object, all of them in memory.
+    /// Reads the whole body of an object into memory.
     ///
     /// # Errors
-    /// There is none, or its file cannot be read.
+    /// The object does not exist, or its file cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// Safe: the call changes nothing.
     pub async fn bytes(&self, bucket: &str, key: &str) -> io::Result<Vec<u8>> {
         let object =
             self.found(bucket).and_then(|bucket| bucket.object(key)).ok_or_else(|| absent(bucket, key))?;
@@ -69,13 +69,13 @@ impl MockS3 {
         Ok(bytes)
     }
 
-    /// Puts an object there, as `PutObject` does, without attributes.
+    /// Stores an object as `PutObject` does, without metadata.
     ///
     /// # Errors
-    /// There is no such bucket, or a file cannot be written.
+    /// The bucket does not exist, or a file cannot be written.
     ///
     /// # Cancel safety
-    /// Dropped before its end, nothing is changed.
+    /// A call that is dropped before it completes changes nothing.
     pub async fn put(&self, bucket: &str, key: &str, bytes: impl Into<Bytes>) -> io::Result<()> {
         let bytes = bytes.into();
         let body = stream::once(std::future::ready(Ok::<_, io::Error>(bytes)));
@@ -85,42 +85,45 @@ impl MockS3 {
             body: Some(StreamingBlob::wrap(body)),
             ..PutObjectInput::default()
         };
-        let request = s3s::S3Request {
-            input,
-            method: Method::PUT,
-            uri: Uri::default(),
-            headers: HeaderMap::new(),
-            extensions: http::Extensions::new(),
-            credentials: None,
-            region: None,
-            service: None,
-            trailing_headers: None,
-        };
         let operations = Operations::new(Arc::clone(&self.content.store), self.content.clock.clone());
-        let put = s3s::S3::put_object(&operations, request).map(|put| put.map(drop).map_err(other));
-        put.await
+        s3s::S3::put_object(&operations, request(input)).await.map(drop).map_err(other)
     }
 
-    /// Deletes an object; `false` when there was none.
+    /// Deletes an object; `false` if it does not exist.
     ///
     /// # Errors
-    /// Its file cannot be removed.
+    /// The file of the object cannot be removed.
     pub fn delete(&self, bucket: &str, key: &str) -> io::Result<bool> {
         self.found(bucket).map_or(Ok(false), |bucket| bucket.delete(key, |_| Ok::<_, io::Error>(())))
     }
 
-    /// Creates a bucket; `false` when there was one of this name.
+    /// Creates a bucket; `false` if it exists.
     ///
     /// # Errors
-    /// No bucket can have this name, or its directory cannot be made.
+    /// The name is not a valid bucket name, or the directory cannot be created.
     pub fn create_bucket(&self, name: &str) -> io::Result<bool> {
         S3::temporary().bucket(name).check()?;
         self.content.store.create(name, self.content.clock.now().as_millis())
     }
 }
 
+/// A request that did not come over HTTP.
+pub(super) fn request<T>(input: T) -> s3s::S3Request<T> {
+    s3s::S3Request {
+        input,
+        method: Method::default(),
+        uri: Uri::default(),
+        headers: HeaderMap::new(),
+        extensions: http::Extensions::new(),
+        credentials: None,
+        region: None,
+        service: None,
+        trailing_headers: None,
+    }
+}
+
 fn absent(bucket: &str, key: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("there is no object {key:?} in a bucket {bucket:?}"))
+    io::Error::new(io::ErrorKind::NotFound, format!("bucket {bucket:?} has no object {key:?}"))
 }
 
 fn other(error: impl fmt::Display) -> io::Error {

@@ -4,37 +4,37 @@ use crate::clock::Timestamp;
 
 use super::store::{Object, Upload};
 
-/// An object, but for its bytes.
+/// An object without its body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct S3Object {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Without quotes.
+    /// The `ETag` without quotes.
     pub etag: String,
-    /// When it was put there, by the server's clock.
+    /// When the object was stored, by the clock of the server.
     pub last_modified: Timestamp,
-    /// Metadata by name, without `x-amz-meta-`.
+    /// User metadata; the names have no `x-amz-meta-` prefix.
     pub metadata: std::collections::BTreeMap<String, String>,
-    /// As the caller said it.
+    /// The `Content-Type` of the request.
     pub content_type: Option<String>,
-    /// As the caller said it, without `aws-chunked`.
+    /// The `Content-Encoding` of the request without `aws-chunked`.
     pub content_encoding: Option<String>,
 }
 
-/// An upload in parts that was neither completed nor aborted.
+/// A multipart upload in progress.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct S3Upload {
-    /// The key of the object that it is to become.
+    /// The key of the future object.
     pub key: String,
-    /// Its id.
+    /// The upload id.
     pub id: String,
-    /// How many parts are there.
+    /// The number of parts that were uploaded.
     pub parts: usize,
-    /// When it began, by the server's clock.
+    /// When the upload began, by the clock of the server.
     pub initiated: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes known of a request while it is answered.
+//! State of one request, shared by the layers that handle it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,66 +9,66 @@ use parking_lot::Mutex;
 
 use crate::faults::{Ending, S3Plan, S3Unapplied};
 
-/// As much of a body is read that nobody wants, in bytes.
+/// The most bytes of an unread body that are drained.
 const MAX_REST: usize = 64 << 20;
 
-/// A place that all who work on a request share.
+/// Operation, fault plan and unread body of a request.
 #[derive(Clone, Debug, Default)]
-pub(in crate::s3) struct Slot(Arc<Shared>);
+pub(in crate::s3) struct RequestState(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    asked: OnceLock<Asked>,
+    info: OnceLock<RequestInfo>,
     plan: OnceLock<S3Plan>,
-    /// What is left of the body, once nobody reads it any more.
+    /// The rest of a body that was not read to its end.
     rest: Mutex<Option<Incoming>>,
 }
 
-/// What a request asks for.
+/// Operation and resource of a request.
 #[derive(Clone, Debug, Default)]
-pub(in crate::s3) struct Asked {
+pub(in crate::s3) struct RequestInfo {
     pub(in crate::s3) operation: String,
     pub(in crate::s3) bucket: Option<String>,
     pub(in crate::s3) key: Option<String>,
 }
 
-impl Slot {
-    /// Notes what is asked for, which is known once.
-    pub(super) fn ask(&self, asked: Asked) {
-        let _ = self.0.asked.set(asked);
+impl RequestState {
+    /// Sets the operation, once.
+    pub(super) fn set_info(&self, info: RequestInfo) {
+        let _ = self.0.info.set(info);
     }
 
-    /// Notes what is to happen, which is decided once.
-    pub(super) fn decide(&self, plan: S3Plan) {
+    /// Sets the fault plan, once.
+    pub(super) fn set_plan(&self, plan: S3Plan) {
         let _ = self.0.plan.set(plan);
     }
 
-    /// What is asked for, when that is known.
-    pub(in crate::s3) fn asked(&self) -> Option<&Asked> {
-        self.0.asked.get()
+    /// The operation, if s3s has found it.
+    pub(in crate::s3) fn info(&self) -> Option<&RequestInfo> {
+        self.0.info.get()
     }
 
-    /// How it ends without being applied.
+    /// The failure that replaces the operation, if any.
     pub(super) fn unapplied(&self) -> Option<S3Unapplied> {
         self.0.plan.get()?.unapplied.clone()
     }
 
-    /// What becomes of the answer.
+    /// What a fault does to the response.
     pub(super) fn ending(&self) -> Ending {
         self.0.plan.get().map(|plan| plan.ending).unwrap_or_default()
     }
 
-    /// How many bytes a second may go by.
+    /// The throughput limit in bytes per second.
     pub(super) fn pace(&self) -> Option<u64> {
         self.0.plan.get()?.pace
     }
 
-    /// Leaves a body that nobody has read to its end.
-    pub(super) fn leave(&self, rest: Incoming) {
+    /// Keeps the rest of a body for [`drain`](Self::drain).
+    pub(super) fn keep_unread(&self, rest: Incoming) {
         *self.0.rest.lock() = Some(rest);
     }
 
-    /// Reads what is left of the body, within bounds.
+    /// Reads and discards the rest of the body, up to a size and a time limit.
     pub(super) async fn drain(&self, limit: Duration) {
         let Some(mut rest) = self.0.rest.lock().take() else { return };
         let read = async {
@@ -80,7 +80,7 @@ impl Slot {
                 }
             }
         };
-        // Whoever is slower than that is cut off.
+        // A client that is slower loses its connection.
         let _ = tokio::time::timeout(limit, read).await;
     }
 }

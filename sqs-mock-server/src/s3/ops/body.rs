@@ -1,4 +1,4 @@
-//! Bytes of a request on their way into a file, and what they must add up to.
+//! Writes request bodies to files and verifies their checksums.
 
 use std::sync::Arc;
 
@@ -9,32 +9,32 @@ use s3s::dto::StreamingBlob;
 use s3s::{S3Error, S3Result, StdError, s3_error};
 
 use super::Failed;
-use crate::s3::front::TooSlow;
+use crate::s3::front::BodyTimeout;
 use crate::s3::store::{Algorithm, Bucket, Hashes, Written};
 
-/// Headers that come after a body. They are there once it has been read.
+/// Trailers of a request, set once its body has been read.
 #[derive(Clone, Debug, Default)]
 pub(in crate::s3) struct Trailers(pub(in crate::s3) Arc<Mutex<HeaderMap>>);
 
-/// The checksum that a request announces.
+/// The checksums that a request declares.
 #[derive(Debug)]
-pub(super) struct Announced {
+pub(super) struct ExpectedChecksum {
     algorithm: Option<Algorithm>,
-    /// What the caller has computed, in base64; not there when it comes as a trailer, or not at all.
+    /// In base64; `None` if the checksum is a trailer or missing.
     value: Option<String>,
     md5: Option<String>,
-    after_body: After,
+    trailers: TrailerSource,
 }
 
-/// Where a checksum comes from that is not in a header.
+/// The source of a checksum that is not in a header.
 #[derive(Debug)]
-enum After {
-    Ours(Option<Trailers>),
-    Verified(Option<s3s::TrailingHeaders>),
+enum TrailerSource {
+    Decoded(Option<Trailers>),
+    Verified(s3s::TrailingHeaders),
 }
 
-impl Announced {
-    /// What a request says. `fallback` is the algorithm when it says nothing.
+impl ExpectedChecksum {
+    /// Reads the headers of a request. `fallback` is the algorithm if they name none.
     pub(super) fn of<T>(request: &s3s::S3Request<T>, fallback: Option<Algorithm>) -> Self {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let given = Algorithm::ALL.into_iter().find_map(|one| Some((one, header(one.header())?)));
@@ -44,33 +44,33 @@ impl Announced {
         };
         let named = || Algorithm::from_name(header("x-amz-sdk-checksum-algorithm")?);
         let algorithm = given.map(|(algorithm, _)| algorithm).or_else(trailer).or_else(named).or(fallback);
-        let after_body = match &request.trailing_headers {
-            Some(trailers) => After::Verified(Some(trailers.clone())),
-            None => After::Ours(request.extensions.get::<Trailers>().cloned()),
+        let trailers = match &request.trailing_headers {
+            Some(trailers) => TrailerSource::Verified(trailers.clone()),
+            None => TrailerSource::Decoded(request.extensions.get::<Trailers>().cloned()),
         };
         Self {
             algorithm,
             value: given.map(|(_, value)| value.to_owned()),
             md5: header("content-md5").map(str::to_owned),
-            after_body,
+            trailers,
         }
     }
 
-    /// Writes a body into a file of the bucket.
+    /// Writes a body into a data file of the bucket.
     ///
     /// # Errors
-    /// It does not add up, or breaks off. Nothing stays then, nor when this is dropped.
+    /// A checksum does not match, or the body is incomplete. Then, and on drop, the file is removed.
     pub(super) async fn store(self, bucket: &Bucket, body: Option<StreamingBlob>) -> S3Result<Written> {
-        let mut draft = bucket.draft().await.map_err(Failed::from)?;
+        let mut writer = bucket.data_writer().await.map_err(Failed::from)?;
         let mut hashes = Hashes::new(self.algorithm);
         if let Some(mut body) = body {
             while let Some(chunk) = body.next().await {
-                let chunk = chunk.map_err(broken)?;
+                let chunk = chunk.map_err(body_error)?;
                 hashes.update(&chunk);
-                draft.write(&chunk).await.map_err(Failed::from)?;
+                writer.write(&chunk).await.map_err(Failed::from)?;
             }
         }
-        let written = draft.finish(hashes).await.map_err(Failed::from)?;
+        let written = writer.finish(hashes).await.map_err(Failed::from)?;
         self.verify(&written)?;
         Ok(written)
     }
@@ -86,39 +86,39 @@ impl Announced {
                 return Err(s3_error!(BadDigest, "{text}"));
             }
         }
-        let Some(sum) = &written.sum else { return Ok(()) };
-        let name = sum.algorithm.header();
-        let given = self.value.or_else(|| self.after_body.find(name));
+        let Some(checksum) = &written.checksum else { return Ok(()) };
+        let name = checksum.algorithm.header();
+        let given = self.value.or_else(|| self.trailers.find(name));
         match given {
-            Some(given) if given != sum.value => Err(s3_error!(
+            Some(given) if given != checksum.value => Err(s3_error!(
                 BadDigest,
                 "The {} you specified did not match the calculated checksum.",
-                sum.algorithm.name()
+                checksum.algorithm.name()
             )),
             _ => Ok(()),
         }
     }
 }
 
-impl After {
+impl TrailerSource {
     fn find(&self, name: &str) -> Option<String> {
         let find = |headers: &HeaderMap| Some(headers.get(name)?.to_str().ok()?.trim().to_owned());
         match self {
-            Self::Ours(trailers) => find(&trailers.as_ref()?.0.lock()),
-            Self::Verified(trailers) => trailers.as_ref()?.read(find).flatten(),
+            Self::Decoded(trailers) => find(&trailers.as_ref()?.0.lock()),
+            Self::Verified(trailers) => trailers.read(find).flatten(),
         }
     }
 }
 
-/// What is wrong with a body that cannot be read to its end.
-fn broken(error: StdError) -> S3Error {
+/// The S3 error for a body that cannot be read to its end.
+fn body_error(error: StdError) -> S3Error {
     let text = error.to_string();
-    if error.is::<TooSlow>() {
+    if error.is::<BodyTimeout>() {
         let message =
             "Your socket connection to the server was not read from or written to within the timeout period.";
         return s3_error!(RequestTimeout, "{message}");
     }
-    // s3s tells these apart, but does not let others name them.
+    // The error types are private in s3s; only their texts differ.
     if text.contains("Sha256Mismatch") {
         return s3_error!(
             BadDigest,

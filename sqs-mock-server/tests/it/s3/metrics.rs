@@ -1,4 +1,4 @@
-//! What S3 was asked, as Prometheus and those who ask over HTTP see it.
+//! Requests to S3 in `/metrics` and `/_mock/s3/requests`.
 
 #![expect(clippy::float_cmp, reason = "these are counts, which are exact")]
 
@@ -11,7 +11,7 @@ use super::{BUCKET, client, get, put, server};
 use crate::exposition::{Samples, parse};
 use crate::wire::Wire;
 
-/// A put, two gets, one of something that is not there, and one that gets no answer.
+/// Sends six requests, of which one gets no response.
 async fn ask(server: &MockSqs) {
     let client = client(server);
     put(&client, "a", b"tea").await;
@@ -34,7 +34,7 @@ fn requests(samples: &Samples, operation: &str, status: &str) -> f64 {
 
 #[tokio::test]
 async fn requests_are_counted_by_operation_and_status() {
-    // Nothing of it hangs on what the journal keeps.
+    // Counters do not depend on the size of the journal.
     for journal in [0, 1, 1_000] {
         let server = MockSqs::builder().journal(journal).s3(S3::temporary()).start().await.unwrap();
         assert!(!scrape(&server).await.keys().any(|series| series.starts_with("sqs_mock_s3_requests_total")));
@@ -51,7 +51,7 @@ async fn requests_are_counted_by_operation_and_status() {
         }
         assert!(samples.contains_key("sqs_mock_s3_open_connections"));
         server.reset();
-        assert_eq!(requests(&scrape(&server).await, "GetObject", "200"), 2.0, "counters never go back");
+        assert_eq!(requests(&scrape(&server).await, "GetObject", "200"), 2.0, "a reset keeps counters");
         assert_eq!(server.s3().requests(), []);
     }
 }
@@ -96,7 +96,7 @@ async fn requests_are_listed_over_http_by_operation_bucket_and_status() {
 }
 
 #[tokio::test]
-async fn as_many_requests_are_listed_as_the_journal_keeps() {
+async fn list_of_requests_has_the_size_of_the_journal() {
     let server = MockSqs::builder().journal(2).s3(S3::temporary()).start().await.unwrap();
     ask(&server).await;
     let listed = Wire::connect(&server).await.get("/_mock/s3/requests").await.content(200);
@@ -105,7 +105,7 @@ async fn as_many_requests_are_listed_as_the_journal_keeps() {
 }
 
 #[tokio::test]
-async fn a_server_without_s3_says_so() {
+async fn request_list_of_a_server_without_s3_is_not_found() {
     let server = MockSqs::start().await;
     let error = Wire::connect(&server).await.get("/_mock/s3/requests").await.error(404);
     assert_eq!(error, "there is no S3 beside this server: --with-s3 DIR starts one");

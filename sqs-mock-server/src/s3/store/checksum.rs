@@ -1,4 +1,4 @@
-//! Checksums of bytes, as S3 knows them.
+//! The checksum algorithms of S3.
 
 use base64_simd::STANDARD;
 use s3s::checksum::ChecksumHasher;
@@ -6,7 +6,7 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::{Checksum, ChecksumType};
 use serde::{Deserialize, Serialize};
 
-/// How a checksum is made.
+/// A checksum algorithm.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(in crate::s3) enum Algorithm {
     Crc32,
@@ -20,33 +20,30 @@ impl Algorithm {
     pub(in crate::s3) const ALL: [Self; 5] =
         [Self::Crc32, Self::Crc32c, Self::Crc64Nvme, Self::Sha1, Self::Sha256];
 
-    /// As in `x-amz-checksum-algorithm`.
-    pub(in crate::s3) fn name(self) -> &'static str {
+    /// The name in `x-amz-checksum-algorithm`, and the header or trailer of the checksum.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Crc32 => "CRC32",
-            Self::Crc32c => "CRC32C",
-            Self::Crc64Nvme => "CRC64NVME",
-            Self::Sha1 => "SHA1",
-            Self::Sha256 => "SHA256",
+            Self::Crc32 => ("CRC32", "x-amz-checksum-crc32"),
+            Self::Crc32c => ("CRC32C", "x-amz-checksum-crc32c"),
+            Self::Crc64Nvme => ("CRC64NVME", "x-amz-checksum-crc64nvme"),
+            Self::Sha1 => ("SHA1", "x-amz-checksum-sha1"),
+            Self::Sha256 => ("SHA256", "x-amz-checksum-sha256"),
         }
     }
 
-    /// The header or trailer that holds a checksum.
+    pub(in crate::s3) fn name(self) -> &'static str {
+        self.names().0
+    }
+
     pub(in crate::s3) fn header(self) -> &'static str {
-        match self {
-            Self::Crc32 => "x-amz-checksum-crc32",
-            Self::Crc32c => "x-amz-checksum-crc32c",
-            Self::Crc64Nvme => "x-amz-checksum-crc64nvme",
-            Self::Sha1 => "x-amz-checksum-sha1",
-            Self::Sha256 => "x-amz-checksum-sha256",
-        }
+        self.names().1
     }
 
     pub(in crate::s3) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
     }
 
-    /// What sums of parts can be added up to, and what must be hashed anew: only sums of whole objects exist of it.
+    /// Whether S3 supports only checksums of whole objects with this algorithm, not of their parts.
     pub(in crate::s3) fn is_whole_only(self) -> bool {
         self == Self::Crc64Nvme
     }
@@ -54,15 +51,15 @@ impl Algorithm {
 
 /// The checksum of an object or a part.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(in crate::s3) struct Sum {
+pub(in crate::s3) struct StoredChecksum {
     pub(in crate::s3) algorithm: Algorithm,
-    /// Base64, with the number of parts behind it when it is a checksum of checksums.
+    /// Base64; a composite checksum ends in `-` and the number of parts.
     pub(in crate::s3) value: String,
 }
 
-impl Sum {
-    /// The checksum of the checksums of parts; `None` when one of those has another algorithm.
-    pub(in crate::s3) fn of_sums<'a>(
+impl StoredChecksum {
+    /// The composite checksum of parts; `None` if a part has another algorithm or no checksum.
+    pub(in crate::s3) fn of_checksums<'a>(
         algorithm: Algorithm,
         parts: impl Iterator<Item = Option<&'a Self>>,
     ) -> Option<Self> {
@@ -73,29 +70,29 @@ impl Sum {
             hashes.update(&STANDARD.decode_to_vec(&part.value).ok()?);
             count += 1;
         }
-        let (_, sum) = hashes.finish();
-        sum.map(|sum| Self { value: format!("{}-{count}", sum.value), ..sum })
+        let (_, checksum) = hashes.finish();
+        checksum.map(|checksum| Self { value: format!("{}-{count}", checksum.value), ..checksum })
     }
 
-    /// As answers have it.
-    pub(in crate::s3) fn shown(this: Option<&Self>) -> Checksum {
-        let mut shown = Checksum::default();
-        let Some(Self { algorithm, value }) = this else { return shown };
+    /// The checksum fields of a response.
+    pub(in crate::s3) fn fields(this: Option<&Self>) -> Checksum {
+        let mut fields = Checksum::default();
+        let Some(Self { algorithm, value }) = this else { return fields };
         let kind = if value.contains('-') { ChecksumType::COMPOSITE } else { ChecksumType::FULL_OBJECT };
-        shown.checksum_type = Some(ChecksumType::from_static(kind));
+        fields.checksum_type = Some(ChecksumType::from_static(kind));
         let place = match algorithm {
-            Algorithm::Crc32 => &mut shown.checksum_crc32,
-            Algorithm::Crc32c => &mut shown.checksum_crc32c,
-            Algorithm::Crc64Nvme => &mut shown.checksum_crc64nvme,
-            Algorithm::Sha1 => &mut shown.checksum_sha1,
-            Algorithm::Sha256 => &mut shown.checksum_sha256,
+            Algorithm::Crc32 => &mut fields.checksum_crc32,
+            Algorithm::Crc32c => &mut fields.checksum_crc32c,
+            Algorithm::Crc64Nvme => &mut fields.checksum_crc64nvme,
+            Algorithm::Sha1 => &mut fields.checksum_sha1,
+            Algorithm::Sha256 => &mut fields.checksum_sha256,
         };
         *place = Some(value.clone());
-        shown
+        fields
     }
 }
 
-/// What is computed while bytes go by.
+/// Computes MD5, and a checksum if an algorithm is set.
 pub(in crate::s3) struct Hashes {
     md5: Md5,
     algorithm: Option<Algorithm>,
@@ -121,11 +118,14 @@ impl Hashes {
         self.hasher.update(bytes);
     }
 
-    /// The MD5 sum, and the checksum that was asked for.
-    pub(in crate::s3) fn finish(self) -> ([u8; 16], Option<Sum>) {
+    /// The MD5 digest, and the checksum if an algorithm is set.
+    pub(in crate::s3) fn finish(self) -> ([u8; 16], Option<StoredChecksum>) {
         let all = self.hasher.finalize();
         let value = all.checksum_crc32.or(all.checksum_crc32c).or(all.checksum_crc64nvme);
         let value = value.or(all.checksum_sha1).or(all.checksum_sha256);
-        (self.md5.finalize(), self.algorithm.zip(value).map(|(algorithm, value)| Sum { algorithm, value }))
+        (
+            self.md5.finalize(),
+            self.algorithm.zip(value).map(|(algorithm, value)| StoredChecksum { algorithm, value }),
+        )
     }
 }
