@@ -1,29 +1,36 @@
-// The README's links lead to files of the repository; here the first definition of a link counts.
-//! [`Body`]: crate::Body
-//! [`BodyStream`]: crate::BodyStream
-//! [`Compat`]: crate::Compat
-//! [`Error`]: crate::Error
-//! [`ErrorKind`]: crate::ErrorKind
-//! [`Event`]: crate::Event
-//! [`ExtendedClient`]: crate::ExtendedClient
-//! [`ExtendedClientBuilder`]: crate::ExtendedClientBuilder
-//! [`ExtendedHandle`]: crate::ExtendedHandle
-//! [`ExtendedMessage`]: crate::ExtendedMessage
-//! [`MemoryStore`]: crate::MemoryStore
-//! [`MessagePayload`]: crate::MessagePayload
-//! [`MissingObject`]: crate::MissingObject
-//! [`Payload`]: crate::Payload
-//! [`PayloadStore`]: crate::PayloadStore
-//! [`Pointer`]: crate::Pointer
-//! [`Receive`]: crate::Receive
-//! [`SendStream`]: crate::SendStream
-//! [`Stats`]: crate::Stats
-//! [`Sweep`]: crate::Sweep
-//! [`Threshold`]: crate::Threshold
-
+// The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
+//! [formats]: crate::guide::formats
+//! [streaming]: crate::guide::streaming
+//! [stores]: crate::guide::stores
+//! [integrity]: crate::guide::integrity
+//! [failures]: crate::guide::failures
+//! [cleaning up]: crate::guide::cleaning_up
+//! [permissions]: crate::guide::permissions
+//!
 #![doc = include_str!("../README.md")]
 
 mod cleanup;
+/// Guides: one page for each topic.
+// As above, the link definitions of rustdoc come first, so they replace those of the pages.
+pub mod guide {
+    #[doc = include_str!("../docs/cleaning-up.md")]
+    pub mod cleaning_up {}
+    #[doc = "[permissions]: crate::guide::permissions\n[integrity]: crate::guide::integrity\n[streaming]: crate::guide::streaming\n"]
+    #[doc = include_str!("../docs/failures.md")]
+    pub mod failures {}
+    #[doc = include_str!("../docs/formats.md")]
+    pub mod formats {}
+    #[doc = "[permissions]: crate::guide::permissions\n"]
+    #[doc = include_str!("../docs/integrity.md")]
+    pub mod integrity {}
+    #[doc = include_str!("../docs/permissions.md")]
+    pub mod permissions {}
+    #[doc = "[lifecycle rule]: crate::guide::cleaning_up\n"]
+    #[doc = include_str!("../docs/stores.md")]
+    pub mod stores {}
+    #[doc = include_str!("../docs/streaming.md")]
+    pub mod streaming {}
+}
 mod client;
 mod config;
 mod digest;

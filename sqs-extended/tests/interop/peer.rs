@@ -1,6 +1,6 @@
 //! Our side of the exchange with AWS's libraries; `run` beside this file calls it.
 //!
-//! `queue NAME` makes a queue and prints its URL, `send MODE FILE` sends what is in the file, `receive MODE FILE` writes
+//! `queue NAME` makes a queue and prints its URL, `send MODE FILE` sends what is in the file, `stream MODE FILE` streams it, `receive MODE FILE` writes
 //! what it receives and deletes the message, `objects` prints how many payloads there are.
 
 use std::env::var;
@@ -8,7 +8,7 @@ use std::error::Error;
 
 use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
 use sqs_client::Client;
-use sqs_extended::{Compat, ExtendedClient, PayloadStore as _, S3Store};
+use sqs_extended::{Compat, ExtendedClient, Payload, PayloadStore as _, S3Store};
 
 type Failed = Box<dyn Error>;
 
@@ -27,12 +27,18 @@ async fn main() -> Result<(), Failed> {
             let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
             client.send_message().queue_url(var("QUEUE_URL")?).message_body(body).send().await?;
         }
+        ["stream", mode, file] => {
+            let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
+            client.send_stream(var("QUEUE_URL")?, Payload::from_path(file)).send().await?;
+        }
         ["receive", mode, file] => {
             let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
             receive(&client, file).await?;
         }
         ["objects"] => println!("{}", store.list(store.bucket(), "", None).await?.objects.len()),
-        _ => return Err("queue NAME | send MODE FILE | receive MODE FILE | objects".into()),
+        _ => {
+            return Err("queue NAME | send MODE FILE | stream MODE FILE | receive MODE FILE | objects".into());
+        }
     }
     Ok(())
 }

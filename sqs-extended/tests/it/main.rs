@@ -24,5 +24,7 @@ mod schedules;
 mod sending;
 mod settling;
 mod sizes;
+#[cfg(all(feature = "s3", feature = "object_store"))]
+mod stores;
 mod sweeping;
 mod wire;

@@ -14,3 +14,6 @@ mod schedules;
 mod sink;
 mod stream;
 mod sweep;
+
+#[cfg(feature = "object_store")]
+pub(crate) use rig::client;

@@ -1,0 +1,202 @@
+//! The same scenarios on each store.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use object_store::ObjectStore;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use sqs_client::time::TimeSource;
+use sqs_extended::{
+    ErrorKind, ExtendedClient, MemoryStore, ObjectStoreAdapter, Payload, PayloadStore, Pointer, S3Store,
+    Upload, UploadBody,
+};
+use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
+
+use super::rig::large;
+
+const BUCKET: &str = "payloads";
+/// More than two parts.
+const LENGTH: usize = (16 << 20) + 77;
+
+fn bytes(length: usize) -> Bytes {
+    (0..length).map(|index| b'a' + u8::try_from(index / 7 % 26).unwrap()).collect()
+}
+
+fn pieces(bytes: &Bytes) -> Payload {
+    let pieces: Vec<_> =
+        bytes.chunks(100_000).map(|piece| Ok::<_, std::io::Error>(bytes.slice_ref(piece))).collect();
+    Payload::from_stream(stream::iter(pieces))
+}
+
+struct Scenario {
+    _server: MockSqs,
+    store: Arc<dyn PayloadStore>,
+    client: ExtendedClient,
+    url: String,
+}
+
+/// A month ahead: every object is old.
+#[derive(Debug)]
+struct Later;
+
+impl TimeSource for Later {
+    #[expect(clippy::disallowed_methods, reason = "stores date their objects by the clock of the system")]
+    fn now(&self) -> SystemTime {
+        SystemTime::now() + Duration::from_secs(30 * 86_400)
+    }
+}
+
+impl Scenario {
+    async fn new(server: MockSqs, store: Arc<dyn PayloadStore>) -> Self {
+        let builder = ExtendedClient::builder(server.client(), Arc::clone(&store));
+        let client = builder.key_prefix("orders/").time_source(Later).build().unwrap();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        Self { _server: server, store, client, url }
+    }
+
+    async fn keys(&self) -> Vec<String> {
+        let page = self.store.list(BUCKET, "orders/", None).await.unwrap();
+        page.objects.into_iter().map(|object| object.key).collect()
+    }
+
+    async fn run(&self, keeps_metadata: bool) {
+        self.message_is_stored_loaded_and_deleted().await;
+        self.stream_is_sent_in_parts_and_verified().await;
+        self.object_is_written_once_and_read_in_ranges_of_one_version().await;
+        self.dropped_upload_leaves_no_object().await;
+        self.missing_object_is_reported().await;
+        self.orphan_is_swept(keeps_metadata).await;
+    }
+
+    async fn message_is_stored_loaded_and_deleted(&self) {
+        self.client.send_message().queue_url(&self.url).message_body(large("soup")).send().await.unwrap();
+        assert_eq!(self.keys().await.len(), 1);
+        let received = self.client.receive(&self.url).send().await.unwrap().remove(0);
+        assert!(received.body().unwrap() == Some(&large("soup")));
+        self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
+        assert_eq!(self.keys().await, [""; 0]);
+    }
+
+    async fn stream_is_sent_in_parts_and_verified(&self) {
+        for length in [0, 1, LENGTH] {
+            let body = bytes(length);
+            self.client.send_stream(&self.url, pieces(&body)).send().await.unwrap();
+            let received = self.client.receive(&self.url).lazy().send().await.unwrap().remove(0);
+            let read = received.body_stream().await.unwrap().collect(length).await.unwrap();
+            assert!(read == body, "{length}");
+            self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
+        }
+        let sent = self.client.send_stream(&self.url, pieces(&bytes(LENGTH))).send().await.unwrap();
+        self.store.delete(&sent.pointer).await.unwrap();
+        let other = Upload::new(UploadBody::Bytes(vec![b'x'; LENGTH].into()));
+        self.store.put(&sent.pointer, other).await.unwrap();
+        let received = self.client.receive(&self.url).lazy().send().await.unwrap().remove(0);
+        let error = received.body_stream().await.unwrap().collect(LENGTH).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+        self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
+    }
+
+    async fn object_is_written_once_and_read_in_ranges_of_one_version(&self) {
+        let at = Pointer::new(BUCKET, "orders/once");
+        let upload = |text: &'static str| Upload::new(UploadBody::Bytes(Bytes::from_static(text.as_bytes())));
+        self.store.put(&at, upload("0123456789")).await.unwrap();
+        assert_eq!(self.store.put(&at, upload("other")).await.unwrap_err().kind(), ErrorKind::Exists);
+        let whole = self.store.get(&at, 0..u64::MAX, None).await.unwrap();
+        assert_eq!(whole.length, 10);
+        for (range, expected) in
+            [(0..u64::MAX, "0123456789"), (3..u64::MAX, "3456789"), (3..5, "34"), (8..99, "89")]
+        {
+            let object = self.store.get(&at, range, whole.tag.as_deref()).await.unwrap();
+            let read: Vec<Bytes> = object.body.try_collect().await.unwrap();
+            assert_eq!((object.length, read.concat()), (10, expected.as_bytes().to_vec()));
+        }
+        let Err(error) = self.store.get(&at, 0..u64::MAX, Some("\"another\"")).await else {
+            panic!("no error")
+        };
+        assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+        self.store.delete(&at).await.unwrap();
+        self.store.delete(&at).await.unwrap();
+    }
+
+    async fn dropped_upload_leaves_no_object(&self) {
+        let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 100_000])))
+            .then(async |piece| {
+                tokio::task::yield_now().await;
+                piece
+            });
+        let send = self.client.send_stream(&self.url, Payload::from_stream(endless)).send();
+        assert!(tokio::time::timeout(Duration::from_millis(300), send).await.is_err());
+        self.client.finish_cleanup().await;
+        assert_eq!(self.keys().await, [""; 0]);
+    }
+
+    async fn missing_object_is_reported(&self) {
+        self.client.send_message().queue_url(&self.url).message_body(large("")).send().await.unwrap();
+        let key = self.keys().await.remove(0);
+        self.store.delete(&Pointer::new(BUCKET, key)).await.unwrap();
+        let received = self.client.receive(&self.url).send().await.unwrap().remove(0);
+        assert_eq!(received.body().unwrap_err().kind(), ErrorKind::NotFound);
+        self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
+        let error = self.store.get(&Pointer::new("another", "k"), 0..u64::MAX, None).await.err();
+        assert!(error.is_some(), "another bucket");
+    }
+
+    async fn orphan_is_swept(&self, keeps_metadata: bool) {
+        self.client.send_message().queue_url(&self.url).message_body(large("")).send().await.unwrap();
+        self.client.purge_queue().queue_url(&self.url).send().await.unwrap();
+        let sweep = || self.client.sweep("orders/", Duration::from_secs(29 * 86_400));
+        let found = sweep().run().await.unwrap().progress;
+        assert_eq!((found.orphans, found.foreign), if keeps_metadata { (1, 0) } else { (0, 1) });
+        let swept = if keeps_metadata { sweep() } else { sweep().unmarked() };
+        assert_eq!(swept.delete().run().await.unwrap().progress.deleted, 1);
+        assert_eq!(self.keys().await, [""; 0]);
+    }
+}
+
+fn adapter(store: impl ObjectStore) -> Arc<dyn PayloadStore> {
+    Arc::new(ObjectStoreAdapter::new(Arc::new(store), BUCKET))
+}
+
+#[tokio::test]
+async fn memory_store() {
+    Scenario::new(MockSqs::in_process(), Arc::new(MemoryStore::new(BUCKET))).await.run(true).await;
+}
+
+#[tokio::test]
+async fn object_store_in_memory() {
+    Scenario::new(MockSqs::in_process(), adapter(InMemory::new())).await.run(true).await;
+}
+
+#[tokio::test]
+async fn object_store_in_a_folder() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = LocalFileSystem::new_with_prefix(directory.path()).unwrap();
+    Scenario::new(MockSqs::in_process(), adapter(files)).await.run(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn object_store_in_s3() {
+    let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
+    let s3 = AmazonS3Builder::new()
+        .with_endpoint(server.s3().endpoint_url())
+        .with_allow_http(true)
+        .with_bucket_name(BUCKET)
+        .with_region("us-east-1")
+        .with_access_key_id("test")
+        .with_secret_access_key("test")
+        .build()
+        .unwrap();
+    Scenario::new(server, adapter(s3)).await.run(true).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s3_store() {
+    let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
+    let store = S3Store::new(super::s3::client(server.s3().endpoint_url()), BUCKET);
+    Scenario::new(server, Arc::new(store)).await.run(true).await;
+}
