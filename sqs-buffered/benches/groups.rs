@@ -22,6 +22,8 @@ The table goes to standard output. Its last column is the longest call of try_en
 
 /// When the entries time out.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// How long before that the measurement begins.
+const SLACK: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
     ended(run(Arguments::of_process()))
@@ -68,8 +70,11 @@ async fn measure(groups: usize) -> Result<(), Failed> {
         last = Some(buffered.try_enqueue(entry(group))?);
     }
     let enqueue = began.elapsed();
+    if enqueue + SLACK >= TIMEOUT {
+        return Err(format!("{groups} groups took {enqueue:?} to enqueue, longer than their timeout").into());
+    }
 
-    tokio::time::sleep(TIMEOUT.saturating_sub(began.elapsed() + Duration::from_millis(100))).await;
+    tokio::time::sleep(TIMEOUT.saturating_sub(began.elapsed() + SLACK)).await;
     let (cpu, mut longest, mut others) = (Cpu::of_this_process()?, Duration::ZERO, 0);
     let Some(mut last) = last else { return Ok(()) };
     while tokio::time::timeout(Duration::from_millis(1), &mut last).await.is_err() {

@@ -27,6 +27,7 @@ pub mod guide {
     #[doc = "[consuming]: crate::guide::consuming\n[ordering]: crate::guide::ordering_and_fifo\n"]
     #[doc = include_str!("../docs/failures.md")]
     pub mod failures {}
+    #[doc = "[consuming]: crate::guide::consuming\n"]
     #[doc = include_str!("../docs/idempotency.md")]
     pub mod idempotency {}
     #[doc = "[consuming]: crate::guide::consuming\n"]

@@ -37,7 +37,7 @@
 //! | Q: `messaging.system`, `messaging.destination.name` | `aws_sqs`, the queue name |
 //! | O: `messaging.operation.name` | the SQS action, such as `SendMessageBatch` |
 //! | E: `error.type`, on failures only | [`SendErrorKind::as_str`](crate::SendErrorKind::as_str); `request` of a failed receive |
-//! | R: `sqs_buffered.outcome`, of `messaging.process.duration` | `ack`, `nack`, `release`, `keep`, `overloaded`, `dead_letter`; `failed` after an error or panic |
+//! | R: `sqs_buffered.outcome`, of `messaging.process.duration` | `ack`, `nack`, `release`, `keep`, `retry`, `overloaded`, `dead_letter`; `failed` after an error or panic |
 //! | R: `sqs_buffered.outcome`, of `sqs_buffered.messages.settled` | [`Settled::as_str`](crate::Settled::as_str) |
 //!
 //! No label contains message ids, group ids or error texts.

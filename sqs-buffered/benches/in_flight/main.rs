@@ -97,7 +97,8 @@ async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(),
             (best.quiet, bounds[0]) = (rate, bound);
         }
     }
-    let allowed = best.quiet / 10.0 * options.percent / 100.0;
+    let again = quiet(server, InFlight::Fixed(bounds[0]), options).await?;
+    let allowed = again / 10.0 * options.percent / 100.0;
     for &bound in &options.bounds {
         let phases = phases(server, InFlight::Fixed(bound), allowed, options).await?;
         if phases.throttled > best.throttled {

@@ -40,13 +40,16 @@ pub enum Outcome {
     /// Leaves the message hidden, without further renewals. It becomes visible when its visibility timeout is over, unless it
     /// is deleted by its receipt handle. On FIFO queues, its group waits until then.
     Keep,
-    /// Not now: the consumer keeps the message, renews its lease, and runs the handler again after this pause. Unlike
+    /// Runs the handler again after this pause, at least 100 ms. The consumer keeps the message and renews its lease. Unlike
     /// [`Nack`](Self::Nack), this does not count as another receive, so no redrive policy moves the message to a dead-letter
     /// queue. When the longest lease is over, the lease is lost, and the message is received again. On FIFO queues, its group
-    /// waits.
+    /// waits; if the handler ran for a batch, the messages behind it in the group run again. A shutdown makes the message visible at
+    /// once.
+    ///
+    /// A message that waits occupies a place of the consumer. If half of the places are occupied so, this is a `Nack`.
     Retry(Duration),
-    /// Something that the handler needs is overloaded: it throttles, or is too slow. Like [`Retry`](Self::Retry) after a pause
-    /// of 100 ms to 5 seconds, which grows each time in a row. With
+    /// Something that the handler needs is overloaded: it throttles, or is too slow. Like [`Retry`](Self::Retry), but messages may
+    /// occupy all places, and the pause grows each time in a row, from 100 ms to 5 seconds. With
     /// [`Concurrency::Adaptive`](crate::Concurrency::Adaptive), fewer handlers run.
     Overloaded,
     /// Retries cannot help: sends the message to the dead-letter queue of the queue, with this reason as the message attribute

@@ -31,6 +31,7 @@ impl<T, const N: usize> Family<T, N> {
 
     /// Records something with the handle of a value, which always has this index.
     pub(crate) fn with(&self, (index, value): (usize, &'static str), record: impl FnOnce(&T)) {
+        debug_assert!(index < self.handles.len(), "no handle for {value}");
         if IS_ON && let Some(handle) = self.handles.get(index) {
             record(handle.get_or_init(|| (self.look_up)(&self.meter.with(self.label, value))));
         }

@@ -18,7 +18,8 @@ const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 /// How long a call of the store may take by default.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The pauses of a message whose key is in progress: the other attempt may end at any time.
+/// The pauses of a message whose key is in progress: at most 5 s, because the other attempt may end before its time; at least
+/// 500 ms, to spare the store.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 /// The longest pause before a key is completed again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -31,11 +32,11 @@ type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send 
 /// | Delivery | Effect |
 /// |---|---|
 /// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and is prolonged with it |
-/// | of a key in progress | the consumer keeps the message until the other attempt ends, or its time is over ([`Outcome::Retry`]) |
+/// | of a key in progress | [`Outcome::Retry`]: the consumer keeps the message until the other attempt ends, or its time is over |
 /// | of a completed key | the message is deleted; the handler does not run |
 ///
-/// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next delivery runs the
-/// handler. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
+/// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next run starts
+/// anew. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
 /// takes too long, the handler fails: before its run, or after it if the key cannot be completed while the lease lasts.
 ///
 /// If the process dies after the effect of the handler, but before the key is completed, the handler runs again. To rule that

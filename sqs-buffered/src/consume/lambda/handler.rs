@@ -31,8 +31,8 @@ const CONCURRENCY: usize = 10;
 /// failed, which keeps the order of the group; other groups continue.
 ///
 /// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible again
-/// when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue. The delay of
-/// [`Outcome::Nack`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease), because
+/// when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue. The pauses of
+/// [`Outcome::Nack`] and [`Outcome::Retry`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease), because
 /// Lambda keeps the messages hidden while the function runs; take `Option<Lease>`.
 ///
 /// With the crate `lambda_runtime`:

@@ -9,7 +9,7 @@ use crate::metrics as names;
 
 const RECEIVE: &str = "ReceiveMessage";
 /// How a handler ends: by an outcome, or otherwise.
-const HANDLED: usize = 7;
+const HANDLED: usize = 8;
 const SETTLED: usize = Settled::Returned as usize + 1;
 
 /// The metrics of a consumer or receiver: of one queue.

@@ -5,8 +5,8 @@
 //! ```
 //! A lane may hold up to eight times what it leaves free (dynamic thresholds, Choudhury and Hahne, IEEE/ACM Transactions on
 //! Networking 6(2), 1998), and always one entry that fits. So a queue that hangs holds at most 8/9 of the capacity, a second one 8/9
-//! of the rest. Waiters hold no lock. An older waiter that only lacks free
-//! capacity goes before younger ones of other lanes, so that a large entry does not starve.
+//! of the rest. Waiters hold no lock. An older waiter that only lacks free capacity goes before younger ones of other lanes, so
+//! that a large entry does not starve.
 
 mod shares;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which lane may take capacity. Pure: waiters are whatever the caller keeps for them.
+//! Which lane may take capacity. Pure: the type of a waiter is a parameter.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,7 +15,7 @@ pub(crate) struct Amount {
     pub(crate) bytes: usize,
 }
 
-/// The capacity of all lanes, and who waits for it.
+/// The capacity of all lanes, and their waiters.
 #[derive(Debug)]
 pub(super) struct Shares<W> {
     total: Amount,
@@ -39,7 +39,7 @@ struct Lane<W> {
 struct Waiter<W> {
     arrival: u64,
     bytes: usize,
-    who: W,
+    ticket: W,
 }
 
 impl<W> Shares<W> {
@@ -77,7 +77,7 @@ impl<W> Shares<W> {
     pub(super) fn wait(&mut self, lane: usize, bytes: usize, waiter: W) -> Option<u64> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         self.arrivals += 1;
-        waiters.push_back(Waiter { arrival: self.arrivals, bytes, who: waiter });
+        waiters.push_back(Waiter { arrival: self.arrivals, bytes, ticket: waiter });
         self.waiting += 1;
         Some(self.arrivals)
     }
@@ -87,14 +87,14 @@ impl<W> Shares<W> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         let index = waiters.binary_search_by_key(&arrival, |waiter| waiter.arrival).ok()?;
         self.waiting -= 1;
-        waiters.remove(index).map(|gone| gone.who)
+        waiters.remove(index).map(|gone| gone.ticket)
     }
 
     /// Removes all waiters.
     pub(super) fn give_up_all(&mut self) -> Vec<W> {
         self.waiting = 0;
         let waiters = self.lanes.iter_mut().flat_map(|(_, lane)| lane.waiters.drain(..));
-        waiters.map(|waiter| waiter.who).collect()
+        waiters.map(|waiter| waiter.ticket).collect()
     }
 
     pub(super) fn release(&mut self, lane: usize, amount: Amount) {
@@ -133,7 +133,7 @@ impl<W> Shares<W> {
             self.take(lane, bytes);
             self.waiting -= 1;
             if let Some(held) = self.lanes.get_mut(lane) {
-                granted.extend(held.waiters.pop_front().map(|waiter| (waiter.who, bytes)));
+                granted.extend(held.waiters.pop_front().map(|waiter| (waiter.ticket, bytes)));
                 heads.extend(held.waiters.front().map(|next| Reverse((next.arrival, lane))));
             }
         }
@@ -168,6 +168,72 @@ impl<W> Shares<W> {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.held.entries += 1;
             lane.held.bytes += bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Take(usize, usize),
+        Wait(usize, usize),
+        GiveUp(usize),
+        Release(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0_usize..3, 0_usize..60).prop_map(|(lane, bytes)| Step::Take(lane, bytes)),
+            (0_usize..3, 0_usize..60).prop_map(|(lane, bytes)| Step::Wait(lane, bytes)),
+            any::<usize>().prop_map(Step::GiveUp),
+            any::<usize>().prop_map(Step::Release),
+        ]
+    }
+
+    proptest! {
+        /// Nothing leaks, and no waiter at the head of its lane is left that may take what it waits for.
+        #[test]
+        fn capacity_is_held_free_or_granted_to_waiters(steps in prop::collection::vec(step(), 1..200)) {
+            let total = Amount { entries: 7, bytes: 100 };
+            let mut shares = Shares::new(total);
+            let lanes: [usize; 3] = std::array::from_fn(|_| shares.open());
+            let (mut held, mut waiting) = (Vec::new(), Vec::new());
+            for step in steps {
+                match step {
+                    Step::Take(lane, bytes) => {
+                        held.extend(shares.try_take(lanes[lane], bytes).then_some((lanes[lane], bytes)));
+                    }
+                    Step::Wait(lane, bytes) => {
+                        let arrival = shares.wait(lanes[lane], bytes, lanes[lane]).unwrap();
+                        waiting.push((lanes[lane], arrival));
+                    }
+                    Step::GiveUp(index) if !waiting.is_empty() => {
+                        let (lane, arrival) = waiting.swap_remove(index % waiting.len());
+                        shares.give_up(lane, arrival);
+                    }
+                    Step::Release(index) if !held.is_empty() => {
+                        let (lane, bytes) = held.swap_remove(index % held.len());
+                        shares.release(lane, Amount { entries: 1, bytes });
+                    }
+                    _ => {}
+                }
+                held.extend(shares.grant());
+                let bytes: usize = held.iter().map(|(_, bytes)| bytes).sum();
+                prop_assert_eq!(shares.taken(), Amount { entries: held.len(), bytes });
+                let queued: usize = shares.lanes.iter().map(|(_, lane)| lane.waiters.len()).sum();
+                prop_assert_eq!(shares.waiting, queued);
+                let oldest = shares.lanes.iter().filter_map(|(id, lane)| {
+                    let head = lane.waiters.front()?;
+                    shares.is_within_share(id, head.bytes).then_some((head.arrival, head.bytes))
+                });
+                let oldest = oldest.min();
+                prop_assert!(oldest.is_none_or(|(_, bytes)| !shares.fits(bytes)), "{:?} waits", oldest);
+            }
         }
     }
 }

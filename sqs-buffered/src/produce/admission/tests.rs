@@ -1,4 +1,4 @@
-//! Capacity, by hand.
+//! Tests of the capacity of a client.
 
 use futures_util::FutureExt as _;
 

@@ -40,7 +40,7 @@ impl<H: Execute> BufferedClient<H> {
         let handle = checked(queue_url, receipt_handle.into())?;
         let entrant = self.deletion(&handle);
         let admitted = self.enter(&self.shared.lanes.deletes, queue_url, entrant).await;
-        self.deleting(queue_url, &handle, admitted)
+        self.delete_admitted(queue_url, &handle, admitted)
     }
 
     /// Like [`enqueue_delete`](Self::enqueue_delete), but fails at once if there is no room.
@@ -55,7 +55,7 @@ impl<H: Execute> BufferedClient<H> {
         let handle = checked(queue_url, receipt_handle.into())?;
         let entrant = self.deletion(&handle);
         let admitted = self.try_enter(&self.shared.lanes.deletes, queue_url, entrant);
-        self.deleting(queue_url, &handle, admitted)
+        self.delete_admitted(queue_url, &handle, admitted)
     }
 
     /// Hides a received message for this many seconds from now (0 to 43,200), in a batch with others, and waits for the result.
@@ -123,7 +123,7 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Drops visibility changes of a message whose delete was admitted, unless they are in flight.
-    fn deleting(
+    fn delete_admitted(
         &self,
         queue_url: &str,
         handle: &Key,

@@ -301,6 +301,29 @@ async fn batch_that_is_overloaded_runs_again_without_another_receive() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn message_behind_a_retried_one_of_its_group_runs_again() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("table", ["1", "2"]).await;
+    let seen = Batches::default();
+    let handler = |bodies: Vec<String>, State(seen): State<Batches>| async move {
+        let mut seen = seen.lock().unwrap();
+        seen.push((Instant::now(), bodies.clone()));
+        let is_first = seen.len() == 1;
+        bodies
+            .iter()
+            .map(|body| if is_first && body == "1" { Outcome::Retry(secs(1)) } else { Outcome::Ack })
+            .collect::<Vec<_>>()
+    };
+    let builder = Consumer::builder(rig.base.clone(), &rig.url).concurrency(1);
+    let (report, _) = run!(rig, builder.state(Arc::clone(&seen)).batch_handler(handler), 0, 0);
+    assert_eq!((report.stats.received, report.stats.acked), (2, 2));
+    let seen: Vec<String> = bodies(&seen).concat();
+    assert_eq!((&*seen[0], &*seen[1]), ("1", "2"));
+    assert_eq!(seen[2..].iter().filter(|body| *body == "1").count(), 1, "{seen:?}");
+    assert!(seen[2..].is_sorted(), "{seen:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn paused_consumer_starts_no_batch() {
     let rig = Rig::new("jobs").await;
     rig.send(numbers(0..10)).await;

@@ -105,7 +105,7 @@ async fn second_delivery_waits_while_the_first_runs_and_is_deleted_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn duplicates_across_consumers_run_once_and_are_received_once() {
+async fn duplicates_across_consumers_run_once() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(3));
     rig.send((0..20).map(|number| number.to_string())).await;
@@ -200,7 +200,7 @@ async fn completion_that_always_fails_fails_the_handler_when_the_deadline_is_ove
 }
 
 #[tokio::test(start_paused = true)]
-async fn key_whose_time_is_almost_over_is_asked_for_again_after_half_a_second() {
+async fn message_is_retried_after_500_ms_if_its_key_expires_sooner() {
     let store = Arc::new(MemoryStore::default());
     store.begin(&Attempt::new("a"), millis(10)).await.unwrap();
     let handler = Idempotent::new(async || (), store);

@@ -150,6 +150,53 @@ async fn retried_message_runs_again_after_its_pause_without_another_receive() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn message_with_a_long_retry_is_received_again_when_its_lease_is_lost() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("g", ["1"]).await;
+        let starts = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&starts);
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .max_lease(secs(60))
+            .message_handler(move |_, _| {
+                let mut noted = noted.lock().unwrap();
+                noted.push(Instant::now());
+                let is_first = noted.len() == 1;
+                async move { Ok(if is_first { Outcome::Retry(secs(7_200)) } else { Outcome::Ack }) }
+            })
+            .build()
+            .unwrap();
+        consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let starts = starts.lock().unwrap().clone();
+        assert!(starts[1] - starts[0] < secs(150), "{name}: {:?}", starts[1] - starts[0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_occupy_half_of_the_places_and_leave_the_concurrency_alone() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..30).map(|number| if number < 20 { "wait".to_owned() } else { number.to_string() })).await;
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .concurrency(Concurrency::Adaptive { min: 4, max: 10 })
+        .message_handler(move |message, _| {
+            let waits = message.body() == Some("wait");
+            async move { Ok(if waits { Outcome::Retry(secs(300)) } else { Outcome::Ack }) }
+        })
+        .build()
+        .unwrap();
+    let (handle, begun) = (consumer.clone(), Instant::now());
+    let end = async {
+        until(|| handle.stats().acked == 10).await;
+        assert!(begun.elapsed() < secs(60), "others have places: {:?}", begun.elapsed());
+        assert!(handle.concurrency() >= 4);
+    };
+    let report = consumer.run_until(end).await.unwrap();
+    assert!(report.is_clean && report.elapsed < secs(200), "the shutdown does not wait: {report:?}");
+    assert!(report.stats.nacked > 0 && report.stats.overloaded == 0, "{report:?}");
+    assert_eq!((rig.in_flight() > 0, rig.left()), (true, 20), "those with a delay stay hidden");
+}
+
+#[tokio::test(start_paused = true)]
 async fn overloaded_message_is_given_back_by_a_shutdown() {
     for name in ["jobs", "jobs.fifo"] {
         let rig = Rig::new(name).await;

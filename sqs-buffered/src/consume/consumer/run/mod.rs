@@ -52,6 +52,8 @@ pub(super) struct Run<H: Execute> {
     limit_metric: Level,
     /// The places that the credits know of.
     places: usize,
+    /// Messages that wait before their handlers run again.
+    resting: usize,
     /// When the next batch starts, though it is not full.
     batch_due: Option<Instant>,
     /// Stops the handlers, which are then waited for until this moment.
@@ -80,6 +82,7 @@ impl<H: Execute> Run<H> {
             seat,
             rate,
             places: 0,
+            resting: 0,
             batch_due: None,
             stop_handlers,
             panics: Vec::new(),
@@ -169,24 +172,31 @@ impl<H: Execute> Run<H> {
         }));
     }
 
-    /// The same, for a pause that grows each time in a row.
+    /// Keeps a message for a pause, before its handler runs again.
+    fn rest(&mut self, key: Key, entry: Entry<Delivery>, pause: Duration) {
+        self.resting += 1;
+        let stop = self.shared.stop.clone();
+        self.work.push(Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = stop.finishing() => {}
+                () = entry.latest.lease.lost() => {}
+                () = sleep(pause) => {}
+            }
+            Step::Rested { key, entry }
+        }));
+    }
+
+    /// Keeps a message whose handler returned `Overloaded`. The pause grows each time in a row.
     fn rest_of_overload(&mut self, key: Key, mut entry: Entry<Delivery>) {
         entry.latest.overloads += 1;
         let pause = pause(entry.latest.overloads, random::unit()).min(LONGEST_REST);
         self.rest(key, entry, pause);
     }
 
-    /// Keeps a message for a pause, before its handler runs again.
-    fn rest(&mut self, key: Key, entry: Entry<Delivery>, pause: Duration) {
-        let stop = self.shared.stop.clone();
-        self.work.push(Box::pin(async move {
-            tokio::select! {
-                biased;
-                () = stop.finishing() => {}
-                () = sleep(pause) => {}
-            }
-            Step::Rested { key, entry }
-        }));
+    /// Whether another message may rest for its handler's sake: others need places, too.
+    fn may_rest(&self) -> bool {
+        self.resting < (self.places / 2).max(1)
     }
 
     /// Gives back all messages that have not started.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Refreshed -> its handler may begin, or it is given back
-//! Handled -> overloaded -> rest --Rested--> it may start again
+//! Handled -> retry or overloaded -> rest --Rested--> it may start again
 //!    |
 //!    |-> succeeded -> delete --Deleted--> the next of the line may start
 //! HandledBatch -> each message in the order of its line, when the one before it is done: Decided, as Handled
@@ -31,6 +31,8 @@ use crate::random;
 
 /// Panics whose text is reported.
 const MOST_PANICS: usize = 10;
+/// The shortest pause before a handler that asks for it runs again.
+const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 /// The shortest delay of a message that another consumer is handling, or whose delete failed: an immediate receive would not
 /// help.
 const SOON: Duration = Duration::from_secs(1);
@@ -85,9 +87,12 @@ impl<H: Execute> Run<H> {
         late
     }
 
-    pub(super) fn handled(&mut self, key: Key, entry: Entry<Delivery>, verdict: Verdict) {
+    pub(super) fn handled(&mut self, key: Key, mut entry: Entry<Delivery>, verdict: Verdict) {
         match verdict {
-            Verdict::Outcome(Outcome::Retry(pause)) => return self.rest(key, entry, pause),
+            Verdict::Outcome(Outcome::Retry(pause)) if self.may_rest() => {
+                entry.latest.overloads = 0;
+                return self.rest(key, entry, pause.max(SHORTEST_RETRY));
+            }
             Verdict::Outcome(Outcome::Overloaded) => return self.rest_of_overload(key, entry),
             _ => {}
         }
@@ -95,8 +100,12 @@ impl<H: Execute> Run<H> {
         let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
+            // No place is left for a message that waits here.
+            Verdict::Outcome(Outcome::Retry(pause)) => {
+                self.give_back(key, deliveries, Return::After(pause.max(SOON)));
+            }
             Verdict::Outcome(Outcome::Nack(delay)) => self.give_back(key, deliveries, Return::After(delay)),
-            Verdict::Outcome(Outcome::Release | Outcome::Retry(_) | Outcome::Overloaded) => {
+            Verdict::Outcome(Outcome::Release | Outcome::Overloaded) => {
                 self.give_back(key, deliveries, Return::Released);
             }
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
@@ -115,6 +124,7 @@ impl<H: Execute> Run<H> {
 
     /// The message that rested is the next of its line, with deliveries of it that came since then.
     fn rested(&mut self, key: &Key, mut entry: Entry<Delivery>) {
+        self.resting -= 1;
         let overloads = entry.latest.overloads;
         self.groups.take_more(key).into_iter().for_each(|delivery| entry.renew(delivery));
         entry.latest.overloads = overloads;
