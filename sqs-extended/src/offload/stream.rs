@@ -1,4 +1,4 @@
-//! A message whose payload is streamed into the store.
+//! Sends a message with a streamed payload.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::payload::{Payload, Progress, Uploaded};
 use crate::pointer::Pointer;
 
-/// A message that is to be sent, whose payload goes through the store piece by piece, however small it is.
+/// A message with a streamed payload to be sent. Its payload is stored, however small it is.
 #[must_use]
 pub struct SendStream<H> {
     client: ExtendedClient<H>,
@@ -24,26 +24,23 @@ pub struct SendStream<H> {
     input: SendMessageInput,
 }
 
-/// A message that was sent with a streamed payload.
+/// A message with a streamed payload that was sent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StreamSent {
-    /// What the service says. The MD5 of the body is the one of the pointer, which is what the service got.
+    /// The output of SQS. The MD5 of the body is that of the pointer.
     pub output: SendMessageOutput,
-    /// Where the payload is.
+    /// The object with the payload.
     pub pointer: Pointer,
-    /// How many bytes it has, before compression.
+    /// Its length in bytes.
     pub length: u64,
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Sends a message whose payload is streamed: a file, a reader, a stream or bytes, of which a few parts are in memory at a
-    /// time.
+    /// Sends a message with a streamed payload: a file, a reader, a stream or bytes. A few parts are in memory at a time.
     ///
     /// ```no_run
-    /// # async fn send<S: sqs_extended::PayloadStore>(
-    /// #     client: sqs_extended::ExtendedClient<S>, url: &str,
-    /// # ) -> Result<(), sqs_extended::Error> {
+    /// # async fn send(client: sqs_extended::ExtendedClient, url: &str) -> Result<(), sqs_extended::Error> {
     /// use sqs_extended::Payload;
     ///
     /// let video = Payload::from_path("video.bin").binary();
@@ -63,25 +60,25 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 impl<H: Execute> SendStream<H> {
-    /// Is told of every piece of the payload that is read.
+    /// Sets a function that is called for each piece of the payload that is read.
     pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
         self.payload = self.payload.progress(listener);
         self
     }
 
-    /// How long the message is hidden at first, in seconds from 0 to 900.
+    /// Sets how long the message is hidden at first: 0 to 900 seconds.
     pub fn delay_seconds(mut self, seconds: i32) -> Self {
         self.input.delay_seconds = Some(seconds);
         self
     }
 
-    /// An attribute of the message, of which it can have nine.
+    /// Adds an attribute of the message, at most nine.
     pub fn message_attributes(mut self, name: impl Into<String>, value: MessageAttributeValue) -> Self {
         self.input.message_attributes.get_or_insert_default().insert(name.into(), value);
         self
     }
 
-    /// A system attribute of the message.
+    /// Adds a system attribute of the message.
     pub fn message_system_attributes(
         mut self,
         name: MessageSystemAttributeNameForSends,
@@ -91,31 +88,29 @@ impl<H: Execute> SendStream<H> {
         self
     }
 
-    /// The group of the message, which FIFO queues keep in order.
+    /// Sets the message group of a FIFO message.
     pub fn message_group_id(mut self, id: impl Into<String>) -> Self {
         self.input.message_group_id = Some(id.into());
         self
     }
 
-    /// By what FIFO queues know a message again. Give one: what a queue makes of the content, it would make of the pointer,
-    /// which is another one each time.
+    /// Sets the deduplication id of a FIFO message. Set one: content-based deduplication would use the pointer, which is different
+    /// each time.
     pub fn message_deduplication_id(mut self, id: impl Into<String>) -> Self {
         self.input.message_deduplication_id = Some(id.into());
         self
     }
 
-    /// Stores the payload, and sends the message.
+    /// Stores the payload and sends the message.
     ///
     /// # Errors
-    /// [`ErrorKind::Upload`](crate::ErrorKind::Upload) when the payload cannot be read or stored,
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) and [`NotText`](crate::ErrorKind::NotText) when it may not be sent, those of
-    /// attributes as of other messages, and what the client below says. An object stays only where it is unknown whether
-    /// the message was sent: a request that the service may have acted on is not repeated, unless the message has a
-    /// deduplication id.
+    /// Those of the payload and of the store; then the message was not sent. Those of the client below: the object is deleted, unless it
+    /// is unknown whether the message was sent. A request that SQS may have executed is not repeated, unless the message has
+    /// a deduplication id.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the upload is aborted or the object is deleted in the background; once the message is on its
-    /// way, the object stays.
+    /// If the future is dropped, the upload is aborted or the object is deleted in the background. When the request to SQS has
+    /// started, the object stays.
     pub async fn send(self) -> Result<StreamSent, Error> {
         let Self { client, payload, mut input } = self;
         let envelope = &client.shared.envelope;
@@ -125,7 +120,7 @@ impl<H: Execute> SendStream<H> {
         let Uploaded { length, sha256 } = uploaded;
         let body = envelope.seal(&pointer, length, sha256.as_deref(), &mut input.message_attributes);
         input.message_body = Some(body);
-        // From here on somebody may need the object.
+        // From here on, the message may exist.
         guard.keep();
         match client.send_once(input).await {
             Ok(output) => Ok(StreamSent { output, pointer, length }),
@@ -142,8 +137,8 @@ impl<H: Execute> SendStream<H> {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Of two messages with one object, the first that is deleted would take it from the other; and a stream cannot be
-    /// stored twice. Queues drop the second one when they know it again.
+    /// Two messages must not share an object, since deleting one would delete the payload of the other, and a stream cannot be stored
+    /// twice. With a deduplication id, the queue drops the second message.
     async fn send_once(&self, input: SendMessageInput) -> Result<SendMessageOutput, Error> {
         let is_deduplicated = input.message_deduplication_id.is_some();
         let retries = if is_deduplicated { Retries::AsConfigured } else { Retries::UnlessInDoubt };

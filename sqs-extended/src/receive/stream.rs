@@ -70,9 +70,7 @@ impl ExtendedMessage {
     /// could not be loaded, for example because it is too large for memory.
     ///
     /// ```no_run
-    /// # async fn read<S: sqs_extended::PayloadStore>(
-    /// #     client: sqs_extended::ExtendedClient<S>, url: &str,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn read(client: sqs_extended::ExtendedClient, url: &str) -> Result<(), Box<dyn std::error::Error>> {
     /// for received in client.receive(url).lazy().send().await? {
     ///     let body = received.body_stream().binary().await?;
     ///     body.write_to_path("video.bin").await?;

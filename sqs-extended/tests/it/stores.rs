@@ -124,8 +124,9 @@ impl Scenario {
     }
 
     async fn dropped_upload_leaves_no_object(&self) {
-        let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 100_000])))
-            .then(async |piece| {
+        let block = bytes(100_000);
+        let endless =
+            stream::repeat_with(move || Ok::<_, std::io::Error>(block.clone())).then(async |piece| {
                 tokio::task::yield_now().await;
                 piece
             });
