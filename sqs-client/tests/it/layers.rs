@@ -104,11 +104,11 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-buffered/src/consume/idempotent/records.rs", &["Instant::now", "async", "spawn"]),
     ("sqs-buffered/src/consume/consumer/groups.rs", &["crate::", "tokio"]),
     ("sqs-buffered/src/consume/back_off.rs", &["crate::", "tokio"]),
-    ("sqs-extended/src/pointer.rs", &["crate::", "tokio"]),
+    ("sqs-extended/src/pointer.rs", &["crate::client", "crate::store", "tokio"]),
     ("sqs-extended/src/offload/decision.rs", &["crate::", "tokio", "async"]),
     ("sqs-extended/src/receive/ask.rs", &["crate::client", "tokio", "async"]),
     ("sqs-extended/src/receive/find.rs", &["crate::client", "tokio", "async"]),
-    ("sqs-extended/src/sweep/orphan.rs", &["crate::client", "tokio", "async", "SystemTime::now"]),
+    ("sqs-extended/src/sweep/rules.rs", &["crate::client", "tokio", "async", "SystemTime::now"]),
     ("sqs-extended/src/store", &["crate::client", "crate::offload", "crate::receive", "crate::config"]),
     (
         "sqs-mock-server/src/ops",
