@@ -1,4 +1,4 @@
-//! What can go wrong without anybody asking, for those who want to know.
+//! Failures in the background, for an event hook.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,73 +6,73 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::pointer::Pointer;
 
-/// Something that happened beside the answer of a call. Everything here is counted as well; this says what it was.
+/// Something that happened in the background or beside the result of a call. [`Stats`](crate::Stats) counts them, too.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A payload was not stored; the entry of the batch, or the message, was not sent.
+    /// A payload could not be stored, so its message or batch entry was not sent.
     UploadFailed {
-        /// Why.
+        /// The error.
         error: &'a Error,
     },
-    /// A received message could not be given its payload.
+    /// The payload of a received message could not be loaded.
     PayloadFailed {
-        /// The message.
+        /// The id of the message.
         message_id: &'a str,
-        /// Why.
+        /// The error.
         error: &'a Error,
     },
-    /// An object that no message needs any more could not be deleted.
+    /// An object without a message could not be deleted.
     CleanupFailed {
         /// The object.
         pointer: &'a Pointer,
-        /// Why.
+        /// The error.
         error: &'a Error,
         /// The number of attempts.
         attempts: u32,
         /// Whether it is retried. Otherwise a sweep finds the object.
         is_retried: bool,
     },
-    /// An object that no message needs any more is not deleted, and was not tried: the call that had to do it was dropped, and
-    /// a thousand objects are waiting to be deleted already, or no runtime is there to do it. A sweep finds it.
+    /// An object without a message is not deleted: attempts failed, too many objects wait, or there is no tokio runtime. A sweep
+    /// finds it.
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
     },
-    /// It is not known whether the message was sent, so its object was kept. If it was not, a sweep finds it.
+    /// It is unknown whether a message was sent, so its object is kept. If it was not, a sweep finds the object.
     OutcomeUnknown {
         /// The object.
         pointer: &'a Pointer,
     },
-    /// A message with a missing object could not be released or deleted as [`MissingObject`](crate::MissingObject) wants
-    /// it; it was handed out instead.
+    /// A message with a missing object could not be released or deleted (see [`MissingObject`](crate::MissingObject)), so it was
+    /// returned.
     PolicyFailed {
-        /// The message.
+        /// The id of the message.
         message_id: &'a str,
-        /// Why.
+        /// The error.
         error: &'a Error,
     },
-    /// Messages could not be kept hidden while their payloads were loaded. They may be received a second time, and who gets
-    /// them has less than their whole visibility timeout left.
+    /// The visibility timeout of messages could not be renewed while their payloads were loaded. They may be received again, and
+    /// less than the whole timeout is left.
     RenewalFailed {
-        /// Why.
+        /// The error.
         error: &'a Error,
     },
-    /// Messages are not kept hidden while their payloads are loaded, since the queue does not tell its visibility timeout:
-    /// mostly for want of the permission `sqs:GetQueueAttributes`. Receives that say a visibility timeout do not need it.
+    /// The visibility timeout of messages is not renewed while their payloads are loaded, because that of the queue is unknown,
+    /// usually without permission for `sqs:GetQueueAttributes`. Receives with a visibility timeout do not need it.
     LeaseUnknown {
         /// The queue.
         queue_url: &'a str,
     },
-    /// Messages whose receive was dropped while their payloads were loaded could not be made visible again. They are when
+    /// Messages of a receive that was dropped while it loaded payloads could not be made visible again. They become visible when
     /// their visibility timeout is over.
     ReleaseFailed {
-        /// Why.
+        /// The error.
         error: &'a Error,
     },
 }
 
-/// Who wants to know.
+/// An event hook.
 #[derive(Clone)]
 pub(crate) struct Listener(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
 
@@ -88,7 +88,7 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// Tells the log, and whoever listens.
+/// Sends events to the log and to the hook.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventSink(Option<Listener>);
 

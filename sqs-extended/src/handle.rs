@@ -1,4 +1,4 @@
-//! Receipt handles that carry a pointer, so that deleting a message can delete its payload.
+//! Receipt handles with a pointer, so that deleting a message can delete its payload.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::pointer::Pointer;
 const BUCKET: &str = "-..s3BucketName..-";
 const KEY: &str = "-..s3Key..-";
 
-/// A receipt handle with a pointer in front of it.
+/// A receipt handle with a pointer.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct ExtendedHandle {
     pointer: Pointer,
@@ -15,30 +15,29 @@ pub struct ExtendedHandle {
 }
 
 impl ExtendedHandle {
-    /// Puts a pointer in front of the receipt handle that the service gave.
+    /// Puts a pointer in front of a receipt handle of SQS.
     pub fn new(pointer: Pointer, original: impl Into<String>) -> Self {
         Self { pointer, original: original.into() }
     }
 
-    /// Takes a receipt handle apart. One without a pointer is `None`: it goes to the service as it is.
+    /// Parses a receipt handle. Returns `None` if it has no pointer.
     pub fn parse(handle: &str) -> Option<Self> {
         let (bucket, rest) = handle.strip_prefix(BUCKET)?.split_once(BUCKET)?;
         let (key, original) = rest.strip_prefix(KEY)?.split_once(KEY)?;
         Some(Self::new(Pointer::new(bucket, key), original))
     }
 
-    /// Whether the text of the handle can be taken apart again. It cannot when the names of bucket or key have in them
-    /// what stands between them.
+    /// Whether the text of the handle can be parsed. It cannot if the bucket or the key contains a separator.
     pub fn is_readable(&self) -> bool {
         Self::parse(&self.to_string()).as_ref() == Some(self)
     }
 
-    /// Where the payload lies.
+    /// The place of the payload.
     pub fn pointer(&self) -> &Pointer {
         &self.pointer
     }
 
-    /// The receipt handle that the service gave.
+    /// The receipt handle of SQS.
     pub fn original(&self) -> &str {
         &self.original
     }
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_the_one_of_the_java_library() {
+    fn text_is_that_of_the_java_library() {
         let handle = ExtendedHandle::new(Pointer::new("B", "K"), "ORIGINAL");
         let text = "-..s3BucketName..-B-..s3BucketName..--..s3Key..-K-..s3Key..-ORIGINAL";
         assert_eq!(handle.to_string(), text);
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_behind_the_markers_is_kept() {
+    fn original_handle_is_kept_verbatim() {
         for original in ["", "AQEB/+=", "a-..s3Key..-b", "-..s3BucketName..-"] {
             let handle = ExtendedHandle::new(Pointer::new("b", "k/1"), original);
             assert_eq!(
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_without_a_whole_pointer_are_none() {
+    fn handle_without_a_complete_pointer_has_none() {
         for plain in
             ["", "AQEB", "-..s3BucketName..-B", "-..s3BucketName..-B-..s3BucketName..-K", "x-..s3Key..-K"]
         {

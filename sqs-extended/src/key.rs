@@ -1,7 +1,7 @@
-//! The names of objects: pure.
+//! The keys of objects. Pure.
 
-/// Whether a key is such as this crate gives, and the libraries for Java and Python: anything, and then a UUID. What else
-/// lies in a bucket is none of a client's business, whoever points to it.
+/// Whether a key ends in a UUID, like those of this crate and of the Java and Python libraries. Other objects are never deleted,
+/// whatever a pointer says.
 pub(crate) fn ends_with_uuid(key: &str) -> bool {
     let Some(start) = key.len().checked_sub(36) else { return false };
     let Some(name) = key.get(start..) else { return false };

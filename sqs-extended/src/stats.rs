@@ -1,32 +1,32 @@
-//! What a client has done with payloads.
+//! Statistics of a client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a client and its clones have done with payloads since it was made.
+/// Statistics of a client and its clones.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Payloads that were stored.
+    /// Stored payloads.
     pub uploads: u64,
-    /// Bytes of these.
+    /// Their bytes.
     pub uploaded_bytes: u64,
     /// Payloads that could not be stored.
     pub uploads_failed: u64,
-    /// Payloads that were loaded.
+    /// Loaded payloads.
     pub downloads: u64,
-    /// Bytes of these.
+    /// Their bytes.
     pub downloaded_bytes: u64,
-    /// Received messages that could not be given their payload, whatever the reason.
+    /// Received messages whose payload could not be loaded.
     pub payloads_failed: u64,
-    /// Objects that were deleted: of deleted messages, and of messages that were not sent.
+    /// Deleted objects: of deleted messages, and of messages that were not sent.
     pub objects_deleted: u64,
-    /// Deletes of objects that failed, each attempt counted.
+    /// Failed attempts to delete an object.
     pub cleanup_failed: u64,
-    /// Objects whose deletion was given up. A sweep finds them.
+    /// Objects that were given up. A sweep finds them.
     pub cleanup_given_up: u64,
-    /// Objects that are waiting to be deleted now.
+    /// Objects that wait to be deleted in the background.
     pub cleanup_pending: usize,
-    /// Objects that were kept since nobody knows whether their message was sent.
+    /// Objects that were kept because it is unknown whether their message was sent.
     pub outcomes_unknown: u64,
 }
 
@@ -44,7 +44,7 @@ impl Counter {
     }
 }
 
-/// The same as [`Stats`], while it happens.
+/// The counters of [`Stats`].
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) uploads: Counter,

@@ -24,7 +24,7 @@ macro_rules! actions {
 sqs_client::for_each_operation!(actions);
 
 impl<H: Execute> ExtendedClient<H> {
-    /// A handle of one queue, for the calls that most programs make.
+    /// A handle of one queue for common calls.
     pub fn queue(&self, url: impl Into<String>) -> Queue<Self> {
         Queue::new(self.clone(), url)
     }

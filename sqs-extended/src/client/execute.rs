@@ -1,10 +1,10 @@
-//! The way of every call.
+//! Request lifecycle.
 //!
 //! ```text
-//! not concerned:  Input --------------------------> client below -------------------------> Output
-//! concerned:      Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
+//! unchanged:  Input --------------------------> client below -------------------------> Output
+//! rewritten:  Input -> before: PUT, pointers -> client below -> after: objects, bodies -> Output
 //! ```
-//! What is concerned is seen through `Any`, in place. An input is copied if anything in it has to change; every receive is.
+//! Inputs are recognised through `Any`. An input is copied if it has to change; every receive is.
 
 use std::any::Any;
 
@@ -26,7 +26,7 @@ use crate::pointer::Pointer;
 use crate::receive::{Terms, ask, carries_pointer};
 use crate::settle::{strip, strip_changes, strip_deletes};
 
-/// What was changed of an input, and has to be seen to when the answer is there.
+/// What was changed in an input, for the work after the response.
 pub(super) enum Changed {
     Nothing,
     Send(Stored),
@@ -42,8 +42,8 @@ type AnyResult<'r> = &'r mut (dyn Any + Send);
 impl<H: Execute> Execute for ExtendedClient<H> {
     type Error = Error;
 
-    /// Each call stores its payloads anew, so that no two messages share an object. If a FIFO queue drops a message as a
-    /// duplicate, the object of the later call stays until a sweep.
+    /// Each call stores its payloads, so that no two messages share an object. If a FIFO queue drops a duplicate, the object of
+    /// the later call stays until a sweep.
     async fn execute<O: Operation>(
         &self,
         input: &O::Input,
@@ -79,7 +79,7 @@ impl<H: Execute> ExtendedClient<H> {
         self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
-    /// Whether an input has to be changed before it goes below, beyond the names that a receive asks for.
+    /// Whether an input has to change, apart from the attribute names of a receive.
     fn needs_rewrite(&self, input: &dyn Any) -> bool {
         if let Some(send) = input.downcast_ref::<SendMessageInput>() {
             let threshold = self.known_threshold(send.queue_url());
@@ -185,14 +185,14 @@ fn is_receive(input: &dyn Any) -> bool {
     input.is::<ReceiveMessageInput>()
 }
 
-/// Asks for the attributes of pointers; `None` when it is no receive.
+/// Requests the attributes of pointers. `None` if it is not a receive.
 fn before_receive(input: &mut dyn Any) -> Option<Terms> {
     let input = input.downcast_mut::<ReceiveMessageInput>()?;
     ask(input);
     Some(Terms::of(input))
 }
 
-/// Whether a message in the answer, or in the answer of an error, says that it carries a pointer.
+/// Whether a message in the output, or in the output of an error, has a pointer.
 fn brings_pointers(result: &dyn Any) -> bool {
     let output = match result.downcast_ref::<Result<ReceiveMessageOutput, Error>>() {
         Some(Ok(output)) => Some(output),

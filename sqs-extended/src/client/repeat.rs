@@ -1,8 +1,7 @@
-//! Sends with pointers that have to be sent again.
+//! Repeats sends with pointers.
 //!
-//! A request that may have been acted on is not repeated as it is: where its messages are in the queue already, the second
-//! ones would share their objects, and who deletes one of two would take the payload from the other. Each request has
-//! objects of its own.
+//! A request that SQS may have executed is not repeated as it is: its messages may exist, and the new ones would share their objects, so
+//! that deleting one would delete the payload of the other. Each request has new objects.
 
 use std::any::Any;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use crate::error::Error;
 use crate::offload::Keep;
 
 impl Changed {
-    /// Whether there is all that it takes to send the messages again with other objects.
+    /// Whether the messages can be sent again with new objects.
     pub(super) fn keeps_payloads(&self) -> bool {
         match self {
             Self::Send(stored) => stored.content.is_some(),
@@ -28,17 +27,16 @@ impl Changed {
     }
 }
 
-/// Whether a request may be repeated with other objects. FIFO queues do not take a message twice: a request to them is
-/// repeated as it is, by the client below. Nor does anything repeat a request that is to be made once.
+/// Whether a request may be repeated with new objects. FIFO queues drop duplicates, so the client below repeats a request to them as
+/// it is.
 pub(super) fn keep(input: &impl Input, retries: Retries) -> Keep {
     let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
     if is_fifo || retries != Retries::AsConfigured { Keep::Nothing } else { Keep::ForRepetition }
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Sends, repeats what the client below would repeat, and sees to the objects. Those of earlier requests, which may have
-    /// been acted on, are kept already: only those of the last one are settled by its answer. What the caller is told is of
-    /// all requests.
+    /// Sends, and repeats what the client below would repeat. The objects of earlier requests, which SQS may have executed, are kept;
+    /// those of the last one depend on its result. The result that the caller gets accounts for all requests.
     pub(super) async fn send<O: Operation>(
         &self,
         mut input: O::Input,
@@ -51,7 +49,7 @@ impl<H: Execute> ExtendedClient<H> {
             let result = self.inner.execute::<O>(&input, options).await.map_err(Error::below);
             let Some((failed, pause)) = result.as_ref().err().and_then(repetition) else { break result };
             sleep(pause).await;
-            // That it could not be stored again is told as an event; what the caller has to know is what came before.
+            // An event reports a failed upload; the caller gets the error of the request before.
             if self.before_again(&mut input, &mut changed).await.is_none() {
                 break result;
             }
@@ -80,7 +78,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 }
 
-/// What the next request, if there is to be one, has to know of those before it, and how long to wait for it.
+/// The error of a request that is to be repeated, and the pause before that.
 fn repetition(error: &Error) -> Option<(sqs_client::Error, Duration)> {
     let client = error.client_error()?;
     Some((client.clone(), client.repeat_after()?))

@@ -1,14 +1,13 @@
-//! Choices that have a name.
+//! Policies.
 
-/// The size above which a message goes through the store.
+/// The size above which a payload is stored.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Threshold {
-    /// Bytes, counted as the service counts them: the body, and name, type and value of each attribute. A message of
-    /// exactly so many goes as it is.
+    /// A number of bytes, counted like SQS: the body, and name, type and value of each attribute. A message of exactly this size is
+    /// sent as it is.
     Bytes(usize),
-    /// What the queue takes: its `MaximumMessageSize`, asked for every five minutes. Where it may not be asked, the
-    /// default applies.
+    /// The `MaximumMessageSize` of the queue, read every five minutes. If access is denied, the default.
     Queue,
 }
 
@@ -23,15 +22,16 @@ impl Default for Threshold {
     }
 }
 
-/// What becomes of a received message whose object is not there (404, and S3 says so). An object that may not be read (403) is not missing.
+/// What happens to a received message whose object does not exist (404 with an error code of S3). An object that cannot be accessed
+/// (403) is not missing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MissingObject {
-    /// It is handed out as it came, with the pointer as its body.
+    /// It is returned with the pointer as its body.
     #[default]
     Surface,
-    /// It is made visible again at once and not handed out, so that a redrive policy makes it a dead letter.
+    /// It is made visible again at once and not returned, so that a redrive policy moves it to a dead-letter queue.
     Release,
-    /// It is deleted from the queue and not handed out. Its payload is lost in any case.
+    /// It is deleted from the queue and not returned. Its payload is lost in any case.
     DeleteMessage,
 }

@@ -1,31 +1,31 @@
-//! What the keys of new objects begin with.
+//! The prefix of the keys of new objects.
 
 use crate::error::{Error, ErrorKind};
 
-/// The longest key of S3, less a UUID.
+/// The longest key of S3 without a UUID.
 const MAX_CHARS: usize = 1_024 - 36;
 
 /// Checks a prefix by the rules of the Java library, so that its users can read and name the same keys.
 pub(crate) fn check(prefix: &str) -> Result<(), Error> {
     let refuse = |why: &str| {
         let rule = format!(
-            "a key prefix has at most {MAX_CHARS} characters of A-Z a-z 0-9 . / _ -, does not begin with . or /, and has \
-             no .. in it; {prefix:?} {why}"
+            "key prefix {prefix:?} {why}; allowed are at most {MAX_CHARS} characters of A-Z a-z 0-9 . / _ -, not starting with . \
+             or /, and without .."
         );
         Err(Error::new(ErrorKind::Config, rule))
     };
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'_' | b'-');
     if prefix.len() > MAX_CHARS {
-        return refuse("is longer");
+        return refuse("is too long");
     }
     if !prefix.bytes().all(is_legal) {
-        return refuse("has others");
+        return refuse("contains another character");
     }
     if prefix.starts_with(['.', '/']) {
-        return refuse("begins so");
+        return refuse("starts with . or /");
     }
     if prefix.contains("..") {
-        return refuse("has");
+        return refuse("contains ..");
     }
     Ok(())
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_follow_the_rules_of_the_java_library() {
+    fn prefix_follows_the_rules_of_the_java_library() {
         for good in ["", "orders/", "a.b_c-d/E/9", &"x".repeat(MAX_CHARS)] {
             assert!(check(good).is_ok(), "{good:?}");
         }

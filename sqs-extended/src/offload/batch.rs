@@ -1,4 +1,4 @@
-//! Messages that are sent together.
+//! Sends a batch of messages.
 
 use std::collections::HashSet;
 
@@ -15,21 +15,21 @@ use crate::cleanup::DeleteOnDrop;
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 
-/// What failed entries say when their payload could not be stored.
+/// The error code of entries whose payload could not be stored.
 const NOT_STORED: &str = "PayloadNotStored";
 
-/// A batch with payloads in the store, while it is being sent.
+/// A batch in flight with stored payloads.
 #[derive(Debug, Default)]
 pub(crate) struct SentBatch {
     stored: Vec<StoredEntry>,
-    /// Entries that are not sent.
+    /// Entries that were not sent.
     failed: Vec<BatchResultErrorEntry>,
-    /// Whether no entry is left.
+    /// Whether no entry is left to send.
     pub(crate) is_empty: bool,
 }
 
 impl SentBatch {
-    /// Whether the payloads are kept, if there are any.
+    /// Whether the payloads are kept for a repeated request.
     pub(crate) fn keeps_payloads(&self) -> bool {
         self.stored.iter().any(|entry| entry.stored.content.is_some())
     }
@@ -37,17 +37,17 @@ impl SentBatch {
 
 #[derive(Debug)]
 struct StoredEntry {
-    /// Its place among those that are sent.
+    /// Its index among the entries that are sent.
     place: usize,
     id: String,
     stored: Stored,
 }
 
-/// An entry that is to be sent, and its object, if it has one.
+/// An entry to be sent, with its object.
 type Ready = (SendMessageBatchRequestEntry, Option<(DeleteOnDrop, Stored)>);
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Stores the payloads of the selected entries. What cannot be stored is taken out.
+    /// Stores the payloads of the selected entries. Entries that cannot be stored are removed.
     pub(crate) async fn before_batch(
         &self,
         input: &mut SendMessageBatchInput,
@@ -67,7 +67,7 @@ impl<H: Execute> ExtendedClient<H> {
         for result in results {
             match result {
                 Ok((entry, stored)) => {
-                    // From here on somebody may need the object.
+                    // From here on, the message may exist.
                     batch.stored.extend(stored.map(|(guard, stored)| {
                         guard.keep();
                         StoredEntry { place: entries.len(), id: entry.id.clone(), stored }
@@ -82,7 +82,7 @@ impl<H: Execute> ExtendedClient<H> {
         batch
     }
 
-    /// Stores the payload of an entry that is selected: that is, of which it is said whether its payload is kept.
+    /// Stores the payload of an entry, if it is selected: `keep` says whether its payload is kept.
     async fn before_entry(
         &self,
         queue_url: &str,
@@ -101,7 +101,7 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Gives the entries other objects, before they are sent once more; `None` when they cannot all have one.
+    /// Stores new objects for a repeated request. `None` if that fails.
     pub(crate) async fn before_batch_again(
         &self,
         input: &mut SendMessageBatchInput,
@@ -120,7 +120,7 @@ impl<H: Execute> ExtendedClient<H> {
         Some(())
     }
 
-    /// Deletes the payloads of entries that were refused, and makes the answer one to what the caller gave.
+    /// Deletes the payloads of rejected entries, and makes the output fit the input of the caller.
     pub(crate) async fn after_batch(
         &self,
         batch: SentBatch,
@@ -182,7 +182,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 }
 
-/// The caller is to blame for what does not go with a pointer, and not for a store that fails.
+/// It is the fault of the sender if the message does not fit a pointer, but not if the store fails.
 fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
     let is_callers = matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! How a message looks that carries a pointer.
+//! Messages with pointers.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct Envelope {
     bucket: String,
     key_prefix: String,
     compat: Compat,
-    /// Of each body with a pointer, and of the name and the type of its attribute.
+    /// The size of a body with a pointer, and of the name and the type of its attribute.
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ impl Envelope {
         Self { bucket: bucket.to_owned(), key_prefix: key_prefix.to_owned(), compat, bytes }
     }
 
-    /// How large a message is, and would be with a pointer.
+    /// The size of a message, and its size with a pointer.
     pub(crate) fn sizes(&self, body: &str, attributes: Option<&Attributes>) -> Sizes {
         let inline = message_size(body, attributes);
         let digits = body.len().checked_ilog10().map_or(1, |digits| digits as usize + 1);
@@ -77,7 +77,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// Writes a pointer to a payload of so many bytes into a message. The body that it gives is the one to send.
+    /// Adds the attribute for a payload of this length. Returns the body with the pointer.
     pub(crate) fn seal(
         &self,
         pointer: &Pointer,
@@ -107,7 +107,7 @@ mod tests {
     const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
 
     #[test]
-    fn the_size_that_is_planned_is_the_size_that_is_sent() {
+    fn planned_size_is_the_size_that_is_sent() {
         for compat in [Compat::Modern, Compat::JavaDefault, Compat::Legacy10] {
             let envelope = Envelope::new("bucket", "pre/fix-", compat);
             for length in [1, 9, 10, 99, 100, 262_144, 262_145] {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_leave_no_room_are_refused_by_name_and_number() {
+    fn attributes_that_leave_no_room_are_rejected_with_name_and_number() {
         let envelope = Envelope::new("bucket", "", Compat::Modern);
         let many = |count: usize| -> Attributes {
             (0..count).map(|index| (format!("a{index}"), MessageAttributeValue::number(index))).collect()

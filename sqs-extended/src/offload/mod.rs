@@ -1,10 +1,10 @@
-//! Sends: what goes through the store, and what becomes of it.
+//! Sends: stores payloads, and sends their pointers.
 //!
 //! ```text
 //! Input -> size decision -> PUT object -> pointer Input -> client below -> accepted: the object stays
-//!            (pure)            fails: not sent                          -> refused:  the object is deleted
-//!                                                                       -> unknown:  the object stays; a message
-//!                                                                                     sent again gets another one
+//!            (pure)            fails: not sent                          -> rejected: the object is deleted
+//!                                                                       -> unknown:  the object stays; a repeated
+//!                                                                                     request gets new objects
 //! ```
 
 mod batch;

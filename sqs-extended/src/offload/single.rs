@@ -1,4 +1,4 @@
-//! A message that is sent alone.
+//! Sends one message.
 
 use sqs_client::client::Execute;
 use sqs_client::operation::send_message::{SendMessageInput, SendMessageOutput};
@@ -23,12 +23,12 @@ impl<H: Execute> ExtendedClient<H> {
         };
         let (guard, stored) = self.offload_body(&queue_url, parts, keep).await?;
         input.message_body = Some(body);
-        // From here on somebody may need the object.
+        // From here on, the message may exist.
         guard.keep();
         Ok(stored)
     }
 
-    /// Gives the message another object, before it is sent once more; `None` when it cannot have one.
+    /// Stores a new object for a repeated request. `None` if that fails.
     pub(crate) async fn before_send_again(
         &self,
         input: &mut SendMessageInput,
@@ -39,7 +39,7 @@ impl<H: Execute> ExtendedClient<H> {
         Some(())
     }
 
-    /// Deletes the payload of a message that was refused, and shows the checksums of what the caller gave.
+    /// Deletes the payload of a rejected message, and sets the checksums of the original message.
     pub(crate) async fn after_send(&self, stored: Stored, result: &mut Result<SendMessageOutput, Error>) {
         match result {
             Ok(output) => stored.original.show(output),
@@ -51,7 +51,7 @@ impl<H: Execute> ExtendedClient<H> {
 
 impl Original {
     fn show(self, output: &mut SendMessageOutput) {
-        // Where the service gives no checksum, there is none to show.
+        // Some services return no checksums.
         if output.md5_of_message_body.is_some() {
             output.md5_of_message_body = Some(self.md5_of_body.into());
         }

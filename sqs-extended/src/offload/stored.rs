@@ -1,4 +1,4 @@
-//! One payload on its way into the store and, with its message, into the queue.
+//! Stores the payload of a message.
 
 use std::collections::HashMap;
 
@@ -16,28 +16,28 @@ use crate::event::Event;
 use crate::pointer::Pointer;
 use crate::store::{Upload, UploadBody};
 
-/// What is changed of a message when its payload goes through the store.
+/// The parts of a message that change when its payload is stored.
 pub(crate) struct Parts<'m> {
     pub(crate) body: &'m mut String,
     pub(crate) attributes: &'m mut Option<HashMap<String, MessageAttributeValue>>,
     pub(crate) deduplication_id: &'m mut Option<String>,
 }
 
-/// A message as its sender gave it: what has to be known when its answer is there.
+/// The checksums of the original message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Original {
     pub(crate) md5_of_body: Md5Hex,
     pub(crate) md5_of_attributes: Option<Md5Hex>,
 }
 
-/// What goes into an object.
+/// The content of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     payload: Bytes,
     sha256: String,
 }
 
-/// Whether payloads are kept while their messages are sent.
+/// Whether payloads are kept in memory while their messages are sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Keep {
     /// They are, to be stored anew when the request has to be made again.
@@ -51,18 +51,18 @@ pub(crate) enum Keep {
 pub(crate) struct Stored {
     pub(crate) pointer: Pointer,
     pub(crate) original: Original,
-    /// There if it is kept.
+    /// `None` unless it is kept.
     pub(crate) content: Option<Content>,
 }
 
-/// Whether it is certain that no attempt of the call has stored a message.
+/// Whether SQS certainly has not stored a message.
 pub(crate) fn is_refused(error: &Error) -> bool {
     let is_damaged = error.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);
     !is_damaged && !error.is_outcome_unknown()
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Stores the body of a message and puts a pointer in its place. When that fails, the message is not to be sent.
+    /// Stores the body of a message and replaces it by a pointer. If that fails, the message must not be sent.
     pub(crate) async fn offload_body(
         &self,
         queue_url: &str,
@@ -86,8 +86,8 @@ impl<H: Execute> ExtendedClient<H> {
         Ok((guard, Stored { pointer, original, content: kept }))
     }
 
-    /// Gives a message another object, before it is sent once more. Nobody knows whether the message that has the first one is
-    /// in the queue: with one object for both, who deletes one message would take the payload from the other.
+    /// Replaces the object of a message before its request is repeated. SQS may have the first message: if both had the same object,
+    /// deleting one would delete the payload of the other.
     pub(crate) fn readdress(&self, stored: &mut Stored, body: &mut String, object: (DeleteOnDrop, Pointer)) {
         let (guard, pointer) = object;
         *body = self.shared.envelope.body(&pointer);
@@ -95,8 +95,8 @@ impl<H: Execute> ExtendedClient<H> {
         guard.keep();
     }
 
-    /// A FIFO queue that makes deduplication ids of the content would make one of the pointer, which never is the same. Any
-    /// queue may do so that does not say that it does not: a message twice is worse than one id that was not needed.
+    /// Content-based deduplication would use the pointer, which is different each time. If the attributes of the queue are unknown, an
+    /// id is set, too: a duplicate is worse than an id that is not needed.
     async fn ensure_deduplication_id(
         &self,
         queue_url: &str,
@@ -112,7 +112,7 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Puts a payload into a new object.
+    /// Writes a payload to a new object.
     pub(crate) async fn upload(&self, content: Content) -> Result<(DeleteOnDrop, Pointer), Error> {
         let shared = &self.shared;
         let Content { payload, sha256 } = content;
@@ -137,14 +137,14 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// The message of an object was sent, and nobody knows whether it is in the queue.
+    /// It is unknown whether SQS has the message of an object.
     pub(crate) fn keep_in_doubt(&self, pointer: &Pointer) {
         self.shared.tally.outcomes_unknown.add(1);
         self.shared.events.send(&Event::OutcomeUnknown { pointer });
     }
 }
 
-/// After most errors there is no object. One that was there before is not ours.
+/// Deletes the object of a failed upload if it may exist. An object that existed before belongs to another upload.
 pub(super) async fn undo(guard: DeleteOnDrop, error: &Error) {
     if error.is_outcome_unknown() && error.kind() != ErrorKind::Exists {
         guard.delete().await;

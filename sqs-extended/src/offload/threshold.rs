@@ -1,4 +1,4 @@
-//! How large a message may be before it goes through the store.
+//! The size above which payloads are stored.
 
 use sqs_client::client::Execute;
 use sqs_client::operation::send_message::SendMessageInput;
@@ -16,7 +16,7 @@ impl<H: Execute> ExtendedClient<H> {
         self.shared.envelope.sizes(body, input.message_attributes())
     }
 
-    /// Which entries of a batch go through the store.
+    /// Which payloads of a batch are stored.
     pub(crate) fn select_of_batch(
         &self,
         input: &SendMessageBatchInput,
@@ -30,8 +30,8 @@ impl<H: Execute> ExtendedClient<H> {
         select(sizes, threshold, MAX_BATCH_BYTES)
     }
 
-    /// What is known of the threshold without asking; as little as it can be when the queue has to be asked. `None`:
-    /// everything goes through the store.
+    /// The threshold without a request: the smallest possible one if the attributes of the queue are not cached. `None`: every payload is
+    /// stored.
     pub(crate) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let known = || {
             let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();
@@ -43,7 +43,7 @@ impl<H: Execute> ExtendedClient<H> {
         self.threshold_or_else(known)
     }
 
-    /// The threshold; `None`: everything goes through the store.
+    /// The threshold. `None`: every payload is stored.
     pub(crate) async fn threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let asked = match (self.shared.settings.threshold, queue_url) {
             (Threshold::Queue, Some(url)) => self.shared.queue_attributes.ask(&self.inner, url).await,
@@ -62,7 +62,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 }
 
-/// What a queue takes, or the default when it does not say.
+/// The limit of a queue, or the default if it is unknown.
 fn limit(attributes: &QueueAttributes) -> usize {
     attributes.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
 }

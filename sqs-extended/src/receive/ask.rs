@@ -1,10 +1,10 @@
-//! Asks for the attributes that pointers come with: pure.
+//! Requests the attributes of pointers. Pure.
 
 use sqs_client::operation::receive_message::ReceiveMessageInput;
 
 use crate::config::RESERVED_ATTRIBUTES;
 
-/// Adds both names to those that are asked for, unless they are among them.
+/// Adds both names, unless they are requested.
 pub(crate) fn ask(input: &mut ReceiveMessageInput) {
     let missing = |names: &[String], reserved: &str| !names.iter().any(|name| covers(name, reserved));
     for reserved in RESERVED_ATTRIBUTES {
@@ -14,7 +14,7 @@ pub(crate) fn ask(input: &mut ReceiveMessageInput) {
     }
 }
 
-/// Whether a name that is asked for brings this attribute: `All`, `.*`, `prefix.*`, or itself.
+/// Whether a requested name covers an attribute: `All`, `.*`, `prefix.*`, or the attribute.
 fn covers(name: &str, attribute: &str) -> bool {
     let by_prefix = || name.strip_suffix(".*").is_some_and(|prefix| attribute.starts_with(prefix));
     name == "All" || name == attribute || by_prefix()
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn both_names_are_asked_for_once() {
+    fn both_names_are_requested_once() {
         let both = ["ExtendedPayloadSize", "SQSLargePayloadSize"];
         assert_eq!(asked(&[]), both);
         assert_eq!(asked(&["color"]), ["color", both[0], both[1]]);

@@ -1,4 +1,4 @@
-//! What becomes of messages whose object is not there.
+//! Messages whose object does not exist.
 
 use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::change_message_visibility::{
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::event::Event;
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Releases or deletes a message whose object is missing, if that is wanted. What is left is handed out.
+    /// Releases or deletes a message whose object is missing, by the policy. Returns it otherwise.
     pub(super) async fn apply_missing_policy(
         &self,
         message: ExtendedMessage,

@@ -1,11 +1,11 @@
-//! Receives: messages that carry pointers get their payloads.
+//! Receives: gives messages their payloads.
 //!
 //! ```text
 //! Message -> pointer? --no--> as it is
 //!              | (pure)
-//!              +-- bad, or a foreign bucket --> as it is; the store is not asked
+//!              +-- invalid, or a foreign bucket --> as it is, without a request
 //!              +-- GET object, at most 4 at a time -> length, hash, UTF-8 -> Message with the body that was sent
-//!                     fails --> as it is, and why
+//!                     fails --> as it is, with the error
 //! ```
 
 mod ask;

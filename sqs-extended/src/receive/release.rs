@@ -1,4 +1,4 @@
-//! Received messages that nobody has got yet.
+//! Messages of a receive that are not returned yet.
 
 use sqs_client::client::Execute;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use tokio::runtime::Handle;
 use crate::client::ExtendedClient;
 use crate::event::Event;
 
-/// Messages, by the receipt handles of the service, that are made visible again in the background when this is dropped: so no
-/// receive that is dropped while it loads payloads leaves them hidden.
+/// Makes messages visible again in the background on drop, by the receipt handles of SQS: a receive may be dropped while it loads
+/// payloads.
 pub(super) struct ReleaseOnDrop<H: Execute> {
     client: ExtendedClient<H>,
     queue_url: String,
@@ -24,7 +24,7 @@ impl<H: Execute> ReleaseOnDrop<H> {
         &self.handles
     }
 
-    /// They are handed out.
+    /// The messages are returned.
     pub(super) fn delivered(mut self) {
         self.handles.clear();
     }
@@ -36,7 +36,7 @@ impl<H: Execute> Drop for ReleaseOnDrop<H> {
         if handles.is_empty() {
             return;
         }
-        // Without a runtime they come back when their time is over.
+        // Without a runtime they become visible when their timeout is over.
         let Ok(runtime) = Handle::try_current() else { return };
         let (client, queue_url) = (self.client.clone(), std::mem::take(&mut self.queue_url));
         runtime.spawn(async move {

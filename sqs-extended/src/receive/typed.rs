@@ -1,4 +1,4 @@
-//! A receive whose messages say what is known of their payloads.
+//! A receive that returns messages with their payloads.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{ExtendedMessage, Terms, ask};
 use crate::client::ExtendedClient;
 use crate::error::Error;
 
-/// A receive whose messages say what is known of their payloads.
+/// A receive that returns messages with their payloads.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -23,7 +23,7 @@ use crate::error::Error;
 /// client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await?;
 /// for received in client.receive(&url).max_messages(1).send().await? {
 ///     match &received.payload {
-///         MessagePayload::Failed(error) if error.is_retryable() => continue, // it comes again
+///         MessagePayload::Failed(error) if error.is_retryable() => continue, // it is received again
 ///         MessagePayload::Failed(error) => eprintln!("{error}"),
 ///         _ => println!("{} bytes", received.message.body().unwrap_or_default().len()),
 ///     }
@@ -40,7 +40,7 @@ pub struct Receive<H> {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Receives up to ten messages with all their attributes, waiting up to 20 seconds for the first.
+    /// Receives up to ten messages with all attributes, and waits up to 20 seconds for the first.
     pub fn receive(&self, queue_url: impl Into<String>) -> Receive<H> {
         let mut input = ReceiveMessageInput::default();
         input.queue_url = Some(queue_url.into());
@@ -53,46 +53,45 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 impl<H: Execute> Receive<H> {
-    /// Loads nothing: the messages say where their payloads are.
+    /// Loads no payloads: [`ExtendedMessage::body_stream`] reads them.
     pub fn lazy(mut self) -> Self {
         self.is_lazy = true;
         self
     }
 
-    /// How many messages at most, 1 to 10.
+    /// Sets the maximum number of messages: 1 to 10.
     pub fn max_messages(mut self, count: i32) -> Self {
         self.input.max_number_of_messages = Some(count);
         self
     }
 
-    /// How long to wait for the first message, 0 to 20 seconds; parts of a second are cut off.
+    /// Sets how long to wait for the first message: 0 to 20 seconds. Fractions of a second are dropped.
     pub fn wait_time(mut self, wait: Duration) -> Self {
         self.input.wait_time_seconds = i32::try_from(wait.as_secs()).ok();
         self
     }
 
-    /// How long the messages stay hidden, 0 to 43,200 seconds, parts of a second cut off; the queue's by default.
+    /// Sets how long the messages are hidden: 0 to 43,200 seconds. Fractions of a second are dropped. The default is that of the queue.
     pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
         self.input.visibility_timeout = i32::try_from(timeout.as_secs()).ok();
         self
     }
 
-    /// Asks for exactly this, with the attributes of pointers besides.
+    /// Sets all parameters. The attributes of pointers are added.
     pub fn input(mut self, input: ReceiveMessageInput) -> Self {
         self.input = input;
         self
     }
 
-    /// Receives, and loads what is in the store. One payload that cannot be loaded does not hide the others, and
-    /// neither does a message with a wrong checksum: it is [`Failed`](super::MessagePayload::Failed), with the error of the
-    /// client below, and comes last.
+    /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages. A message with a
+    /// wrong checksum is [`Failed`](super::MessagePayload::Failed) with the error of the client below, and comes last.
     ///
     /// # Errors
-    /// What the client below says, unless it is about checksums.
+    /// Those of the client below, except wrong checksums.
     ///
     /// # Cancel safety
-    /// Dropped while payloads are loaded, the messages are made visible again in the background. Dropped before that, while
-    /// the answer is on its way, they may stay hidden until their visibility timeout.
+    /// If the future is dropped while payloads are loaded, the messages are made visible again in the background. If it is dropped before
+    /// the response arrives, they may stay hidden until their visibility timeout.
     pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
         let Self { client, mut input, is_lazy } = self;
         ask(&mut input);

@@ -1,4 +1,4 @@
-//! Deletes and changes of visibility: SQS first, by its own receipt handles; then the objects of deleted messages.
+//! Deletes and visibility changes: SQS first, by its own receipt handles; then the objects of deleted messages.
 
 use std::collections::HashSet;
 
@@ -11,20 +11,20 @@ use crate::handle::ExtendedHandle;
 use crate::key::ends_with_uuid;
 use crate::pointer::Pointer;
 
-/// Takes the pointer off a receipt handle, if there is one.
+/// Removes the pointer from a receipt handle, if there is one.
 pub(crate) fn strip(handle: &mut String) -> Option<Pointer> {
     let parsed = ExtendedHandle::parse(handle)?;
     parsed.original().clone_into(handle);
     Some(parsed.pointer().clone())
 }
 
-/// Takes the pointers off; each comes with the id of its entry.
+/// Removes the pointers. Returns each with the id of its entry.
 pub(crate) fn strip_deletes(input: &mut DeleteMessageBatchInput) -> Vec<(String, Pointer)> {
     let entries = input.entries.iter_mut().flatten();
     entries.filter_map(|entry| Some((entry.id.clone(), strip(&mut entry.receipt_handle)?))).collect()
 }
 
-/// Takes the pointers off.
+/// Removes the pointers.
 pub(crate) fn strip_changes(input: &mut ChangeMessageVisibilityBatchInput) {
     for entry in input.entries.iter_mut().flatten() {
         strip(&mut entry.receipt_handle);
@@ -32,10 +32,9 @@ pub(crate) fn strip_changes(input: &mut ChangeMessageVisibilityBatchInput) {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Deletes the objects of messages that are deleted, if that is wanted and allowed. What fails is tried again later.
+    /// Deletes the objects of deleted messages, unless they are retained. Failed deletes are retried in the background.
     ///
-    /// A pointer is the word of its sender, also where nobody has seen its payload. Of what else lies in the bucket, it makes
-    /// nobody delete anything.
+    /// The sender chose the pointer, so only keys that end in a UUID in allowed buckets are deleted.
     pub(crate) async fn clean_up(&self, pointers: impl IntoIterator<Item = Pointer>) {
         let settings = &self.shared.settings;
         if settings.clean_up {
@@ -46,7 +45,7 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// As [`clean_up`](Self::clean_up), for the entries that are reported as deleted, and not as failed too.
+    /// As [`clean_up`](Self::clean_up), for the entries that SQS reports as successful and not as failed, too.
     pub(crate) async fn clean_up_batch(
         &self,
         pointers: Vec<(String, Pointer)>,
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_handles_with_a_whole_pointer_are_changed() {
+    fn only_handles_with_a_complete_pointer_are_changed() {
         let mut handle = "-..s3BucketName..-B-..s3BucketName..--..s3Key..-K-..s3Key..-AQEB".to_owned();
         assert_eq!(strip(&mut handle), Some(Pointer::new("B", "K")));
         assert_eq!(handle, "AQEB");

@@ -1,4 +1,4 @@
-//! How long a store may take over an upload.
+//! The time limit of an upload.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,35 +13,34 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::{ByteStream, UploadBody};
 use crate::error::Error;
 
-/// What a store may take one timeout for.
+/// Bytes for which a store has one timeout.
 const PART: u64 = 8 << 20;
-/// Parts that may be on their way when the next piece is taken, or none is left.
+/// Parts that may be in flight when the next piece is taken.
 const PARTS: u32 = 5;
 
-/// How long a store may take after it was given so many bytes at once: one timeout for each part of them, and for those
-/// that it was given before.
+/// How long a store may take after it got a piece of this length: one timeout for each part of it, and for the parts before it.
 pub(super) fn patience(timeout: Duration, bytes: u64) -> Duration {
     let parts = u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX);
     timeout.saturating_mul(parts.max(PARTS))
 }
 
-/// Until when a store has to take the next piece of an upload, or to have stored it.
+/// The time until which a store must take the next piece of an upload, or finish.
 #[derive(Debug)]
 pub(super) struct Pace {
     timeout: Duration,
-    /// `None` while the source has to give the next piece, which is not the fault of the store. Taken for a few instructions.
+    /// `None` while the store waits for the source. Locked for a few instructions.
     until: Mutex<Option<Until>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Until {
     at: Instant,
-    /// How long that was when it began.
+    /// The whole time.
     patience: Duration,
 }
 
 impl Pace {
-    /// Begins now. The body that is given back tells when pieces are taken.
+    /// Starts now. The returned body notes when pieces are taken.
     pub(super) fn of(timeout: Duration, body: UploadBody) -> (Arc<Self>, UploadBody) {
         let length = match &body {
             UploadBody::Bytes(bytes) => bytes.len(),
@@ -56,14 +55,14 @@ impl Pace {
         (pace, body)
     }
 
-    /// Ends when the store has taken too long, and says how long that was.
+    /// Resolves when the store has taken too long, with that time.
     pub(super) async fn lost(&self) -> Duration {
         loop {
             let until = *self.until.lock();
             match until {
                 Some(until) if until.at <= Instant::now() => return until.patience,
                 Some(until) => sleep_until(until.at).await,
-                // Whatever it gives meanwhile, the store has longer than that.
+                // The next limit is later than that.
                 None => sleep(self.timeout).await,
             }
         }
@@ -76,7 +75,7 @@ impl Pace {
     fn gave(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let patience = patience(self.timeout, bytes);
-        // Further away than a clock reaches is never.
+        // A time that the clock cannot represent is never.
         *self.until.lock() = Instant::now().checked_add(patience).map(|at| Until { at, patience });
     }
 }
@@ -100,7 +99,7 @@ impl Stream for Paced {
     }
 }
 
-/// A store that has given a source up waits for itself.
+/// A store that dropped the source has the time of the last piece.
 impl Drop for Paced {
     fn drop(&mut self) {
         self.pace.gave(0);
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_has_a_timeout_for_each_part_that_may_be_on_its_way() {
+    fn store_has_one_timeout_for_each_part_in_flight() {
         let minute = Duration::from_secs(60);
         for (bytes, minutes) in [(0, 5), (1, 5), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
             assert_eq!(patience(minute, bytes), minute * minutes, "{bytes}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ExtendedClient, MemoryStore, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -191,4 +191,44 @@ async fn it_is_told_when_nothing_can_be_renewed() {
         assert_eq!(receive.send().await.unwrap()[0].body().unwrap(), Some(&*large("")));
         assert_eq!(diary.count("LeaseUnknown"), told, "{seconds} s, {own_timeout:?}");
     }
+}
+
+/// E11: SQS hides no message for longer than 12 hours after its receive.
+#[tokio::test(start_paused = true)]
+async fn renewal_of_the_longest_visibility_timeout_is_shortened_and_succeeds() {
+    let (rig, diary) = (Rig::new().await, Diary::default());
+    rig.send(large("")).await;
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(100));
+    let builder = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).on_event(diary.listener());
+    let receive = builder.build().unwrap().receive(&rig.url).visibility_timeout(Duration::from_secs(43_200));
+    assert!(receive.send().await.unwrap()[0].body().is_ok());
+    assert_eq!(diary.count("RenewalFailed"), 0);
+    let renewals = rig.server.requests().of(Action::ChangeMessageVisibilityBatch);
+    renewals.expect(1);
+}
+
+/// E10.
+#[tokio::test(start_paused = true)]
+async fn payloads_over_the_memory_budget_are_not_loaded_and_receives_wait_for_each_other() {
+    let rig = Rig::new().await;
+    for number in 0..8 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(1));
+    let builder = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).max_payload_bytes(300_000);
+    let client = builder.memory_budget(600_000).build().unwrap();
+    let started = Instant::now();
+    let receive = || client.receive(&rig.url).max_messages(4).send();
+    let (first, second) = tokio::join!(receive(), receive());
+    for messages in [first.unwrap(), second.unwrap()] {
+        let loaded = messages.iter().filter(|message| message.body().is_ok()).count();
+        let failed: Vec<_> = messages.iter().filter_map(|message| message.body().err()).collect();
+        assert_eq!((loaded, failed.len()), (2, 2));
+        assert!(failed.iter().all(|error| error.kind() == ErrorKind::TooLarge), "{failed:?}");
+        let late = messages.iter().find(|message| message.body().is_err()).unwrap();
+        let body = late.body_stream().await.unwrap().collect(usize::MAX).await.unwrap();
+        assert_eq!(body.len(), 262_145);
+    }
+    assert!(started.elapsed() >= Duration::from_secs(2), "one receive after the other");
+    assert!(slow.most.load(Ordering::Relaxed) <= 2);
 }

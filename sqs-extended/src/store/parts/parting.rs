@@ -1,4 +1,4 @@
-//! Where a stream is cut into parts. Pure: bytes in, parts out.
+//! Cuts pieces into parts. Pure.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use bytes::{Bytes, BytesMut};
 
 use super::part::Part;
 
-/// Shorter pieces are copied together: as they are, each would cost more room and time than its bytes.
+/// Shorter pieces are joined, since each piece has a cost of its own.
 const SHORT: usize = 16 << 10;
-/// What short pieces are copied together into.
+/// The length of joined pieces.
 const JOINED: usize = 256 << 10;
 
 /// Gathers pieces until they make a part. Holds less than one part after [`full`](Self::full) has been asked.
@@ -36,13 +36,12 @@ impl Parting {
         }
     }
 
-    /// The next part, when there are more bytes than one part holds: whether the last one is full is known only when
-    /// something follows or nothing does.
+    /// The next full part, if more bytes follow it.
     pub(in crate::store) fn full(&mut self) -> Option<Part> {
         (self.length > self.size).then(|| self.take(self.size))
     }
 
-    /// What is left at the end: at most one part, none when it is empty.
+    /// The rest at the end: at most one part; `None` if it is empty.
     pub(in crate::store) fn rest(&mut self) -> Option<Part> {
         (self.length > 0).then(|| self.take(self.size))
     }

@@ -1,4 +1,4 @@
-//! The body of an upload, as parts.
+//! The parts of a body.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -21,7 +21,7 @@ pub(in crate::store) struct Source {
 }
 
 impl Source {
-    /// A body whose length is known may get larger parts than `part_size`, so that their number suffices.
+    /// A body of known length has larger parts than `part_size` if it needs more than 10,000 of them.
     pub(in crate::store) fn new(body: UploadBody, length: Option<u64>, part_size: usize) -> Self {
         let body = match body {
             UploadBody::Bytes(bytes) => whole(bytes),
@@ -32,7 +32,7 @@ impl Source {
         Self { body: Some(body), parting: Parting::new(size), taken: 0, length }
     }
 
-    /// The next part: a full one as long as something follows it. `None` at the end, also after errors.
+    /// The next part, full except the last one. `None` at the end, also after errors.
     ///
     /// # Cancel safety
     /// Nothing is lost.
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Whether nothing follows.
+    /// Whether all parts were returned.
     pub(in crate::store) fn is_done(&self) -> bool {
         self.body.is_none() && self.parting.is_empty()
     }
@@ -82,7 +82,7 @@ fn whole(bytes: Bytes) -> ByteStream {
 }
 
 fn wrong_length(length: u64, what: &str) -> Error {
-    Error::new(ErrorKind::Source, format!("the body that was to have {length} bytes {what}"))
+    Error::new(ErrorKind::Source, format!("the body should have {length} bytes, but {what}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the attempts of one call came to: the SDK tries again by itself and tells the end only.
+//! The attempts of one call: the SDK retries by itself and returns the last result only.
 
 use std::error::Error;
 use std::io;
@@ -11,14 +11,14 @@ use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint}
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
-/// Watches the attempts of one call. Clones watch the same call.
+/// Observes the attempts of one call. Clones share the result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attempts {
     maybe_applied: Arc<AtomicBool>,
 }
 
 impl Attempts {
-    /// Whether S3 may have done it in an attempt whose answer did not say so: no answer, or a failure in the middle.
+    /// Whether S3 may have executed an attempt that failed: no response, or a server error.
     pub(super) fn maybe_applied(&self) -> bool {
         self.maybe_applied.load(Ordering::Relaxed)
     }
@@ -46,13 +46,13 @@ impl Intercept for Attempts {
     }
 }
 
-/// Whether an answer with this status leaves open what has happened. 503 is how S3 asks for fewer requests; a success whose
-/// body is an error or cannot be read is open.
+/// Whether S3 may have executed a request with this response. 503 is throttling. A success with an unreadable body may have been
+/// executed.
 fn is_open(status: u16) -> bool {
     status < 300 || (status >= 500 && status != 503)
 }
 
-/// Nobody was there to hear the request.
+/// The connection was refused, so no request was sent.
 fn is_refused(error: &(impl Error + 'static)) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_settles_what_has_happened_and_a_broken_server_does_not() {
+    fn outcome_is_known_after_a_client_error_and_unknown_after_a_server_error() {
         assert!([400, 403, 404, 409, 412, 429, 503].iter().all(|status| !is_open(*status)));
         assert!([200, 500, 502, 504].iter().all(|status| is_open(*status)));
     }

@@ -1,4 +1,4 @@
-//! A part as the body of a request: its pieces one after the other, and all over again when the SDK tries again.
+//! A part as the body of a request, which the SDK can send again.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ struct Chain {
     left: u64,
 }
 
-/// The body. Nothing is copied, however often it is sent.
+/// The body of a part, without copies.
 pub(super) fn body(part: &Part) -> ByteStream {
     let part = part.clone();
     ByteStream::new(SdkBody::retryable(move || {

@@ -1,4 +1,4 @@
-//! What S3 and the SDK say, as errors of a store.
+//! Errors of S3 and of the SDK.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,7 +10,7 @@ use aws_smithy_runtime_api::http::Response;
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 
-/// What was asked, for messages.
+/// A call, for error texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub(super) what: What,
@@ -43,7 +43,7 @@ impl<'a> Asked<'a> {
         Self { what, bucket: at.bucket(), key: at.key() }
     }
 
-    /// A failed call. The SDK's error is its source.
+    /// A failed call. Its source is the error of the SDK.
     pub(super) fn failed<E>(self, error: SdkError<E, Response>) -> Error
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
@@ -65,19 +65,19 @@ impl<'a> Asked<'a> {
         Error::new(kind, format!("{self}: {says}")).caused_by(error)
     }
 
-    /// Another fault.
+    /// Another error.
     pub(super) fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
         Error::new(kind, format!("{self}: {says}"))
     }
 }
 
-/// An error of the SDK says little without its causes.
+/// The texts of an error of the SDK and of its causes, since its own says little.
 pub(super) fn causes(error: &(dyn StdError + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| (*error).source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Codes of client errors that pass. Those of conflicts say that another request for the key is under way.
+/// Error codes of transient client errors. Conflicts mean that another request for the key is in flight.
 const PASSING: [&str; 6] = [
     "ConditionalRequestConflict",
     "OperationAborted",
@@ -89,13 +89,13 @@ const PASSING: [&str; 6] = [
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
     match (status.unwrap_or_default(), code) {
-        // A bucket that is not there is no missing object, nor is what a proxy says in the place of S3, which always names a
-        // code: whoever deletes messages without objects must not take them for one.
+        // A missing bucket is not a missing object, and neither is the 404 of a proxy, which has no error code of S3: a policy may
+        // delete messages whose object is missing.
         (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
         (403, _) => ErrorKind::Forbidden,
         (412, _) if what == What::Write => ErrorKind::Exists,
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
-        // Servers in trouble, and successes whose body could not be read or says that they are none.
+        // Server errors, and successes with an error or an unreadable body.
         (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
         (_, Some(code)) if PASSING.contains(&code) => ErrorKind::Unavailable,
         _ => ErrorKind::Rejected,
@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_fails_says_another_thing_to_readers_than_to_writers() {
+    fn failed_condition_means_damaged_when_reading_and_exists_when_writing() {
         assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), ErrorKind::Damaged);
         assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), ErrorKind::Damaged);
         assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), ErrorKind::Exists);
     }
 
     #[test]
-    fn what_may_pass_is_unavailable_and_what_will_not_is_refused() {
+    fn transient_errors_are_unavailable_and_permanent_ones_rejected() {
         for (status, code) in
             [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (200, "InternalError")]
         {
