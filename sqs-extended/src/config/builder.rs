@@ -111,7 +111,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
 
     /// Sets how many bytes of payloads are loaded at a time over all receives of the client and its clones: 536,870,912 (512 MiB) by
     /// default, at least [`max_payload_bytes`](Self::max_payload_bytes). Receives wait for each other. If the payloads of one receive
-    /// exceed it, the last ones fail with [`ErrorKind::TooLarge`]; [`body_stream`](ExtendedClient::body_stream) reads them.
+    /// exceed it, the last ones fail with [`ErrorKind::Unavailable`]: they are loaded when they are received again, and
+    /// [`body_stream`](ExtendedClient::body_stream) reads them at once. The budget does not count payloads that were returned.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.settings.memory_budget = bytes;
         self

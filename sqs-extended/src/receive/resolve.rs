@@ -106,9 +106,9 @@ impl<H: Execute> ExtendedClient<H> {
     fn over_budget(&self, payload: &PayloadRef) -> Error {
         let (at, budget) = (payload.pointer(), self.shared.settings.memory_budget);
         let text = format!(
-            "reading {at}: the payloads of its receive exceed memory_budget, {budget} bytes; body_stream reads it"
+            "reading {at}: the payloads of its receive exceed memory_budget, {budget} bytes; receive it again, or use body_stream"
         );
-        Error::new(ErrorKind::TooLarge, text).at(at)
+        Error::new(ErrorKind::Unavailable, text).at(at)
     }
 
     fn report_failed(&self, message: &Message, error: &Error) {

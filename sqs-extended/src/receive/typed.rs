@@ -23,8 +23,10 @@ use crate::error::Error;
 /// client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await?;
 /// for received in client.receive(&url).max_messages(1).send().await? {
 ///     match &received.payload {
-///         MessagePayload::Failed(error) if error.is_retryable() => continue, // it is received again
-///         MessagePayload::Failed(error) => eprintln!("{error}"),
+///         MessagePayload::Failed(error) => {
+///             eprintln!("{error}");
+///             continue; // not deleted: it is received again, or becomes a dead letter
+///         }
 ///         _ => println!("{} bytes", received.message.body().unwrap_or_default().len()),
 ///     }
 ///     client.queue(&url).delete(&received.message).send().await?;
