@@ -49,7 +49,7 @@ pub(super) struct Version {
 
 impl Version {
     fn wrong(&self, kind: ErrorKind, says: &str) -> Error {
-        Error::new(kind, format!("reading s3://{}/{}: {says}", self.at.bucket(), self.at.key()))
+        Error::new(kind, format!("reading {}: {says}", self.at))
     }
 }
 

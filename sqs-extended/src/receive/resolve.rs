@@ -59,10 +59,7 @@ impl<H: Execute> ExtendedClient<H> {
     /// # Cancel safety
     /// If the future is dropped, the message is dropped; nothing else has changed.
     pub async fn resolve(&self, message: Message) -> ExtendedMessage {
-        let bytes = match self.payload(&message) {
-            MessagePayload::Lazy(payload) => payload.length(),
-            _ => 0,
-        };
+        let bytes = self.stored_bytes(&message);
         if bytes > self.shared.settings.memory_budget {
             return self.open(message, Load::OverBudget).await;
         }
@@ -101,6 +98,14 @@ impl<H: Execute> ExtendedClient<H> {
             }
         };
         ExtendedMessage { message, payload, shared }
+    }
+
+    /// The length of a payload that is in the store and not loaded; 0 otherwise.
+    fn stored_bytes(&self, message: &Message) -> u64 {
+        match self.payload(message) {
+            MessagePayload::Lazy(payload) => payload.length(),
+            _ => 0,
+        }
     }
 
     fn over_budget(&self, payload: &PayloadRef) -> Error {
@@ -146,10 +151,7 @@ impl<H: Execute> ExtendedClient<H> {
         let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.settings.memory_budget);
         let mut taken = 0;
         let loads = messages.into_iter().map(|message| {
-            let length = match self.payload(&message) {
-                MessagePayload::Lazy(payload) => payload.length(),
-                _ => 0,
-            };
+            let length = self.stored_bytes(&message);
             if length > self.shared.settings.max_payload_bytes {
                 // It fails without a request, so it needs no memory.
                 return (message, Load::Until(end));

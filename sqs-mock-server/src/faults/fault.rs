@@ -209,9 +209,8 @@ impl Fault {
         self
     }
 
-    /// Strikes only requests, or entries, above this rate per second of the server's clock. Allows
-    /// bursts of a tenth of the rate, at least one. `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3
-    /// have no rate.
+    /// Limits the fault to requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the rate, at
+    /// least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3 have no rate.
     pub fn above(mut self, per_second: u32) -> Self {
         self.spared_per_second = Some(per_second);
         self

@@ -1,5 +1,5 @@
-//! I16 for streamed payloads: whatever fails, and wherever the process ends, a message in the queue has its object. An object without
-//! a message has an event that explains it, unless its call was dropped; and a sweep finds it.
+//! I16 for streamed payloads: after any failure, and wherever the process ends, each message in the queue has its object. An event
+//! explains each object without a message, unless its call was dropped. A sweep finds all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
