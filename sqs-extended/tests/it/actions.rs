@@ -6,7 +6,7 @@ use sqs_client::types::QueueAttributeName;
 use super::rig::Rig;
 
 #[tokio::test(start_paused = true)]
-async fn all_actions_have_their_builders_and_reach_the_service() {
+async fn all_actions_have_builders_and_reach_the_service() {
     let rig = Rig::new().await;
     let (client, url) = (&rig.client, rig.url.as_str());
     client.create_queue().queue_name("dead").send().await.unwrap();
@@ -39,7 +39,7 @@ async fn all_actions_have_their_builders_and_reach_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_show_what_the_client_below_says() {
+async fn error_has_the_text_of_the_base_client() {
     let rig = Rig::new().await;
     let below = rig.plain.purge_queue().queue_url("http://h/000000000000/none").send().await.unwrap_err();
     let error = rig.client.purge_queue().queue_url("http://h/000000000000/none").send().await.unwrap_err();
@@ -52,7 +52,7 @@ async fn errors_show_what_the_client_below_says() {
 
 /// As code that was written for the plain client asks them.
 #[tokio::test(start_paused = true)]
-async fn errors_say_what_those_of_the_plain_client_say() {
+async fn error_has_the_accessors_of_the_plain_client() {
     let rig = Rig::new().await;
     let nowhere = rig.url.replace("/q", "/none");
     let receive = || rig.client.receive_message().queue_url(&nowhere);

@@ -38,7 +38,7 @@ async fn consume(rig: &Rig) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn large_messages_go_in_batches_and_come_to_consumers() {
+async fn large_messages_are_batched_and_consumed() {
     for name in ["q", "q.fifo"] {
         let rig = Rig::with(name, |builder| builder).await;
         let buffered = BufferedClient::new(rig.client.clone());
@@ -67,7 +67,7 @@ async fn large_messages_go_in_batches_and_come_to_consumers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_entry_whose_payload_is_not_stored_at_first_is_tried_again() {
+async fn entry_is_retried_if_its_payload_is_not_stored() {
     let rig = Rig::new().await;
     for _ in 0..3 {
         rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
@@ -80,7 +80,7 @@ async fn an_entry_whose_payload_is_not_stored_at_first_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_go_with_a_pointer_is_rejected_at_once() {
+async fn large_entry_with_ten_attributes_is_rejected_at_once() {
     let rig = Rig::new().await;
     let mut entry = Entry::new(&rig.url, large(""));
     for number in 0..10 {
@@ -95,7 +95,7 @@ async fn what_cannot_go_with_a_pointer_is_rejected_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bodies_above_the_limit_of_the_service_fit_where_the_layer_makes_them_small() {
+async fn bodies_over_the_sqs_limit_are_stored_and_consumed() {
     let rig = Rig::new().await;
     let buffered = BufferedClient::builder(rig.client.clone()).max_message_bytes(8 << 20).build().unwrap();
     let bodies: Vec<_> = (0..3).map(|number| format!("{number}{}", "x".repeat(3 << 20))).collect();
@@ -110,7 +110,7 @@ async fn bodies_above_the_limit_of_the_service_fit_where_the_layer_makes_them_sm
 
 /// I16: the dead letter carries the pointer on.
 #[tokio::test(start_paused = true)]
-async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
+async fn dead_letter_that_failed_to_load_keeps_its_object() {
     let rig = Rig::new().await;
     let dead = rig.plain.create_queue().queue_name("dead").send().await.unwrap().queue_url.unwrap();
     let asked = rig.plain.get_queue_attributes().queue_url(&dead);
@@ -137,7 +137,7 @@ async fn a_dead_letter_whose_payload_could_not_be_loaded_keeps_its_object() {
 
 /// I8 and I16, through lanes that make every attempt by themselves.
 #[tokio::test(start_paused = true)]
-async fn messages_whose_answer_is_lost_have_objects_of_their_own() {
+async fn batches_retried_after_a_lost_response_share_no_objects() {
     for fault in [Fault::reset_after(), Fault::truncate(), Fault::omit_entries()] {
         for name in ["q", "q.fifo"] {
             let rig = Rig::with(name, |builder| builder).await;

@@ -16,7 +16,7 @@ async fn delete_one(rig: &Rig) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_delete_of_an_object_is_told_and_tried_again() {
+async fn failed_object_delete_is_reported_and_retried() {
     let diary = Diary::default();
     let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
     for _ in 0..3 {
@@ -33,7 +33,7 @@ async fn a_failed_delete_of_an_object_is_told_and_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delete_that_always_fails_is_given_up() {
+async fn object_delete_is_given_up_after_five_failures() {
     let rig = Rig::new().await;
     rig.store
         .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
@@ -49,7 +49,7 @@ async fn a_delete_that_always_fails_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delete_that_is_dropped_after_its_message_is_gone_deletes_the_object_in_the_background() {
+async fn dropped_delete_is_finished_in_the_background() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
@@ -74,7 +74,7 @@ async fn denied_delete_is_given_up_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deletes_in_the_background_are_bounded_and_run_four_at_a_time() {
+async fn pending_object_deletes_are_limited_to_10_000() {
     let rig = Rig::with("q", |builder| builder.store_all(true)).await;
     rig.store
         .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
@@ -99,7 +99,7 @@ async fn deletes_in_the_background_are_bounded_and_run_four_at_a_time() {
 }
 
 #[test]
-fn an_object_that_nobody_is_there_to_delete_is_told() {
+fn delete_dropped_outside_a_runtime_is_reported_as_given_up() {
     let diary = Diary::default();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let first = runtime().unwrap();

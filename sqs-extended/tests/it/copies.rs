@@ -18,7 +18,7 @@ use super::rig::{Rig, large};
 use super::sizes::entry;
 
 #[tokio::test(start_paused = true)]
-async fn each_single_attempt_leaves_the_input_as_it_was_and_stores_its_own_objects() {
+async fn attempt_leaves_its_input_unchanged_and_stores_its_own_objects() {
     let rig = Rig::with("q", |builder| builder).await;
     let client = ExtendedClient::new(rig.base.clone(), rig.store.clone());
     for body in ["y".repeat(200_000), large("")] {
@@ -72,7 +72,7 @@ impl PayloadStore for Witness {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payload_is_kept_only_where_it_may_have_to_be_stored_again() {
+async fn payload_is_kept_in_memory_only_if_a_retry_may_store_it_again() {
     for (name, is_once, is_kept) in
         [("q", false, true), ("q", true, false), ("q.fifo", false, false), ("q.fifo", true, false)]
     {

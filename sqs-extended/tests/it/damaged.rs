@@ -42,7 +42,7 @@ async fn damaged() -> (Rig, Extended, Pointer) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_receive_with_a_damaged_message_the_others_get_their_payloads() {
+async fn receive_with_a_damaged_message_loads_the_others() {
     let (rig, client, _) = damaged().await;
     let receive = client.receive_message().queue_url(&rig.url).max_number_of_messages(10).send().await;
     let output = receive.unwrap();
@@ -55,7 +55,7 @@ async fn of_a_receive_with_a_damaged_message_the_others_get_their_payloads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_typed_receive_gives_the_others_and_says_which_one_is_damaged() {
+async fn typed_receive_returns_the_damaged_message_as_failed() {
     for is_lazy in [false, true] {
         let (rig, client, pointer) = damaged().await;
         let receive = client.receive(&rig.url);

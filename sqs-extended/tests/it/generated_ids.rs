@@ -9,7 +9,7 @@ use crate::rig::{Rig, large};
 
 /// Ids that a client makes up would be others in the next attempt.
 #[tokio::test(start_paused = true)]
-async fn one_attempt_makes_up_no_deduplication_id() {
+async fn single_attempt_generates_no_deduplication_id() {
     let rig = Rig::new().await;
     let create =
         rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");

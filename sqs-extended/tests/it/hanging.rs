@@ -25,7 +25,7 @@ fn hang(rig: &Rig, which: StoreCall) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payload_that_does_not_come_hides_no_other_message() {
+async fn hanging_download_fails_only_its_own_message() {
     let rig = rig().await;
     rig.send(large("")).await;
     for number in 0..9 {
@@ -43,7 +43,7 @@ async fn a_payload_that_does_not_come_hides_no_other_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn downloads_that_hang_do_not_stop_later_ones() {
+async fn hanging_downloads_do_not_block_later_ones() {
     let rig = rig().await;
     for number in 0..10 {
         rig.send(large(&number.to_string())).await;
@@ -56,7 +56,7 @@ async fn downloads_that_hang_do_not_stop_later_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_not_deleted_in_time_is_tried_again_and_fails_no_call() {
+async fn hanging_object_delete_is_retried_and_the_call_succeeds() {
     let diary = Diary::default();
     let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
         builder.store_timeout(PATIENCE).on_event(diary.listener())
@@ -74,7 +74,7 @@ async fn an_object_that_is_not_deleted_in_time_is_tried_again_and_fails_no_call(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payload_that_is_not_stored_in_time_is_not_sent() {
+async fn message_is_not_sent_if_its_upload_times_out() {
     let rig = rig().await;
     rig.store.fail_next(StoreCall::Put, StoreFault::Hang);
     let started = Instant::now();
@@ -90,7 +90,7 @@ async fn a_payload_that_is_not_stored_in_time_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timeouts_that_cannot_be_are_refused() {
+async fn store_timeout_out_of_range_is_rejected() {
     let rig = Rig::new().await;
     for (timeout, is_good) in [
         (Duration::ZERO, false),
@@ -136,7 +136,7 @@ fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_body_arrives_and_one_that_stands_still_is_an_error() {
+async fn slow_download_succeeds_and_a_stalled_one_fails() {
     let rig = rig().await;
     let body = "x".repeat(10 * (64 << 10));
     rig.send(&body).await;
@@ -163,7 +163,7 @@ async fn a_slow_body_arrives_and_one_that_stands_still_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_source_and_a_slow_store_are_waited_for_and_a_store_that_stands_still_is_not() {
+async fn slow_source_and_slow_store_succeed_and_a_stalled_store_fails() {
     let rig = rig().await;
     let source = |pause: u64| {
         let pieces = stream::iter(0..4).then(move |_| async move {

@@ -38,7 +38,7 @@ impl Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn four_payloads_are_loaded_at_a_time() {
+async fn at_most_four_payloads_are_loaded_at_once() {
     let rig = Rig::new().await;
     for number in 0..20 {
         rig.send(large(&number.to_string())).await;
@@ -84,7 +84,7 @@ async fn messages_stay_hidden_while_their_payloads_are_loaded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_an_hour_what_is_not_loaded_is_given_up_and_nothing_has_been_let_go() {
+async fn loading_ends_after_an_hour_and_all_messages_stay_hidden() {
     let rig = Rig::new().await;
     for number in 0..10 {
         rig.send(large(&number.to_string())).await;
@@ -106,7 +106,7 @@ async fn after_an_hour_what_is_not_loaded_is_given_up_and_nothing_has_been_let_g
 }
 
 #[tokio::test(start_paused = true)]
-async fn fast_downloads_renew_nothing() {
+async fn fast_download_renews_no_visibility_timeout() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     assert_eq!(rig.receive().await.len(), 1);
@@ -114,7 +114,7 @@ async fn fast_downloads_renew_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
+async fn failed_renewal_is_reported_and_loading_continues() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let diary = Diary::default();
@@ -131,7 +131,7 @@ async fn a_renewal_that_fails_is_told_and_changes_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn downloads_go_on_while_a_renewal_hangs() {
+async fn downloads_continue_while_a_renewal_hangs() {
     let rig = Rig::new().await;
     for number in 0..10 {
         rig.send(large(&number.to_string())).await;
@@ -153,7 +153,7 @@ async fn downloads_go_on_while_a_renewal_hangs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receive_that_is_dropped_while_it_loads_makes_its_messages_visible_again() {
+async fn dropped_receive_makes_its_messages_visible_again() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.send("small").await;
@@ -173,7 +173,7 @@ async fn a_receive_that_is_dropped_while_it_loads_makes_its_messages_visible_aga
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_told_when_nothing_can_be_renewed() {
+async fn unknown_visibility_timeout_is_reported_if_a_download_is_slow() {
     for (seconds, own_timeout, told) in [(20, None, 1), (0, None, 0), (20, Some(30), 0), (20, Some(0), 0)] {
         let rig = Rig::new().await;
         rig.send(large("")).await;
@@ -209,7 +209,7 @@ async fn renewal_of_the_longest_visibility_timeout_is_shortened_and_succeeds() {
 
 /// E10.
 #[tokio::test(start_paused = true)]
-async fn payloads_over_the_memory_budget_are_not_loaded_and_receives_wait_for_each_other() {
+async fn payloads_over_the_memory_budget_fail_and_receives_take_turns() {
     let rig = Rig::new().await;
     for number in 0..8 {
         rig.send(large(&number.to_string())).await;

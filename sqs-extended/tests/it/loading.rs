@@ -8,7 +8,7 @@ use super::rig::{Rig, large};
 
 /// I18.
 #[tokio::test(start_paused = true)]
-async fn objects_that_were_changed_are_an_error_and_never_a_body() {
+async fn changed_object_is_an_error_and_never_a_body() {
     type Change = fn(&Rig, &Pointer);
     let changes: [(&str, Change); 6] = [
         ("shorter", |rig, at| rig.store.overwrite(at, large("")[1..].to_owned())),
@@ -34,7 +34,7 @@ async fn objects_that_were_changed_are_an_error_and_never_a_body() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_replaced_while_it_is_read_is_an_error() {
+async fn object_replaced_while_it_is_read_is_damaged() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
@@ -52,7 +52,7 @@ async fn an_object_that_is_replaced_while_it_is_read_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn downloads_that_break_off_go_on_from_there() {
+async fn interrupted_download_is_resumed() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     for fault in [StoreFault::Interrupt(100_000), StoreFault::Truncate(0), StoreFault::Interrupt(70_000)] {
@@ -63,7 +63,7 @@ async fn downloads_that_break_off_go_on_from_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_without_a_hash_are_checked_by_their_length() {
+async fn object_without_a_hash_is_loaded_if_it_is_text() {
     let rig = Rig::new().await;
     rig.plant("k", "Grüße".as_bytes()).await;
     assert_eq!(only(&rig).await.body().unwrap(), Some("Grüße"));
@@ -72,7 +72,7 @@ async fn objects_without_a_hash_are_checked_by_their_length() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
+async fn payload_over_the_maximum_is_not_requested() {
     let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
     rig.send("x".repeat(300_001)).await;
     let message = only(&rig).await;
@@ -81,7 +81,7 @@ async fn payloads_that_are_too_large_for_memory_are_not_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
+async fn default_maximum_of_a_loaded_payload_is_256_mib() {
     let rig = Rig::new().await;
     for (key, bytes, kind, gets) in
         [("fits", "268435456", ErrorKind::NotFound, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
@@ -94,7 +94,7 @@ async fn by_default_no_more_than_256_mib_are_loaded_for_one_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_after_the_last_byte_is_one_that_may_pass() {
+async fn error_after_the_last_byte_is_retryable() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(262_145));
@@ -106,7 +106,7 @@ async fn an_error_after_the_last_byte_is_one_that_may_pass() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_is_busy_when_a_download_goes_on_is_asked_again() {
+async fn resumed_download_is_retried_if_the_store_is_unavailable() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
@@ -116,7 +116,7 @@ async fn a_store_that_is_busy_when_a_download_goes_on_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_too_large_for_memory_or_was_not_there_is_streamed_from_its_message() {
+async fn message_that_failed_to_load_can_be_streamed() {
     let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
     rig.send("x".repeat(300_001)).await;
     let message = only(&rig).await;
@@ -135,7 +135,7 @@ async fn what_is_too_large_for_memory_or_was_not_there_is_streamed_from_its_mess
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_give_their_payloads_as_streams_wherever_these_are() {
+async fn body_stream_requests_only_payloads_that_are_not_loaded() {
     let rig = Rig::new().await;
     for (body, is_lazy, gets) in
         [("small", true, 0), ("small", false, 0), (&large(""), true, 1), (&large(""), false, 2)]
@@ -150,7 +150,7 @@ async fn messages_give_their_payloads_as_streams_wherever_these_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pointer_that_may_not_be_followed_is_not_streamed_either() {
+async fn foreign_or_invalid_pointer_is_not_streamed() {
     let rig = Rig::new().await;
     let foreign = Pointer::new("foreign", "k").to_body(PointerClass::Modern);
     for (body, kind) in [(&*foreign, ErrorKind::ForeignBucket), ("none", ErrorKind::BadPointer)] {

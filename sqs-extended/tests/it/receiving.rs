@@ -27,7 +27,7 @@ pub(crate) async fn only(rig: &Rig) -> ExtendedMessage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loaded_message_is_the_one_that_was_sent() {
+async fn large_message_is_received_as_it_was_sent() {
     let rig = Rig::new().await;
     let body = large("Grüße");
     let color = MessageAttributeValue::string("red");
@@ -46,7 +46,7 @@ async fn a_loaded_message_is_the_one_that_was_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn small_messages_come_as_they_were_sent() {
+async fn small_message_is_received_without_store_calls() {
     let rig = Rig::new().await;
     rig.send("small").await;
     let message = only(&rig).await;
@@ -64,7 +64,7 @@ async fn small_messages_come_as_they_were_sent() {
 
 /// I19.
 #[tokio::test(start_paused = true)]
-async fn foreign_buckets_are_neither_read_nor_deleted_from() {
+async fn pointer_to_a_foreign_bucket_causes_no_store_call() {
     let diary = Diary::default();
     let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
     let foreign = Pointer::new("foreign", "secret");
@@ -87,7 +87,7 @@ async fn foreign_buckets_are_neither_read_nor_deleted_from() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn buckets_that_are_allowed_are_read_and_deleted_from() {
+async fn payload_in_an_allowed_bucket_is_read_and_deleted() {
     let rig = Rig::with("q", |builder| builder.allow_bucket("other")).await;
     let other = Pointer::new("other", "01234567-89ab-4cde-8f01-23456789abcd");
     rig.store.overwrite(&other, "tea");
@@ -99,7 +99,7 @@ async fn buckets_that_are_allowed_are_read_and_deleted_from() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_pointer_says_so_and_is_handed_out() {
+async fn invalid_pointer_is_returned_with_its_error() {
     let pointer = Pointer::new("own", "k").to_body(PointerClass::Modern);
     let size = "ExtendedPayloadSize";
     let table = [
@@ -122,7 +122,7 @@ async fn what_is_no_pointer_says_so_and_is_handed_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pointer_without_the_attribute_is_a_body_like_any_other() {
+async fn pointer_body_without_the_attribute_is_a_plain_body() {
     let rig = Rig::new().await;
     let body = Pointer::new("own", "k").to_body(PointerClass::Modern);
     rig.forge(&body, None).await;
@@ -132,7 +132,7 @@ async fn a_pointer_without_the_attribute_is_a_body_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_small_message_with_a_reserved_attribute_of_its_own_fails_and_keeps_its_body() {
+async fn small_body_with_a_reserved_attribute_fails_and_stays_unchanged() {
     let rig = Rig::new().await;
     let send = rig.client.send_message().queue_url(&rig.url).message_body("small");
     send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(5)).send().await.unwrap();
@@ -142,7 +142,7 @@ async fn a_small_message_with_a_reserved_attribute_of_its_own_fails_and_keeps_it
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_bad_object_never_hides_the_others() {
+async fn messages_with_bad_payloads_do_not_affect_the_others() {
     let rig = Rig::new().await;
     for number in 0..9 {
         rig.send(large(&number.to_string())).await;
@@ -174,7 +174,7 @@ async fn one_bad_object_never_hides_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object() {
+async fn deleting_a_message_that_failed_to_load_keeps_its_object() {
     for is_lazy_first in [false, true] {
         let rig = Rig::new().await;
         rig.send(large("")).await;
@@ -194,7 +194,7 @@ async fn deleting_a_message_whose_payload_could_not_be_loaded_leaves_its_object(
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_forbidden_is_never_taken_for_missing() {
+async fn forbidden_object_is_not_treated_as_missing() {
     for policy in [MissingObject::Surface, MissingObject::Release, MissingObject::DeleteMessage] {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("")).await;
@@ -205,7 +205,7 @@ async fn what_is_forbidden_is_never_taken_for_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_whose_object_is_missing_go_where_the_policy_wants_them() {
+async fn message_with_a_missing_object_is_handled_by_the_policy() {
     let table = [
         (MissingObject::Surface, 2, 2, 2),
         (MissingObject::Release, 1, 2, 1),
@@ -227,7 +227,7 @@ async fn messages_whose_object_is_missing_go_where_the_policy_wants_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_the_policy_cannot_take_out_is_handed_out() {
+async fn message_is_returned_if_the_missing_object_policy_fails() {
     let diary = Diary::default();
     let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
         builder.missing_object(MissingObject::DeleteMessage).on_event(diary.listener())
@@ -241,7 +241,7 @@ async fn a_message_that_the_policy_cannot_take_out_is_handed_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lazy_receive_loads_nothing() {
+async fn lazy_receive_loads_nothing() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let mut messages = rig.client.receive(&rig.url).lazy().send().await.unwrap();
@@ -256,7 +256,7 @@ async fn a_lazy_receive_loads_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_come_by_other_ways_are_resolved() {
+async fn message_received_by_another_client_is_resolved() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let event: Message = rig.receive_plain().await.remove(0);

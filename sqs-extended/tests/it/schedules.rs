@@ -307,7 +307,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn live_messages_have_their_objects(
+    fn messages_in_the_queue_have_their_objects_after_any_faults(
         steps in prop::collection::vec((step(), trouble()), 1..16),
         retries in any::<bool>(),
         name in prop_oneof![Just("q"), Just("q.fifo")],

@@ -18,7 +18,7 @@ use super::rig::{Diary, Rig, large};
 use super::sizes::entry;
 
 #[tokio::test(start_paused = true)]
-async fn the_output_shows_the_checksums_of_what_the_caller_gave() {
+async fn output_has_the_checksums_of_the_original_message() {
     let rig = Rig::new().await;
     let value = MessageAttributeValue::string("v");
     let sum = md5_of_attributes([(&"k", &value)]).unwrap();
@@ -39,7 +39,7 @@ async fn the_output_shows_the_checksums_of_what_the_caller_gave() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_whose_payload_cannot_be_stored_is_not_sent() {
+async fn message_is_not_sent_if_its_payload_cannot_be_stored() {
     for kind in [ErrorKind::Unavailable, ErrorKind::Forbidden, ErrorKind::Rejected] {
         let rig = Rig::new().await;
         rig.store.fail_next(StoreCall::Put, StoreFault::Fail(kind));
@@ -55,7 +55,7 @@ async fn a_message_whose_payload_cannot_be_stored_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_whose_upload_lost_its_answer_is_deleted() {
+async fn object_is_deleted_if_the_response_to_its_upload_is_lost() {
     let rig = Rig::new().await;
     rig.store.fail_next(StoreCall::Put, StoreFault::LoseResponse);
     let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
@@ -64,7 +64,7 @@ async fn an_object_whose_upload_lost_its_answer_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_upload_fails_its_entry_alone() {
+async fn failed_upload_fails_only_its_entry() {
     let rig = Rig::new().await;
     rig.store.pass_next(StoreCall::Put);
     rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
@@ -81,7 +81,7 @@ async fn a_failed_upload_fails_its_entry_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_sent_when_no_entry_is_left() {
+async fn batch_is_not_sent_if_all_its_entries_have_failed() {
     let rig = Rig::new().await;
     rig.store
         .fail_when(|call, _| (call == StoreCall::Put).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
@@ -100,7 +100,7 @@ async fn nothing_is_sent_when_no_entry_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_object_of_a_refused_message_is_deleted() {
+async fn object_of_a_rejected_message_is_deleted() {
     let refusals = [
         Fault::error(ErrorCode::AccessDenied),
         Fault::throttle(),
@@ -120,7 +120,7 @@ async fn the_object_of_a_refused_message_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_object_is_kept_when_nobody_knows_whether_the_message_was_sent() {
+async fn object_is_kept_if_the_outcome_of_the_send_is_unknown() {
     for fault in [
         Fault::reset_after(),
         Fault::truncate(),
@@ -140,7 +140,7 @@ async fn the_object_is_kept_when_nobody_knows_whether_the_message_was_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_was_damaged_on_its_way_is_in_the_queue_with_its_object() {
+async fn message_with_a_checksum_mismatch_keeps_its_object() {
     let rig = Rig::new().await;
     rig.server.faults().inject(Fault::corrupt().times(2));
     let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
@@ -153,7 +153,7 @@ async fn a_message_that_was_damaged_on_its_way_is_in_the_queue_with_its_object()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_damaged_batch_still_says_what_was_not_stored() {
+async fn checksum_error_of_a_batch_lists_the_entries_that_were_not_stored() {
     let rig = Rig::new().await;
     rig.server.faults().inject(Fault::corrupt().times(1));
     rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
@@ -166,7 +166,7 @@ async fn a_damaged_batch_still_says_what_was_not_stored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_objects_of_refused_entries_are_deleted() {
+async fn only_objects_of_rejected_entries_are_deleted() {
     let rig = Rig::new().await;
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(1));
     let omitted = Fault::omit_entries().entry(2);
@@ -178,7 +178,7 @@ async fn only_the_objects_of_refused_entries_are_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_sent_again_has_an_object_of_its_own() {
+async fn each_send_attempt_stores_its_own_object() {
     let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
     rig.server.faults().inject(Fault::reset_after().times(2));
     rig.send(large("a")).await;
@@ -200,7 +200,7 @@ async fn a_message_that_is_sent_again_has_an_object_of_its_own() {
 
 /// The first request is in the queue, its answer is lost; the second one is refused.
 #[tokio::test(start_paused = true)]
-async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() {
+async fn rejection_after_a_lost_response_is_an_unknown_outcome() {
     for name in ["q", "q.fifo"] {
         let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
         let sends = [Action::SendMessage, Action::SendMessageBatch];
@@ -227,7 +227,7 @@ async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_answer_of_a_batch_says_that_an_earlier_request_may_be_in_the_queue() {
+async fn batch_output_says_that_an_earlier_request_may_have_succeeded() {
     for (lost, is_maybe) in [(0, false), (1, true)] {
         let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
         rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(lost));
@@ -242,7 +242,7 @@ async fn the_answer_of_a_batch_says_that_an_earlier_request_may_be_in_the_queue(
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_are_counted_over_all_objects() {
+async fn attempts_with_different_objects_share_one_limit() {
     let rig = Rig::retrying("q", RetryConfig::standard(), |builder| builder).await;
     rig.server.faults().inject(Fault::reset_after());
     let error =
@@ -262,7 +262,7 @@ async fn attempts_are_counted_over_all_objects() {
 
 /// The first attempt stores all, its answer is lost; the second is told that an entry failed.
 #[tokio::test(start_paused = true)]
-async fn a_failed_entry_of_a_repeated_request_may_be_in_the_queue() {
+async fn failed_entry_of_a_retried_batch_keeps_its_object() {
     let rig = Rig::retrying("q.fifo", RetryConfig::standard(), |builder| builder).await;
     rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(1));
     rig.server.faults().inject(Fault::fail_entries(ErrorCode::InvalidMessageContents).entry(0).skip(1));
@@ -282,7 +282,7 @@ async fn a_failed_entry_of_a_repeated_request_may_be_in_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_before_it_sends_leaves_nothing() {
+async fn call_dropped_before_its_request_leaves_no_objects() {
     let rig = Rig::new().await;
     rig.store.pass_next(StoreCall::Put);
     rig.store.fail_next(StoreCall::Put, StoreFault::Hang);
@@ -297,7 +297,7 @@ async fn a_call_that_is_dropped_before_it_sends_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_deduplicates_by_content_does_it_by_the_content_of_the_payload() {
+async fn content_based_deduplication_compares_the_original_bodies() {
     let rig = Rig::with("q.fifo", |builder| builder).await;
     let send = |body: String| {
         rig.client.send_message().queue_url(&rig.url).message_group_id("g").message_body(body).send()
@@ -311,7 +311,7 @@ async fn a_queue_that_deduplicates_by_content_does_it_by_the_content_of_the_payl
 
 /// The caller repeats: it has to know of each attempt, which is one request, with an object of its own.
 #[tokio::test(start_paused = true)]
-async fn one_attempt_is_one_request_on_every_queue() {
+async fn call_without_retries_sends_one_request_with_its_own_object() {
     for (name, messages) in [("q", 2), ("q.fifo", 1)] {
         let rig = Rig::retrying(name, RetryConfig::standard(), |builder| builder).await;
         rig.server.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
@@ -334,7 +334,7 @@ async fn one_attempt_is_one_request_on_every_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_does_not_tell_its_attributes_knows_equal_payloads_again() {
+async fn equal_payloads_are_deduplicated_if_queue_attributes_are_unreadable() {
     for (fault, asked) in
         [(Fault::error(ErrorCode::AccessDenied), 1), (Fault::throttle(), 3), (Fault::reset_before(), 3)]
     {
@@ -357,7 +357,7 @@ async fn a_queue_that_does_not_tell_its_attributes_knows_equal_payloads_again() 
 
 /// Nothing is made up for a queue that says that it takes no ids of the content.
 #[tokio::test(start_paused = true)]
-async fn a_queue_without_deduplication_by_content_keeps_what_it_told() {
+async fn queue_without_content_based_deduplication_gets_no_generated_id() {
     let rig = Rig::new().await;
     let create =
         rig.plain.create_queue().queue_name("o.fifo").attributes(QueueAttributeName::FifoQueue, "true");
@@ -373,7 +373,7 @@ async fn a_queue_without_deduplication_by_content_keeps_what_it_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_operation_timeout_bounds_all_requests_for_a_large_message_too() {
+async fn operation_timeout_covers_all_attempts_of_a_large_message() {
     for is_batch in [false, true] {
         let rig = Rig::new().await;
         let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_secs(10));

@@ -23,7 +23,7 @@ fn deletes(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
 
 /// Of a key that no library has given, whatever its receiver knows of it.
 #[tokio::test(start_paused = true)]
-async fn a_pointer_makes_nobody_delete_what_is_no_payload() {
+async fn object_whose_key_has_no_uuid_is_never_deleted() {
     let rig = Rig::new().await;
     let uuid = "orders/01234567-89ab-4cde-8f01-23456789abcd";
     for key in ["backups/db.dump", uuid] {
@@ -44,7 +44,7 @@ async fn a_pointer_makes_nobody_delete_what_is_no_payload() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_message_takes_its_object_with_it() {
+async fn deleting_a_message_deletes_its_object() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
@@ -54,7 +54,7 @@ async fn a_deleted_message_takes_its_object_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handles_without_a_pointer_are_taken_as_they_are() {
+async fn delete_with_a_raw_handle_keeps_the_object() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
@@ -64,7 +64,7 @@ async fn handles_without_a_pointer_are_taken_as_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_stays_when_its_message_is_not_deleted() {
+async fn object_is_kept_if_its_message_is_not_deleted() {
     for fault in [Fault::error(ErrorCode::AccessDenied), Fault::reset_before(), Fault::throttle()] {
         let rig = Rig::new().await;
         rig.send(large("")).await;
@@ -79,7 +79,7 @@ async fn an_object_stays_when_its_message_is_not_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_batch_only_deleted_messages_lose_their_objects() {
+async fn batch_delete_removes_only_objects_of_deleted_messages() {
     let rig = Rig::new().await;
     for mark in ["a", "b", "c"] {
         rig.send(large(mark)).await;
@@ -101,7 +101,7 @@ async fn of_a_batch_only_deleted_messages_lose_their_objects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_are_retained_for_fan_out() {
+async fn retain_keeps_the_objects_of_deleted_messages() {
     let rig = Rig::with("q", sqs_extended::ExtendedClientBuilder::retain).await;
     rig.send(large("")).await;
     let messages = rig.receive().await;
@@ -111,7 +111,7 @@ async fn objects_are_retained_for_fan_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn visibility_is_changed_by_extended_and_by_raw_handles() {
+async fn visibility_is_changed_with_extended_and_raw_handles() {
     let rig = Rig::new().await;
     for mark in ["a", "b", "c"] {
         rig.send(large(mark)).await;

@@ -7,7 +7,7 @@ use sqs_extended::{ErrorKind, Threshold};
 use super::rig::{Rig, large};
 
 #[tokio::test(start_paused = true)]
-async fn exactly_the_threshold_goes_as_it_is_and_one_byte_more_does_not() {
+async fn body_of_threshold_size_stays_inline_and_one_byte_more_is_stored() {
     for (bytes, is_stored) in [(262_143, false), (262_144, false), (262_145, true)] {
         let rig = Rig::new().await;
         let body = "x".repeat(bytes);
@@ -30,7 +30,7 @@ async fn attributes_count_towards_the_threshold() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn everything_goes_through_the_store_if_that_is_wanted() {
+async fn store_all_stores_small_bodies_too() {
     let rig = Rig::with("q", |builder| builder.store_all(true)).await;
     rig.send("x").await;
     assert_eq!(rig.store.objects().len(), 1);
@@ -38,7 +38,7 @@ async fn everything_goes_through_the_store_if_that_is_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn empty_bodies_are_refused_as_ever_and_nothing_is_stored() {
+async fn empty_body_is_rejected_and_not_stored() {
     for always in [false, true] {
         let rig = Rig::with("q", |builder| builder.store_all(always)).await;
         let error = rig.client.send_message().queue_url(&rig.url).message_body("").send().await.unwrap_err();
@@ -49,14 +49,14 @@ async fn empty_bodies_are_refused_as_ever_and_nothing_is_stored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn empty_payloads_of_others_are_read() {
+async fn empty_object_is_received_as_an_empty_body() {
     let rig = Rig::new().await;
     rig.plant("k", b"").await;
     assert_eq!(rig.receive().await[0].body(), Some(""));
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_threshold_can_be_what_the_queue_takes() {
+async fn queue_threshold_is_the_maximum_message_size_of_the_queue() {
     let rig = Rig::with("q", |builder| builder.threshold(Threshold::Queue)).await;
     let set = rig.plain.set_queue_attributes().queue_url(&rig.url);
     set.attributes(QueueAttributeName::MaximumMessageSize, "2048").send().await.unwrap();
@@ -73,7 +73,7 @@ async fn the_threshold_can_be_what_the_queue_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_may_not_be_asked_has_the_default_threshold() {
+async fn queue_threshold_without_permission_is_the_default() {
     use sqs_client::wire::service_error::ErrorCode;
     let rig = Rig::with("q", |builder| builder.threshold(Threshold::Queue)).await;
     let denied = sqs_mock_server::faults::Fault::error(ErrorCode::AccessDenied);
@@ -90,7 +90,7 @@ pub(crate) fn entry(id: &str, body: impl Into<String>) -> SendMessageBatchReques
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_largest_entries_make_room_in_a_batch_that_is_too_large() {
+async fn largest_entries_of_an_oversized_batch_are_stored() {
     let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(400_000))).await;
     let sizes = [300_000, 399_999, 350_000, 400_001, 200_000];
     let batch = rig.client.send_message_batch().queue_url(&rig.url);
@@ -109,7 +109,7 @@ async fn the_largest_entries_make_room_in_a_batch_that_is_too_large() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_attributes_are_an_error_only_with_a_pointer() {
+async fn ten_attributes_are_rejected_only_if_the_body_is_stored() {
     for (attributes, body, kind) in [
         (10, "small".to_owned(), None),
         (9, large(""), None),
@@ -130,7 +130,7 @@ async fn ten_attributes_are_an_error_only_with_a_pointer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reserved_names_are_an_error_only_with_a_pointer() {
+async fn reserved_attribute_is_rejected_only_if_the_body_is_stored() {
     for name in ["ExtendedPayloadSize", "SQSLargePayloadSize"] {
         let rig = Rig::new().await;
         let send = |body: String| {
@@ -146,7 +146,7 @@ async fn reserved_names_are_an_error_only_with_a_pointer() {
 }
 
 #[test]
-fn settings_out_of_range_are_refused_with_what_is_allowed() {
+fn setting_out_of_range_is_rejected_with_the_allowed_range() {
     use sqs_extended::{ExtendedClient, MemoryStore};
     let client = sqs_mock_server::MockSqs::in_process().client();
     let builder = || ExtendedClient::builder(client.clone(), MemoryStore::new("own"));

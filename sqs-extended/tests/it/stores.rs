@@ -164,24 +164,24 @@ fn adapter(store: impl ObjectStore) -> Arc<dyn PayloadStore> {
 }
 
 #[tokio::test]
-async fn memory_store() {
+async fn memory_store_passes_all_scenarios() {
     Scenario::new(MockSqs::in_process(), Arc::new(MemoryStore::new(BUCKET))).await.run(true).await;
 }
 
 #[tokio::test]
-async fn object_store_in_memory() {
+async fn object_store_in_memory_passes_all_scenarios() {
     Scenario::new(MockSqs::in_process(), adapter(InMemory::new())).await.run(true).await;
 }
 
 #[tokio::test]
-async fn object_store_in_a_folder() {
+async fn object_store_in_a_directory_passes_all_scenarios() {
     let directory = tempfile::tempdir().unwrap();
     let files = LocalFileSystem::new_with_prefix(directory.path()).unwrap();
     Scenario::new(MockSqs::in_process(), adapter(files)).await.run(false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn object_store_in_s3() {
+async fn object_store_in_s3_passes_all_scenarios() {
     let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
     let s3 = AmazonS3Builder::new()
         .with_endpoint(server.s3().endpoint_url())
@@ -196,7 +196,7 @@ async fn object_store_in_s3() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s3_store() {
+async fn s3_store_passes_all_scenarios() {
     let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
     let store = S3Store::new(super::s3::client(server.s3().endpoint_url()), BUCKET);
     Scenario::new(server, Arc::new(store)).await.run(true).await;

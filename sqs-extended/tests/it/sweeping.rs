@@ -88,7 +88,7 @@ async fn sweep_continues_if_an_object_cannot_be_read_or_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn age_at_which_a_message_may_need_its_payload_is_rejected() {
+async fn sweep_of_objects_that_messages_may_need_is_rejected() {
     let rig = rig().await;
     for days in [0, 14, 28] {
         let error = rig.client.sweep("orders/", days * DAY).run().await.unwrap_err();
@@ -114,7 +114,7 @@ async fn age_at_which_a_message_may_need_its_payload_is_rejected() {
 
 /// A FIFO message gets a new retention period in its dead-letter queue.
 #[tokio::test(start_paused = true)]
-async fn dead_letter_keeps_its_payload_although_it_is_older_than_its_queue_allows() {
+async fn sweep_keeps_the_payload_of_a_dead_letter_past_its_retention_period() {
     let rig = Rig::with("q.fifo", |builder| builder.key_prefix("orders/")).await;
     let fortnight = (14 * 86_400).to_string();
     let dead =
@@ -144,7 +144,7 @@ async fn dead_letter_keeps_its_payload_although_it_is_older_than_its_queue_allow
 }
 
 #[tokio::test(start_paused = true)]
-async fn object_of_a_message_that_may_not_have_been_sent_is_found() {
+async fn object_of_a_send_with_unknown_outcome_is_swept() {
     let rig = Rig::with("q", |builder| builder.key_prefix("orders/")).await;
     rig.server.faults().inject(Fault::reset_before().times(1));
     assert!(rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await.is_err());

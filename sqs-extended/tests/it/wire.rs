@@ -9,7 +9,7 @@ const MODERN: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
 const LEGACY: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";
 
 #[tokio::test(start_paused = true)]
-async fn pointers_are_those_of_the_java_library() {
+async fn pointer_has_the_bytes_of_the_java_library() {
     let table = [
         (Compat::Modern, MODERN, "ExtendedPayloadSize"),
         (Compat::JavaDefault, MODERN, "SQSLargePayloadSize"),
@@ -36,7 +36,7 @@ async fn pointers_are_those_of_the_java_library() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_are_the_bytes_of_the_body_and_nothing_else() {
+async fn object_holds_exactly_the_bytes_of_the_body() {
     let rig = Rig::new().await;
     let body = large("Grüße 🦀");
     rig.send(&body).await;
@@ -48,7 +48,7 @@ async fn objects_are_the_bytes_of_the_body_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receipt_handles_are_those_of_the_java_library() {
+async fn receipt_handle_has_the_format_of_the_java_library() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let received = rig.receive().await;
@@ -62,7 +62,7 @@ async fn receipt_handles_are_those_of_the_java_library() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_other_libraries_write_is_read() {
+async fn pointers_of_other_libraries_are_read() {
     let bodies = [
         format!(r#"["{MODERN}",{{"s3BucketName":"own","s3Key":"k"}}]"#),
         format!(r#"["{LEGACY}",{{"s3BucketName":"own","s3Key":"k"}}]"#),
@@ -82,7 +82,7 @@ async fn what_the_other_libraries_write_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn keys_with_unusual_characters_go_there_and_back() {
+async fn keys_with_unusual_characters_are_received_and_deleted() {
     let rig = Rig::new().await;
     let keys =
         ["a b", "Grüße/🦀", "quote\"back\\slash", "new\nline", "-..s3BucketName", "a+b%20c?d=e&f", "..."];

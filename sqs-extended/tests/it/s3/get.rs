@@ -19,7 +19,7 @@ async fn read(object: Object) -> Result<Bytes, Error> {
 }
 
 #[tokio::test]
-async fn an_object_is_read_from_any_byte_on() {
+async fn object_is_read_from_any_offset() {
     for length in [PART - 7, PART + 7] {
         let rig = rig_with("k", length).await;
         for from in [0, 1, length / 2, length - 1] {
@@ -32,7 +32,7 @@ async fn an_object_is_read_from_any_byte_on() {
 }
 
 #[tokio::test]
-async fn an_empty_object_is_read() {
+async fn empty_object_is_read() {
     let rig = rig_with("k", 0).await;
     let object = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap();
     assert_eq!(object.length, 0);
@@ -40,7 +40,7 @@ async fn an_empty_object_is_read() {
 }
 
 #[tokio::test]
-async fn an_object_that_was_overwritten_is_of_another_version() {
+async fn overwritten_object_is_damaged() {
     let rig = rig_with("k", 10).await;
     let tag = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap().tag.unwrap();
     assert!(rig.store().get(&at("k"), 5..u64::MAX, Some(&tag)).await.is_ok());
@@ -60,7 +60,7 @@ async fn an_object_that_was_overwritten_is_of_another_version() {
 }
 
 #[tokio::test]
-async fn errors_say_what_s3_says() {
+async fn error_has_the_code_and_message_of_s3() {
     let rig = Rig::start().await;
     for (status, code, kind, is_retryable) in [
         (404, "NoSuchKey", ErrorKind::NotFound, false),
@@ -84,7 +84,7 @@ async fn errors_say_what_s3_says() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_reaches_is_unavailable() {
+async fn broken_connection_is_unavailable() {
     let rig = Rig::start().await;
     rig.fail("GetObject", Effect::ResetBefore, 3);
     let error = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap_err();
@@ -92,7 +92,7 @@ async fn a_server_that_nobody_reaches_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_interrupted() {
+async fn interrupted_body_is_unavailable() {
     let rig = rig_with("k", 1 << 20).await;
     rig.fail("GetObject", Effect::BreakAt(1_000), 1);
     let object = rig.store().get(&at("k"), 0..u64::MAX, None).await.unwrap();
@@ -102,7 +102,7 @@ async fn a_body_that_breaks_off_is_interrupted() {
 }
 
 #[tokio::test]
-async fn deleting_twice_is_no_error() {
+async fn deleting_twice_succeeds_and_a_denied_delete_fails() {
     let rig = rig_with("k", 10).await;
     rig.store().delete(&at("k")).await.unwrap();
     assert_eq!(rig.object(&at("k")).await, None);
@@ -113,7 +113,7 @@ async fn deleting_twice_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_listing_has_pages() {
+async fn listing_is_returned_in_pages() {
     let rig = Rig::start().await;
     for index in 0..1_001 {
         std::fs::write(rig.path(&format!("{BUCKET}/a-{index:04}")), b"xyz").unwrap();

@@ -54,7 +54,7 @@ async fn put_all(store: &S3Store) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn keys_with_unusual_characters_go_there_and_back() {
+async fn keys_with_unusual_characters_are_received_and_deleted() {
     let beside = Beside::start().await;
     put_all(&store(&beside)).await;
     assert_eq!(beside.objects(), keys());

@@ -16,7 +16,7 @@ use super::beside::{Beside, OLD, PREFIX, found};
 use super::rig::{BUCKET, PART, bytes, client};
 use crate::rig::large;
 
-const CHILD: &str = "s3::killed::sends_in_a_process_of_its_own";
+const CHILD: &str = "s3::killed::child_process_sends_until_it_is_killed";
 const VARIABLE: &str = "SQS_EXTENDED_KILLED";
 
 /// It is killed at the latest when the test ends.
@@ -87,7 +87,7 @@ async fn sweeps_up(beside: &Beside) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_process_that_is_killed_between_its_object_and_its_message_leaves_an_orphan_that_a_sweep_finds() {
+async fn object_of_a_process_killed_before_its_send_is_swept() {
     for what in ["message", "stream"] {
         let beside = Beside::start().await;
         let came = hold_sends(&beside);
@@ -103,7 +103,7 @@ async fn a_process_that_is_killed_between_its_object_and_its_message_leaves_an_o
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 #[ignore = "the other half of the tests above, which start it and kill it"]
-async fn sends_in_a_process_of_its_own() {
+async fn child_process_sends_until_it_is_killed() {
     let Ok(orders) = std::env::var(VARIABLE) else { return };
     let (what, url) = orders.split_once(' ').unwrap();
     let s3 = client(&std::env::var("AWS_ENDPOINT_URL_S3").unwrap());

@@ -9,7 +9,7 @@ use sqs_mock_server::MockSqs;
 use super::rig::{BUCKET, client};
 use super::sink;
 
-const CHILD: &str = "s3::memory::streams_in_a_process_of_its_own";
+const CHILD: &str = "s3::memory::child_process_streams_both_ways";
 const VARIABLE: &str = "SQS_EXTENDED_STREAM";
 
 /// Five parts of 8 MiB, and what else there is: less than 64 MiB, so that whoever holds a payload of these is found out.
@@ -37,7 +37,7 @@ async fn measured(length: u64) -> (u64, u64) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn streaming_64_mib_each_way_holds_a_few_parts() {
+async fn streaming_64_mib_each_way_keeps_only_a_few_parts_in_memory() {
     let (growth, _) = measured(64 << 20).await;
     assert!(growth < MOST_KIB, "{growth} KiB");
 }
@@ -59,7 +59,7 @@ fn resident(name: &str) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "the other half of the tests above, which start it"]
-async fn streams_in_a_process_of_its_own() {
+async fn child_process_streams_both_ways() {
     let Ok(orders) = std::env::var(VARIABLE) else { return };
     let (url, length) = orders.split_once(' ').unwrap();
     let length: u64 = length.parse().unwrap();

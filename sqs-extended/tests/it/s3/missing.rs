@@ -11,7 +11,7 @@ use super::rig::{BUCKET, client};
 use crate::rig::large;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_404_of_something_else_than_s3_is_no_missing_object() {
+async fn status_404_of_a_proxy_is_not_a_missing_object() {
     for policy in [MissingObject::DeleteMessage, MissingObject::Release] {
         let beside = Beside::start().await;
         let plain = beside.server.client_config().retry_config(RetryConfig::disabled()).build();

@@ -57,7 +57,7 @@ async fn file_is_sent_and_received() {
 }
 
 #[tokio::test]
-async fn reader_is_sent_and_received_as_a_reader() {
+async fn payload_is_sent_from_a_reader_and_received_as_one() {
     let rig = Rig::start().await;
     let queue = Queue::new(&rig).await;
     queue.put(Payload::from_reader(std::io::Cursor::new(bytes(PART + 7)))).await.unwrap();
@@ -122,7 +122,7 @@ async fn object_of_the_same_length_with_other_bytes_is_damaged() {
 }
 
 #[tokio::test]
-async fn incomplete_file_does_not_get_its_name() {
+async fn interrupted_download_leaves_no_file() {
     let rig = Rig::start().await;
     let queue = Queue::new(&rig).await;
     let directory = tempfile::tempdir().unwrap();

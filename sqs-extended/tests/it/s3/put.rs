@@ -27,7 +27,7 @@ fn then(bytes: Bytes, end: impl Future<Output = Error> + Send + 'static) -> Uplo
 }
 
 #[tokio::test]
-async fn one_part_goes_in_one_request_and_one_byte_more_in_several() {
+async fn body_larger_than_one_part_is_a_multipart_upload() {
     let rig = Rig::start().await;
     for (length, requests) in [
         (0, vec!["PutObject"]),
@@ -48,7 +48,7 @@ async fn one_part_goes_in_one_request_and_one_byte_more_in_several() {
 }
 
 #[tokio::test]
-async fn every_request_with_bytes_carries_their_sha256_and_the_last_asks_for_a_free_key() {
+async fn upload_sends_sha256_with_all_bytes_and_if_none_match_at_the_end() {
     let rig = Rig::start().await;
     rig.store().put(&at("one"), whole(bytes(10))).await.unwrap();
     rig.store().put(&at("two"), whole(bytes(PART + 10))).await.unwrap();
@@ -67,7 +67,7 @@ async fn every_request_with_bytes_carries_their_sha256_and_the_last_asks_for_a_f
 }
 
 #[tokio::test]
-async fn a_wrong_checksum_is_refused_by_s3() {
+async fn wrong_checksum_is_rejected_by_s3() {
     let rig = Rig::start().await;
     let request =
         rig.client.put_object().bucket(BUCKET).key("k").checksum_sha256(STANDARD.encode_to_string([0; 32]));
@@ -75,7 +75,7 @@ async fn a_wrong_checksum_is_refused_by_s3() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_taken_is_kept() {
+async fn existing_object_is_overwritten_only_if_allowed() {
     let rig = Rig::start().await;
     let store = rig.store();
     store.put(&at("k"), whole(Bytes::from_static(b"first"))).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_key_that_is_taken_is_kept() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_no_error_when_the_object_is_there() {
+async fn lost_response_is_a_success_if_the_object_exists() {
     let rig = Rig::start().await;
     rig.fail("PutObject", Effect::ResetAfter, 1);
     rig.store().put(&at("one"), whole(bytes(10))).await.unwrap();
@@ -108,7 +108,7 @@ async fn a_lost_answer_is_no_error_when_the_object_is_there() {
 
 /// E2: some services answer 204 to the abort of a completed upload.
 #[tokio::test]
-async fn lost_response_to_complete_is_settled_by_the_object_and_not_by_the_abort() {
+async fn lost_response_to_complete_is_decided_by_the_object_not_the_abort() {
     let rig = Rig::start().await;
     rig.fail("Complete", Effect::ResetAfter, 9);
     rig.fail("Abort", Effect::Succeed(204), 9);
@@ -124,7 +124,7 @@ async fn lost_response_to_complete_is_settled_by_the_object_and_not_by_the_abort
 
 /// E3: a sender without `s3:GetObject` whose first attempt took the key.
 #[tokio::test]
-async fn key_that_is_taken_by_an_earlier_attempt_is_a_success_if_the_object_cannot_be_looked_at() {
+async fn key_taken_by_an_earlier_attempt_is_a_success_without_head_object() {
     let rig = Rig::start().await;
     for (key, length, name) in [("one", 10, "PutObject"), ("two", PART + 10, "Complete")] {
         rig.faults.clear();
@@ -137,7 +137,7 @@ async fn key_that_is_taken_by_an_earlier_attempt_is_a_success_if_the_object_cann
 }
 
 #[tokio::test]
-async fn checksum_is_the_selected_one_or_none() {
+async fn upload_has_the_selected_checksum_or_none() {
     for (checksum, header) in [
         (Checksum::Sha256, Some("x-amz-checksum-sha256")),
         (Checksum::Crc32, Some("x-amz-checksum-crc32")),
@@ -167,7 +167,7 @@ fn is_checksum(name: &str) -> bool {
 
 /// E6.
 #[tokio::test]
-async fn owner_and_client_are_those_of_the_bucket() {
+async fn each_bucket_uses_its_own_client_and_expected_owner() {
     let (rig, partner) = (Rig::start().await, Rig::start().await);
     let access = S3Access::new().client(partner.client.clone()).expected_bucket_owner("444455556666");
     let store = S3Store::builder(rig.client.clone(), BUCKET).expected_bucket_owner("111122223333");
@@ -184,7 +184,7 @@ async fn owner_and_client_are_those_of_the_bucket() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_lost_for_good_leaves_the_outcome_unknown() {
+async fn put_without_any_response_has_an_unknown_outcome() {
     let rig = Rig::start().await;
     rig.fail("PutObject", Effect::ResetAfter, 9);
     rig.fail("HeadObject", Effect::Answer(403, "AccessDenied"), 9);
@@ -194,7 +194,7 @@ async fn an_answer_that_is_lost_for_good_leaves_the_outcome_unknown() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_known_outcome() {
+async fn rejected_put_has_a_known_outcome() {
     let rig = Rig::start().await;
     for (status, code, kind) in [
         (403, "AccessDenied", ErrorKind::Forbidden),
@@ -212,7 +212,7 @@ async fn a_refusal_is_a_known_outcome() {
 }
 
 #[tokio::test]
-async fn a_part_is_sent_again_with_the_same_bytes() {
+async fn failed_part_is_retried_with_the_same_bytes() {
     let rig = Rig::start().await;
     rig.faults.inject("UploadPart", Effect::Answer(503, "SlowDown"), 1, 1);
     rig.faults.inject("UploadPart", Effect::ResetAfter, 1, 1);
@@ -222,7 +222,7 @@ async fn a_part_is_sent_again_with_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn an_upload_whose_part_fails_is_aborted() {
+async fn upload_with_a_failed_part_is_aborted() {
     let rig = Rig::start().await;
     rig.faults.inject("UploadPart", Effect::Answer(400, "BadDigest"), 1, 1);
     let error = rig.store().put(&at("k"), whole(bytes(4 * PART))).await.unwrap_err();
@@ -233,7 +233,7 @@ async fn an_upload_whose_part_fails_is_aborted() {
 }
 
 #[tokio::test]
-async fn an_upload_whose_body_fails_is_aborted() {
+async fn upload_with_a_failed_body_is_aborted() {
     let rig = Rig::start().await;
     let failing = || async { Error::new(ErrorKind::Source, "the disk is gone") };
     let error = rig.store().put(&at("many"), then(bytes(2 * PART + 5), failing())).await.unwrap_err();
@@ -246,7 +246,7 @@ async fn an_upload_whose_body_fails_is_aborted() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_dropped_is_aborted() {
+async fn dropped_upload_is_aborted() {
     let rig = Rig::start().await;
     let (store, place) = (rig.store(), at("k"));
     let put = store.put(&place, then(bytes(3 * PART), std::future::pending()));
@@ -259,7 +259,7 @@ async fn an_upload_that_is_dropped_is_aborted() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_dropped_before_its_id_is_known_is_aborted() {
+async fn upload_dropped_before_its_id_is_known_is_aborted() {
     let rig = Rig::start().await;
     rig.fail("Create", Effect::Answer(503, "SlowDown"), 1);
     let (store, place) = (rig.store(), at("k"));
@@ -272,7 +272,7 @@ async fn an_upload_that_is_dropped_before_its_id_is_known_is_aborted() {
 }
 
 #[tokio::test]
-async fn no_more_parts_than_set_are_on_their_way() {
+async fn parts_in_flight_are_limited() {
     let rig = Rig::start().await;
     rig.fail("UploadPart", Effect::Hang, 9);
     let builder = S3Store::builder(rig.client.clone(), BUCKET).part_size(PART).parts_in_flight(2);
@@ -294,7 +294,7 @@ async fn no_more_parts_than_set_are_on_their_way() {
 }
 
 #[tokio::test]
-async fn what_is_said_about_an_object_reaches_s3() {
+async fn object_settings_are_sent_with_the_upload() {
     let rig = Rig::start().await;
     let builder = S3Store::builder(rig.client.clone(), BUCKET)
         .encryption(Encryption::Kms { key: Some("alias/k".into()), context: vec![("a".into(), "b".into())] })
@@ -335,7 +335,7 @@ async fn what_is_said_about_an_object_reaches_s3() {
 }
 
 #[tokio::test]
-async fn parts_that_s3_would_not_take_are_refused_beforehand() {
+async fn part_settings_out_of_range_are_rejected() {
     let rig = Rig::start().await;
     let builder = || S3Store::builder(rig.client.clone(), BUCKET);
     let error = builder().part_size(PART - 1).build().unwrap_err();

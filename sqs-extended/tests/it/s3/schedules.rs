@@ -200,7 +200,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn messages_with_streamed_payloads_have_their_objects_and_sweeps_find_the_rest(
+    fn streamed_messages_keep_their_objects_and_sweeps_find_the_rest(
         sends in prop::collection::vec(send(), 1..6),
         retries in any::<bool>(),
     ) {

@@ -37,7 +37,7 @@ impl Both {
 }
 
 #[tokio::test]
-async fn a_stream_arrives_as_it_was_sent() {
+async fn stream_is_received_as_it_was_sent() {
     let both = both().await;
     let length = 2 * PART + 77;
     let pieces = stream::iter([Ok::<_, std::io::Error>(bytes(length))]);
@@ -58,7 +58,7 @@ async fn a_stream_arrives_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn small_and_empty_payloads_are_streamed_too() {
+async fn small_and_empty_payloads_are_streamed() {
     let both = both().await;
     for text in ["", "x"] {
         both.client.send_stream(&both.url, text).send().await.unwrap();
@@ -72,7 +72,7 @@ async fn small_and_empty_payloads_are_streamed_too() {
 }
 
 #[tokio::test]
-async fn a_message_with_its_body_in_it_is_a_stream_as_well() {
+async fn inline_body_is_read_as_a_stream() {
     let both = both().await;
     both.client.send_message().queue_url(&both.url).message_body("hi").send().await.unwrap();
     let message = both.client.receive(&both.url).send().await.unwrap().remove(0).message;
@@ -81,7 +81,7 @@ async fn a_message_with_its_body_in_it_is_a_stream_as_well() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_refused_leaves_no_object() {
+async fn rejected_message_leaves_no_object() {
     let both = both().await;
     let error = both.client.send_stream(format!("{}-other", both.url), bytes(10)).send().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Client);
@@ -90,7 +90,7 @@ async fn a_message_that_is_refused_leaves_no_object() {
 }
 
 #[tokio::test]
-async fn a_message_whose_answer_is_lost_keeps_its_object() {
+async fn message_keeps_its_object_if_the_response_is_lost() {
     let both = both().await;
     both.sqs.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
     let error = both.client.send_stream(&both.url, bytes(10)).send().await.unwrap_err();
@@ -101,7 +101,7 @@ async fn a_message_whose_answer_is_lost_keeps_its_object() {
 }
 
 #[tokio::test]
-async fn no_client_sends_twice_what_has_one_object_unless_the_queue_knows_it_again() {
+async fn streamed_message_is_retried_only_with_a_deduplication_id() {
     let both = both().await;
     let retrying = ExtendedClient::new(both.sqs.client(), both.s3.store());
     both.sqs.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
@@ -119,7 +119,7 @@ async fn no_client_sends_twice_what_has_one_object_unless_the_queue_knows_it_aga
 }
 
 #[tokio::test]
-async fn an_upload_that_fails_sends_no_message() {
+async fn failed_upload_sends_no_message() {
     let both = both().await;
     both.s3.fail("UploadPart", Effect::Answer(403, "AccessDenied"), 9);
     let error = both.client.send_stream(&both.url, bytes(2 * PART)).send().await.unwrap_err();
@@ -135,7 +135,7 @@ async fn an_upload_that_fails_sends_no_message() {
 }
 
 #[tokio::test]
-async fn attributes_that_leave_no_room_are_refused_before_the_upload() {
+async fn reserved_attribute_is_rejected_before_the_upload() {
     let both = both().await;
     let send = both.client.send_stream(&both.url, bytes(10));
     let reserved = send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(1));
@@ -144,7 +144,7 @@ async fn attributes_that_leave_no_room_are_refused_before_the_upload() {
 }
 
 #[tokio::test]
-async fn a_send_that_is_dropped_aborts_its_upload() {
+async fn dropped_send_aborts_its_upload() {
     let both = both().await;
     let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(bytes(100_000)));
     tokio::select! {
@@ -158,7 +158,7 @@ async fn a_send_that_is_dropped_aborts_its_upload() {
 }
 
 #[tokio::test]
-async fn a_pointer_to_a_foreign_bucket_is_not_streamed() {
+async fn pointer_to_a_foreign_bucket_is_not_streamed() {
     let both = both().await;
     let body = Pointer::new("foreign", "k").to_body(sqs_extended::PointerClass::Modern);
     let send = both.plain.send_message().queue_url(&both.url).message_body(body);
@@ -170,7 +170,7 @@ async fn a_pointer_to_a_foreign_bucket_is_not_streamed() {
 }
 
 #[tokio::test]
-async fn a_payload_that_is_gone_is_missing_and_one_that_is_forbidden_is_not() {
+async fn deleted_payload_is_not_found_and_a_denied_one_is_forbidden() {
     let both = both().await;
     let sent = both.client.send_stream(&both.url, "x").send().await.unwrap();
     let message = both.client.receive(&both.url).lazy().send().await.unwrap().remove(0).message;

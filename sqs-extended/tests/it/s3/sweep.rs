@@ -48,7 +48,7 @@ impl Slow {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_message_keeps_its_payload_however_old_its_object_is() {
+async fn sweep_keeps_an_object_that_is_older_than_its_message() {
     let beside = Beside::start().await;
     let slow = Slow::start(&beside).await;
     beside.server.clock().advance(HOUR);
