@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn complete_file_replaces_the_old_one_and_an_incomplete_one_is_removed() {
+    async fn complete_write_replaces_the_file_and_a_failed_one_keeps_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("to");
         std::fs::write(&path, "old").unwrap();

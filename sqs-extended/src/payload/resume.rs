@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_and_end() {
+    fn pauses_double_and_end_after_five_attempts() {
         let mut attempts = Attempts::default();
         let pauses: Vec<_> =
             std::iter::from_fn(|| attempts.pause(7, 1.0)).map(|pause| pause.as_millis()).collect();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_gives_new_attempts_and_a_trickle_does_not() {
+    fn only_enough_progress_renews_the_attempts() {
         let mut attempts = Attempts::default();
         assert!((1..=5).all(|position| attempts.pause(position, 0.0).is_some()));
         assert_eq!(attempts.pause(PROGRESS - 1, 0.0), None);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_shortens_pauses() {
+    fn random_factor_shortens_pauses() {
         assert_eq!(Attempts::default().pause(0, 0.25), Some(Duration::from_millis(25)));
     }
 }

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_where_the_character_begins() {
+    fn error_offset_is_the_start_of_the_character() {
         for (bytes, at) in [
             (&b"ab\xff"[..], 2),
             (b"\xc3\xa4\xc3", 2),
@@ -83,12 +83,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_text_wherever_it_is_cut(text in "\\PC{0,40}", cuts in prop::collection::vec(0_usize..200, 0..20)) {
+        fn valid_text_is_valid_wherever_it_is_cut(text in "\\PC{0,40}", cuts in prop::collection::vec(0_usize..200, 0..20)) {
             prop_assert_eq!(in_pieces(text.as_bytes(), &cuts), Ok(()));
         }
 
         #[test]
-        fn pieces_are_judged_as_the_whole_is(
+        fn pieces_have_the_same_result_as_the_whole(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xc3), Just(0x9f), Just(0xf0)], 0..40),
             cuts in prop::collection::vec(0_usize..200, 0..20),
         ) {

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn store_has_one_timeout_for_each_part_in_flight() {
+    fn store_has_one_timeout_per_part_and_at_least_five() {
         let minute = Duration::from_secs(60);
         for (bytes, minutes) in [(0, 5), (1, 5), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
             assert_eq!(patience(minute, bytes), minute * minutes, "{bytes}");

@@ -27,7 +27,7 @@ async fn object_of_another_length_is_damaged() {
 }
 
 #[tokio::test]
-async fn stream_with_another_hash_than_its_message_says_is_damaged() {
+async fn object_with_another_hash_than_its_message_is_damaged() {
     let store = Scripted::default();
     for payload in [Payload::from(text(10)), in_pieces(&text(10))] {
         let sent = store.put(payload).await.unwrap();
@@ -55,7 +55,7 @@ async fn payload_that_is_too_large_is_not_requested() {
 }
 
 #[tokio::test]
-async fn payload_is_utf8_in_both_directions_unless_it_is_binary() {
+async fn payload_must_be_utf8_in_both_directions_unless_it_is_binary() {
     let wrong = Bytes::from_static(b"a\xff");
     let store = Scripted::default();
     for payload in [Payload::from(wrong.clone()), in_pieces(&wrong)] {
@@ -72,7 +72,7 @@ async fn payload_is_utf8_in_both_directions_unless_it_is_binary() {
 }
 
 #[tokio::test]
-async fn payload_of_another_length_than_allowed_or_set_is_not_sent() {
+async fn payload_over_its_maximum_or_of_another_length_is_not_sent() {
     let store = Scripted::default();
     for (payload, kind) in [
         (in_pieces(&text(12)).max_length(11), ErrorKind::TooLarge),

@@ -24,7 +24,7 @@ async fn concurrent_ranges_are_returned_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_most_the_set_number_of_ranges_is_read_ahead() {
+async fn ranges_that_are_read_ahead_are_limited() {
     let store = Scripted::holding(text(10_500));
     let mut body = in_ranges(&store, 10_500).await;
     body.next().await.unwrap().unwrap();

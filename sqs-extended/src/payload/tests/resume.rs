@@ -13,7 +13,7 @@ async fn interrupted_read_is_resumed_where_it_broke() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn read_that_breaks_again_and_again_is_given_up() {
+async fn read_is_given_up_after_six_interruptions() {
     let store = (0..9).fold(Scripted::holding(text(5_000)), |store, _| store.then(Get::End(100)));
     let error = store.read().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);

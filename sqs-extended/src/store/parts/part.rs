@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_hash_is_the_one_of_all_pieces() {
+    async fn hash_covers_all_pieces() {
         let part = Part::new(vec![Bytes::from(vec![1; STEP + 1]), Bytes::from_static(b"x")]);
         assert_eq!(part.length(), STEP + 2);
         assert_eq!(part.sha256().await, <[u8; 32]>::from(Sha256::digest(part.pieces().concat())));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_full_part_is_not_given_before_something_follows() {
+    fn full_part_is_returned_only_if_more_bytes_follow() {
         let mut parting = Parting::new(4);
         parting.push(Bytes::from_static(b"abcd"));
         assert!(parting.full().is_none());
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_are_full_but_the_last_and_hold_all_bytes_in_order(
+        fn parts_hold_all_bytes_in_order_and_only_the_last_may_be_short(
             lengths in prop::collection::vec(prop_oneof![0_usize..40, 16_000_usize..40_000], 0..12),
             size in prop_oneof![1_000_usize..2_000, 10_000_usize..70_000],
         ) {

@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_of_exactly_one_part_is_done_after_it() {
+    async fn source_is_done_after_a_body_of_one_part() {
         let mut source = source(&[b"ab", b"cd"], None);
         assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
         assert!(source.is_done());
     }
 
     #[tokio::test]
-    async fn a_body_of_one_byte_more_is_not() {
+    async fn source_is_not_done_if_one_byte_is_left() {
         let mut source = source(&[b"abcde"], None);
         assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
         assert!(!source.is_done());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_of_another_length_than_it_was_said_to_have_is_an_error() {
+    async fn body_of_another_length_than_declared_is_an_error() {
         for (length, says) in [(2, "is longer"), (4, "ends after 3")] {
             let error = source(&[b"abc"], Some(length)).part().await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Source);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parts_grow_so_that_ten_thousand_suffice() {
+    async fn parts_grow_so_that_at_most_10_000_are_needed() {
         let mut source = source(&[b"abcdefghijk"], Some(11));
         assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
         let length = u64::from(MAX_PARTS) * 5;

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_a_query() {
+    fn tags_are_url_encoded() {
         let tags = vec![("team".into(), "a&b = c".into()), ("x".into(), String::new())];
         let settings = Settings { tags, ..Settings::default() };
         assert_eq!(settings.tagging().as_deref(), Some("team=a%26b%20%3D%20c&x="));
