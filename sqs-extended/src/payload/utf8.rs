@@ -83,7 +83,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn valid_text_is_valid_wherever_it_is_cut(text in "\\PC{0,40}", cuts in prop::collection::vec(0_usize..200, 0..20)) {
+        fn valid_text_is_valid_wherever_it_is_cut(
+            text in "\\PC{0,40}",
+            cuts in prop::collection::vec(0_usize..200, 0..20),
+        ) {
             prop_assert_eq!(in_pieces(text.as_bytes(), &cuts), Ok(()));
         }
 

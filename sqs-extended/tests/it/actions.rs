@@ -32,8 +32,8 @@ async fn all_actions_have_builders_and_reach_the_service() {
     client.delete_queue().queue_url(url).send().await.unwrap();
     for action in Action::ALL {
         let is_of_messages = action.as_str().contains("Message") && !action.as_str().contains("MoveTask");
-        let asked = rig.server.requests().of(action).len();
-        assert!(asked > 0 || is_of_messages, "{action}");
+        let count = rig.server.requests().of(action).len();
+        assert!(count > 0 || is_of_messages, "{action}");
     }
     assert_eq!(rig.store.calls().total(), 0);
 }

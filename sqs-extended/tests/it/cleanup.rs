@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqs_client::types::DeleteMessageBatchRequestEntry;
 use sqs_extended::{ErrorKind, StoreCall, StoreFault};
 
-use super::rig::{Diary, Rig, large};
+use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 
 async fn delete_one(rig: &Rig) {
@@ -17,14 +17,14 @@ async fn delete_one(rig: &Rig) {
 
 #[tokio::test(start_paused = true)]
 async fn failed_object_delete_is_reported_and_retried() {
-    let diary = Diary::default();
-    let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
     for _ in 0..3 {
         rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Unavailable));
     }
     delete_one(&rig).await;
     let stats = rig.client.stats();
-    assert_eq!((stats.cleanup_failed, stats.cleanup_pending, diary.count("CleanupFailed")), (1, 1, 1));
+    assert_eq!((stats.cleanup_failed, stats.cleanup_pending, events.count("CleanupFailed")), (1, 1, 1));
     assert_eq!(rig.store.objects().len(), 1);
     rig.client.finish_cleanup().await;
     let stats = rig.client.stats();
@@ -64,13 +64,13 @@ async fn dropped_delete_is_finished_in_the_background() {
 
 #[tokio::test(start_paused = true)]
 async fn denied_delete_is_given_up_at_once() {
-    let diary = Diary::default();
-    let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
     rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Forbidden));
     delete_one(&rig).await;
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_failed, stats.cleanup_given_up, stats.cleanup_pending), (1, 1, 0));
-    assert_eq!((diary.count("CleanupFailed"), diary.count("CleanupGivenUp")), (1, 1));
+    assert_eq!((events.count("CleanupFailed"), events.count("CleanupGivenUp")), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,10 +100,10 @@ async fn pending_object_deletes_are_limited_to_10_000() {
 
 #[test]
 fn delete_dropped_outside_a_runtime_is_reported_as_given_up() {
-    let diary = Diary::default();
+    let events = EventLog::default();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let first = runtime().unwrap();
-    let rig = first.block_on(Rig::with("q", |builder| builder.on_event(diary.listener())));
+    let rig = first.block_on(Rig::with("q", |builder| builder.on_event(events.listener())));
     let message = first.block_on(async {
         rig.send(large("")).await;
         rig.receive().await.remove(0)
@@ -115,6 +115,6 @@ fn delete_dropped_outside_a_runtime_is_reported_as_given_up() {
         assert!(tokio::time::timeout(Duration::from_secs(1), &mut delete).await.is_err());
     });
     drop(delete);
-    assert_eq!((rig.client.stats().cleanup_given_up, diary.count("CleanupGivenUp")), (1, 1));
+    assert_eq!((rig.client.stats().cleanup_given_up, events.count("CleanupGivenUp")), (1, 1));
     assert_eq!((rig.client.stats().cleanup_pending, rig.store.objects().len()), (0, 1));
 }

@@ -10,14 +10,14 @@ use sqs_extended::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::around::Around;
 use super::base_client::BaseClient;
-use super::rig::{Diary, Rig, large};
+use super::rig::{EventLog, Rig, large};
+use super::wrapped_store::WrappedStore;
 
-const PATIENCE: Duration = Duration::from_secs(7);
+const STORE_TIMEOUT: Duration = Duration::from_secs(7);
 
 async fn rig() -> Rig {
-    Rig::with("q", |builder| builder.store_timeout(PATIENCE)).await
+    Rig::with("q", |builder| builder.store_timeout(STORE_TIMEOUT)).await
 }
 
 fn hang(rig: &Rig, which: StoreCall) {
@@ -57,9 +57,9 @@ async fn hanging_downloads_do_not_block_later_ones() {
 
 #[tokio::test(start_paused = true)]
 async fn hanging_object_delete_is_retried_and_the_call_succeeds() {
-    let diary = Diary::default();
+    let events = EventLog::default();
     let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
-        builder.store_timeout(PATIENCE).on_event(diary.listener())
+        builder.store_timeout(STORE_TIMEOUT).on_event(events.listener())
     };
     let rig = Rig::with("q", settings).await;
     rig.send(large("")).await;
@@ -69,7 +69,7 @@ async fn hanging_object_delete_is_retried_and_the_call_succeeds() {
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
     assert_eq!((started.elapsed().as_secs(), rig.client.stats().cleanup_failed), (7, 1));
     rig.client.finish_cleanup().await;
-    assert_eq!((diary.count("CleanupFailed"), rig.client.stats().cleanup_given_up), (5, 1));
+    assert_eq!((events.count("CleanupFailed"), rig.client.stats().cleanup_given_up), (5, 1));
     assert_eq!(rig.store.objects().len(), 1);
 }
 
@@ -112,7 +112,7 @@ async fn store_timeout_out_of_range_is_rejected() {
 }
 
 /// A client of a store with a pause before each piece of a body; after `pieces` of them it hangs.
-fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> {
+fn slow_client(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> {
     let over = move |body: ByteStream| {
         let drip = body.enumerate().then(move |(number, piece)| async move {
             sleep(Duration::from_secs(if number < pieces { pause } else { 1 << 30 })).await;
@@ -120,7 +120,7 @@ fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> 
         });
         drip.boxed()
     };
-    let mut store = Around::new(rig.store.clone());
+    let mut store = WrappedStore::new(rig.store.clone());
     store.puts = Some(Arc::new(move |mut upload| {
         if let UploadBody::Stream(body) = upload.body {
             upload.body = UploadBody::Stream(over(body));
@@ -132,7 +132,7 @@ fn dripping(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> 
         object.tag = None;
         object
     }));
-    ExtendedClient::builder(rig.base.clone(), store).store_timeout(PATIENCE).build().unwrap()
+    ExtendedClient::builder(rig.base.clone(), store).store_timeout(STORE_TIMEOUT).build().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,23 +141,23 @@ async fn slow_download_succeeds_and_a_stalled_one_fails() {
     let body = "x".repeat(10 * (64 << 10));
     rig.send(&body).await;
     let started = Instant::now();
-    let received = dripping(&rig, 6, usize::MAX).receive(&rig.url).send().await.unwrap().remove(0);
+    let received = slow_client(&rig, 6, usize::MAX).receive(&rig.url).send().await.unwrap().remove(0);
     assert!(received.body().unwrap() == Some(&body));
     assert_eq!(started.elapsed().as_secs(), 60, "all of it may take longer than one call");
 
     rig.server.clock().advance(Duration::from_secs(31));
-    let client = dripping(&rig, 6, 3);
+    let client = slow_client(&rig, 6, 3);
     let received = client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
     let MessagePayload::Lazy(_) = &received.payload else { panic!("{:?}", received.payload) };
     let mut stream = received.body_stream().await.unwrap();
     for _ in 0..3 {
         assert_eq!(stream.try_next().await.unwrap().map(|piece| piece.len()), Some(64 << 10));
         // Who reads it may take any time.
-        sleep(10 * PATIENCE).await;
+        sleep(10 * STORE_TIMEOUT).await;
     }
     let started = Instant::now();
     let error = stream.try_next().await.unwrap_err();
-    assert_eq!((error.is_retryable(), started.elapsed()), (true, PATIENCE), "{error}");
+    assert_eq!((error.is_retryable(), started.elapsed()), (true, STORE_TIMEOUT), "{error}");
     assert!(error.to_string().contains("no bytes arrived within 7s"), "{error}");
     assert!(stream.next().await.is_none());
 }
@@ -172,11 +172,11 @@ async fn slow_source_and_slow_store_succeed_and_a_stalled_store_fails() {
         });
         Payload::from_stream(pieces)
     };
-    let sent = dripping(&rig, 30, usize::MAX).send_stream(&rig.url, source(1_000)).send().await.unwrap();
+    let sent = slow_client(&rig, 30, usize::MAX).send_stream(&rig.url, source(1_000)).send().await.unwrap();
     assert_eq!(rig.store.bytes(&sent.pointer).unwrap(), "tea tea tea tea ");
 
     let started = Instant::now();
-    let error = dripping(&rig, 30, 2).send_stream(&rig.url, source(1_000)).send().await.unwrap_err();
+    let error = slow_client(&rig, 30, 2).send_stream(&rig.url, source(1_000)).send().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Unavailable && error.is_retryable(), "{error:?}");
     assert!(error.to_string().contains("no progress within 35s"), "{error}");
     assert_eq!(started.elapsed().as_secs(), 3_000 + 2 * 30 + 35);

@@ -10,13 +10,13 @@ use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore, StoreCall, StoreFault
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::around::Around;
-use super::rig::{Diary, Rig, large};
+use super::rig::{EventLog, Rig, large};
+use super::wrapped_store::WrappedStore;
 
 /// A store whose downloads take their time, and how many run at a time.
 #[derive(Clone)]
 struct Slow {
-    store: Around,
+    store: WrappedStore,
     most: Arc<AtomicUsize>,
 }
 
@@ -24,7 +24,7 @@ impl Slow {
     fn new(inner: MemoryStore, takes: Duration) -> Self {
         let (running, most) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
         let seen = Arc::clone(&most);
-        let mut store = Around::new(inner);
+        let mut store = WrappedStore::new(inner);
         store.before_gets = Some(Arc::new(move |()| {
             let (running, most) = (Arc::clone(&running), Arc::clone(&seen));
             Box::pin(async move {
@@ -117,17 +117,17 @@ async fn fast_download_renews_no_visibility_timeout() {
 async fn failed_renewal_is_reported_and_loading_continues() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
-    let diary = Diary::default();
+    let events = EventLog::default();
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
     let client = ExtendedClient::builder(rig.base.clone(), slow.store.clone())
-        .on_event(diary.listener())
+        .on_event(events.listener())
         .build()
         .unwrap();
     let denied = Fault::error(ErrorCode::AccessDenied).on(Action::ChangeMessageVisibilityBatch);
     rig.server.faults().inject(denied);
     let messages = client.receive(&rig.url).send().await.unwrap();
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
-    assert_eq!(diary.count("RenewalFailed"), 2);
+    assert_eq!(events.count("RenewalFailed"), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,10 +136,10 @@ async fn downloads_continue_while_a_renewal_hangs() {
     for number in 0..10 {
         rig.send(large(&number.to_string())).await;
     }
-    let diary = Diary::default();
+    let events = EventLog::default();
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(20));
     let client = ExtendedClient::builder(rig.base.clone(), slow.store.clone())
-        .on_event(diary.listener())
+        .on_event(events.listener())
         .build()
         .unwrap();
     let hanging = Fault::latency(Duration::from_secs(3_600));
@@ -149,7 +149,7 @@ async fn downloads_continue_while_a_renewal_hangs() {
     assert!(messages.iter().all(|message| message.body().is_ok()));
     // Three rounds of 20 seconds, and a while for the last renewal.
     assert_eq!((messages.len(), started.elapsed().as_secs()), (10, 65));
-    assert!(diary.count("RenewalFailed") >= 2);
+    assert!(events.count("RenewalFailed") >= 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,13 +174,13 @@ async fn dropped_receive_makes_its_messages_visible_again() {
 
 #[tokio::test(start_paused = true)]
 async fn unknown_visibility_timeout_is_reported_if_a_download_is_slow() {
-    for (seconds, own_timeout, told) in [(20, None, 1), (0, None, 0), (20, Some(30), 0), (20, Some(0), 0)] {
+    for (seconds, own_timeout, count) in [(20, None, 1), (0, None, 0), (20, Some(30), 0), (20, Some(0), 0)] {
         let rig = Rig::new().await;
         rig.send(large("")).await;
-        let diary = Diary::default();
+        let events = EventLog::default();
         let slow = Slow::new(rig.store.clone(), Duration::from_secs(seconds));
         let client = ExtendedClient::builder(rig.base.clone(), slow.store.clone())
-            .on_event(diary.listener())
+            .on_event(events.listener())
             .build()
             .unwrap();
         rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::GetQueueAttributes));
@@ -189,20 +189,20 @@ async fn unknown_visibility_timeout_is_reported_if_a_download_is_slow() {
             receive = receive.visibility_timeout(Duration::from_secs(timeout));
         }
         assert_eq!(receive.send().await.unwrap()[0].body().unwrap(), Some(&*large("")));
-        assert_eq!(diary.count("LeaseUnknown"), told, "{seconds} s, {own_timeout:?}");
+        assert_eq!(events.count("LeaseUnknown"), count, "{seconds} s, {own_timeout:?}");
     }
 }
 
 /// E11: SQS hides no message for longer than 12 hours after its receive.
 #[tokio::test(start_paused = true)]
 async fn renewal_of_the_longest_visibility_timeout_is_shortened_and_succeeds() {
-    let (rig, diary) = (Rig::new().await, Diary::default());
+    let (rig, events) = (Rig::new().await, EventLog::default());
     rig.send(large("")).await;
     let slow = Slow::new(rig.store.clone(), Duration::from_secs(100));
-    let builder = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).on_event(diary.listener());
+    let builder = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).on_event(events.listener());
     let receive = builder.build().unwrap().receive(&rig.url).visibility_timeout(Duration::from_secs(43_200));
     assert!(receive.send().await.unwrap()[0].body().is_ok());
-    assert_eq!(diary.count("RenewalFailed"), 0);
+    assert_eq!(events.count("RenewalFailed"), 0);
     let renewals = rig.server.requests().of(Action::ChangeMessageVisibilityBatch);
     renewals.expect(1);
 }

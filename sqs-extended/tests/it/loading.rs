@@ -3,7 +3,7 @@
 use sqs_client::wire::checksum::md5_of_body;
 use sqs_extended::{ErrorKind, Pointer, PointerClass, StoreCall, StoreFault};
 
-use super::receiving::{failure, only};
+use super::receiving::{failure, receive_one};
 use super::rig::{Rig, large};
 
 /// I18.
@@ -25,7 +25,7 @@ async fn changed_object_is_an_error_and_never_a_body() {
         rig.send(large("")).await;
         let body = rig.bodies().remove(0);
         change(&rig, &rig.store.objects()[0]);
-        let message = only(&rig).await;
+        let message = receive_one(&rig).await;
         let expected = if name == "cut off" { ErrorKind::Unavailable } else { ErrorKind::Damaged };
         assert_eq!(failure(&message).kind(), expected, "{name}");
         assert_eq!(message.message.body(), Some(&*body), "{name}");
@@ -47,7 +47,7 @@ async fn object_replaced_while_it_is_read_is_damaged() {
         }
         None
     });
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::Damaged);
 }
 
@@ -58,24 +58,24 @@ async fn interrupted_download_is_resumed() {
     for fault in [StoreFault::Interrupt(100_000), StoreFault::Truncate(0), StoreFault::Interrupt(70_000)] {
         rig.store.fail_next(StoreCall::Get, fault);
     }
-    assert_eq!(only(&rig).await.body().unwrap(), Some(&*large("")));
+    assert_eq!(receive_one(&rig).await.body().unwrap(), Some(&*large("")));
     assert_eq!(rig.store.calls().gets, 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn object_without_a_hash_is_loaded_if_it_is_text() {
     let rig = Rig::new().await;
-    rig.plant("k", "Grüße".as_bytes()).await;
-    assert_eq!(only(&rig).await.body().unwrap(), Some("Grüße"));
-    rig.plant("l", &[0xff, 0xfe]).await;
-    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::NotText);
+    rig.store_and_send("k", "Grüße".as_bytes()).await;
+    assert_eq!(receive_one(&rig).await.body().unwrap(), Some("Grüße"));
+    rig.store_and_send("l", &[0xff, 0xfe]).await;
+    assert_eq!(failure(&receive_one(&rig).await).kind(), ErrorKind::NotText);
 }
 
 #[tokio::test(start_paused = true)]
 async fn payload_over_the_maximum_is_not_requested() {
     let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
     rig.send("x".repeat(300_001)).await;
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
     assert_eq!(rig.store.calls().gets, 0);
 }
@@ -87,8 +87,8 @@ async fn default_maximum_of_a_loaded_payload_is_256_mib() {
         [("fits", "268435456", ErrorKind::NotFound, 1), ("exceeds", "268435457", ErrorKind::TooLarge, 1)]
     {
         let pointer = Pointer::new("own", key).to_body(PointerClass::Modern);
-        rig.forge(pointer, Some(("ExtendedPayloadSize", bytes))).await;
-        let message = only(&rig).await;
+        rig.send_raw(pointer, Some(("ExtendedPayloadSize", bytes))).await;
+        let message = receive_one(&rig).await;
         assert_eq!((failure(&message).kind(), rig.store.calls().gets), (kind, gets));
     }
 }
@@ -98,7 +98,7 @@ async fn error_after_the_last_byte_is_retryable() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(262_145));
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     let error = failure(&message);
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
     assert_eq!(rig.store.calls().gets, 1);
@@ -111,7 +111,7 @@ async fn resumed_download_is_retried_if_the_store_is_unavailable() {
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Interrupt(100));
     rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::Unavailable));
-    assert_eq!(only(&rig).await.body().unwrap(), Some(&*large("")));
+    assert_eq!(receive_one(&rig).await.body().unwrap(), Some(&*large("")));
     assert_eq!(rig.store.calls().gets, 3);
 }
 
@@ -119,14 +119,14 @@ async fn resumed_download_is_retried_if_the_store_is_unavailable() {
 async fn message_that_failed_to_load_can_be_streamed() {
     let rig = Rig::with("q", |builder| builder.max_payload_bytes(300_000)).await;
     rig.send("x".repeat(300_001)).await;
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::TooLarge);
     let body = message.body_stream().await.unwrap();
     assert_eq!(body.text(usize::MAX).await.unwrap().len(), 300_001);
 
     rig.send(large("")).await;
     rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::NotFound));
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::NotFound);
     let error = message.body_stream().max_length(262_144).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
@@ -154,8 +154,8 @@ async fn foreign_or_invalid_pointer_is_not_streamed() {
     let rig = Rig::new().await;
     let foreign = Pointer::new("foreign", "k").to_body(PointerClass::Modern);
     for (body, kind) in [(&*foreign, ErrorKind::ForeignBucket), ("none", ErrorKind::BadPointer)] {
-        rig.forge(body, Some(("ExtendedPayloadSize", "4"))).await;
-        let message = only(&rig).await;
+        rig.send_raw(body, Some(("ExtendedPayloadSize", "4"))).await;
+        let message = receive_one(&rig).await;
         assert_eq!(message.body_stream().await.unwrap_err().kind(), kind);
         assert_eq!(rig.client.body_stream(&message.message).await.unwrap_err().kind(), kind);
     }

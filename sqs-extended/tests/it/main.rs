@@ -5,7 +5,6 @@
 #![allow(clippy::duplicate_mod)]
 
 mod actions;
-mod around;
 mod base_client;
 mod buffered;
 mod cleanup;
@@ -28,3 +27,4 @@ mod sizes;
 mod stores;
 mod sweeping;
 mod wire;
+mod wrapped_store;

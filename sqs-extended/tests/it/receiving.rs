@@ -11,7 +11,7 @@ use sqs_extended::{
 };
 use sqs_mock_server::faults::Fault;
 
-use super::rig::{Diary, Rig, large};
+use super::rig::{EventLog, Rig, large};
 
 pub(crate) fn failure(message: &ExtendedMessage) -> &Error {
     match &message.payload {
@@ -20,7 +20,7 @@ pub(crate) fn failure(message: &ExtendedMessage) -> &Error {
     }
 }
 
-pub(crate) async fn only(rig: &Rig) -> ExtendedMessage {
+pub(crate) async fn receive_one(rig: &Rig) -> ExtendedMessage {
     let mut messages = rig.client.receive(&rig.url).send().await.unwrap();
     assert_eq!(messages.len(), 1);
     messages.remove(0)
@@ -49,7 +49,7 @@ async fn large_message_is_received_as_it_was_sent() {
 async fn small_message_is_received_without_store_calls() {
     let rig = Rig::new().await;
     rig.send("small").await;
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert!(matches!(message.payload, MessagePayload::Inline));
     assert_eq!(message.body().unwrap(), Some("small"));
     assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
@@ -65,13 +65,13 @@ async fn small_message_is_received_without_store_calls() {
 /// I19.
 #[tokio::test(start_paused = true)]
 async fn pointer_to_a_foreign_bucket_causes_no_store_call() {
-    let diary = Diary::default();
-    let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
     let foreign = Pointer::new("foreign", "secret");
     rig.store.overwrite(&foreign, "secret");
     let body = foreign.to_body(PointerClass::Modern);
-    rig.forge(&body, Some(("ExtendedPayloadSize", "6"))).await;
-    let message = only(&rig).await;
+    rig.send_raw(&body, Some(("ExtendedPayloadSize", "6"))).await;
+    let message = receive_one(&rig).await;
     let error = failure(&message);
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::ForeignBucket, Some(&foreign)));
     assert!(error.to_string().contains("allow_bucket"), "{error}");
@@ -83,7 +83,7 @@ async fn pointer_to_a_foreign_bucket_causes_no_store_call() {
     rig.client.delete_message().queue_url(&rig.url).receipt_handle(handle).send().await.unwrap();
     assert_eq!(rig.store.calls().total(), 0);
     assert!(rig.bodies().is_empty() && rig.store.bytes(&foreign).is_some());
-    assert_eq!(diary.count("PayloadFailed"), 2);
+    assert_eq!(events.count("PayloadFailed"), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,7 +91,7 @@ async fn payload_in_an_allowed_bucket_is_read_and_deleted() {
     let rig = Rig::with("q", |builder| builder.allow_bucket("other")).await;
     let other = Pointer::new("other", "01234567-89ab-4cde-8f01-23456789abcd");
     rig.store.overwrite(&other, "tea");
-    rig.forge(other.to_body(PointerClass::Legacy), Some(("SQSLargePayloadSize", "3"))).await;
+    rig.send_raw(other.to_body(PointerClass::Legacy), Some(("SQSLargePayloadSize", "3"))).await;
     let message = rig.receive().await.remove(0);
     assert_eq!(message.body(), Some("tea"));
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
@@ -112,8 +112,8 @@ async fn invalid_pointer_is_returned_with_its_error() {
     ];
     for (body, bytes) in table {
         let rig = Rig::new().await;
-        rig.forge(body, Some((size, bytes))).await;
-        let message = only(&rig).await;
+        rig.send_raw(body, Some((size, bytes))).await;
+        let message = receive_one(&rig).await;
         assert_eq!(failure(&message).kind(), ErrorKind::BadPointer, "{body} {bytes}");
         assert_eq!(message.message.body(), Some(body));
         assert!(message.message.message_attributes().unwrap().contains_key(size));
@@ -125,8 +125,8 @@ async fn invalid_pointer_is_returned_with_its_error() {
 async fn pointer_body_without_the_attribute_is_a_plain_body() {
     let rig = Rig::new().await;
     let body = Pointer::new("own", "k").to_body(PointerClass::Modern);
-    rig.forge(&body, None).await;
-    let message = only(&rig).await;
+    rig.send_raw(&body, None).await;
+    let message = receive_one(&rig).await;
     assert!(matches!(message.payload, MessagePayload::Inline));
     assert_eq!((message.message.body(), rig.store.calls().total()), (Some(&*body), 0));
 }
@@ -136,7 +136,7 @@ async fn small_body_with_a_reserved_attribute_fails_and_stays_unchanged() {
     let rig = Rig::new().await;
     let send = rig.client.send_message().queue_url(&rig.url).message_body("small");
     send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(5)).send().await.unwrap();
-    let message = only(&rig).await;
+    let message = receive_one(&rig).await;
     assert_eq!(failure(&message).kind(), ErrorKind::BadPointer);
     assert_eq!((message.message.body(), rig.store.calls().total()), (Some("small"), 0));
 }
@@ -147,7 +147,7 @@ async fn messages_with_bad_payloads_do_not_affect_the_others() {
     for number in 0..9 {
         rig.send(large(&number.to_string())).await;
     }
-    rig.forge("broken", Some(("ExtendedPayloadSize", "1"))).await;
+    rig.send_raw("broken", Some(("ExtendedPayloadSize", "1"))).await;
     let gone = rig.pointers()[0].clone();
     let lost = rig.store.bytes(&gone).unwrap();
     rig.store.remove(&gone);
@@ -184,7 +184,7 @@ async fn deleting_a_message_that_failed_to_load_keeps_its_object() {
             let lazy = rig.client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
             rig.client.resolve(lazy.message).await
         } else {
-            only(&rig).await
+            receive_one(&rig).await
         };
         assert_eq!(failure(&message).kind(), ErrorKind::Forbidden);
         assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
@@ -199,7 +199,7 @@ async fn forbidden_object_is_not_treated_as_missing() {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("")).await;
         rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::Forbidden));
-        assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::Forbidden);
+        assert_eq!(failure(&receive_one(&rig).await).kind(), ErrorKind::Forbidden);
         assert_eq!((rig.bodies().len(), rig.in_flight()), (1, 1), "{policy:?}");
     }
 }
@@ -228,16 +228,16 @@ async fn message_with_a_missing_object_is_handled_by_the_policy() {
 
 #[tokio::test(start_paused = true)]
 async fn message_is_returned_if_the_missing_object_policy_fails() {
-    let diary = Diary::default();
+    let events = EventLog::default();
     let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
-        builder.missing_object(MissingObject::DeleteMessage).on_event(diary.listener())
+        builder.missing_object(MissingObject::DeleteMessage).on_event(events.listener())
     };
     let rig = Rig::with("q", settings).await;
     rig.send(large("gone")).await;
     rig.store.remove(&rig.store.objects()[0]);
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessage));
-    assert_eq!(failure(&only(&rig).await).kind(), ErrorKind::NotFound);
-    assert_eq!(diary.count("PolicyFailed"), 1);
+    assert_eq!(failure(&receive_one(&rig).await).kind(), ErrorKind::NotFound);
+    assert_eq!(events.count("PolicyFailed"), 1);
 }
 
 #[tokio::test(start_paused = true)]

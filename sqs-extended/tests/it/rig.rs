@@ -78,7 +78,7 @@ impl Rig {
     }
 
     /// Puts a message into the queue as somebody else might.
-    pub(crate) async fn forge(&self, body: impl Into<String>, attribute: Option<(&str, &str)>) {
+    pub(crate) async fn send_raw(&self, body: impl Into<String>, attribute: Option<(&str, &str)>) {
         let mut send = self.plain.send_message().queue_url(&self.url).message_body(body);
         if let Some((name, value)) = attribute {
             send = send.message_attributes(name, MessageAttributeValue::number(value));
@@ -87,11 +87,11 @@ impl Rig {
     }
 
     /// Puts a pointer to an object into the queue, and the object into the store.
-    pub(crate) async fn plant(&self, key: &str, bytes: &[u8]) -> Pointer {
+    pub(crate) async fn store_and_send(&self, key: &str, bytes: &[u8]) -> Pointer {
         let pointer = Pointer::new("own", key);
         self.store.overwrite(&pointer, bytes.to_vec());
         let size = bytes.len().to_string();
-        self.forge(pointer.to_body(PointerClass::Modern), Some(("ExtendedPayloadSize", &size))).await;
+        self.send_raw(pointer.to_body(PointerClass::Modern), Some(("ExtendedPayloadSize", &size))).await;
         pointer
     }
 
@@ -133,12 +133,12 @@ pub(crate) fn large(mark: &str) -> String {
 
 /// What happened, as events tell it.
 #[derive(Clone, Default)]
-pub(crate) struct Diary(Arc<Mutex<Vec<String>>>);
+pub(crate) struct EventLog(Arc<Mutex<Vec<String>>>);
 
-impl Diary {
+impl EventLog {
     pub(crate) fn listener(&self) -> impl Fn(&sqs_extended::Event<'_>) + Send + Sync + 'static {
-        let diary = self.clone();
-        move |event| diary.0.lock().unwrap().push(format!("{event:?}"))
+        let events = self.clone();
+        move |event| events.0.lock().unwrap().push(format!("{event:?}"))
     }
 
     /// How many events of this kind there were.

@@ -133,7 +133,7 @@ struct Run {
     /// The latest handle of each message that was received.
     held: BTreeMap<String, Message>,
     /// How many objects may be there without a message.
-    doubts: usize,
+    possible_orphans: usize,
 }
 
 /// Above and below the threshold of these tests.
@@ -177,12 +177,12 @@ impl Run {
                 let body = self.make(*is_large);
                 let send = client.send_message().queue_url(url).message_body(body);
                 let send = send.set_message_group_id(self.group()).send();
-                self.doubts += usize::from(within(polls, send).await.is_none());
+                self.possible_orphans += usize::from(within(polls, send).await.is_none());
             }
             Step::SendBatch { large: sizes } => {
                 let entries = self.entries(sizes);
                 let send = client.send_message_batch().queue_url(url).set_entries(Some(entries)).send();
-                self.doubts += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
+                self.possible_orphans += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
             }
             Step::SendOnce { large: sizes, attempts } => {
                 let mut input = SendMessageBatchInput::default();
@@ -190,7 +190,7 @@ impl Run {
                 for _ in 0..*attempts {
                     let send =
                         client.execute::<SendMessageBatch>(&input, CallOptions::with_retries(Retries::Never));
-                    self.doubts += match within(polls, send).await {
+                    self.possible_orphans += match within(polls, send).await {
                         None => sizes.len(),
                         Some(Ok(_)) => break,
                         Some(Err(_)) => 0,
@@ -198,7 +198,7 @@ impl Run {
                 }
                 // A FIFO queue says that it took what it has already: those objects stay.
                 if self.rig.url.ends_with(".fifo") {
-                    self.doubts += sizes.len() * (attempts - 1);
+                    self.possible_orphans += sizes.len() * (attempts - 1);
                 }
             }
             Step::SendStream { breaks_after } => {
@@ -213,7 +213,7 @@ impl Run {
                 if let Some(group) = self.group() {
                     send = send.message_group_id(group).message_deduplication_id(self.made.to_string());
                 }
-                self.doubts += usize::from(within(polls, send.send()).await.is_none());
+                self.possible_orphans += usize::from(within(polls, send.send()).await.is_none());
             }
             Step::Receive => {
                 for message in self.rig.receive().await {
@@ -226,7 +226,7 @@ impl Run {
                 let delete = delete.set_receipt_handle(message.receipt_handle.clone()).send();
                 // If it is not known to be deleted, it may be, and its object stays. So does one that was never loaded.
                 let is_known = matches!(within(polls, delete).await, Some(Ok(_)));
-                self.doubts += usize::from(!is_known || is_pointer(&message));
+                self.possible_orphans += usize::from(!is_known || is_pointer(&message));
             }
             Step::DeleteBatch { count } => {
                 let messages: Vec<_> = self.held.values().take(*count).cloned().collect();
@@ -241,7 +241,7 @@ impl Run {
                     _ => 0,
                 };
                 let left = messages.iter().filter(|message| is_pointer(message)).count();
-                self.doubts += (messages.len() - done + left).min(messages.len());
+                self.possible_orphans += (messages.len() - done + left).min(messages.len());
             }
             Step::Hide { pick } => {
                 let Some(message) = self.pick(*pick) else { return };
@@ -269,7 +269,7 @@ impl Run {
     }
 
     async fn check(self) {
-        let Self { rig, held, doubts, .. } = self;
+        let Self { rig, held, possible_orphans, .. } = self;
         rig.store.heal();
         rig.server.faults().clear();
         rig.client.finish_cleanup().await;
@@ -279,7 +279,8 @@ impl Run {
         assert!(lost.is_empty(), "messages without their objects: {lost:?}");
         let orphans = objects.difference(&live).count();
         let stats = rig.client.stats();
-        let explained = usize::try_from(stats.outcomes_unknown + stats.cleanup_given_up).unwrap() + doubts;
+        let explained = usize::try_from(stats.outcomes_unknown + stats.cleanup_given_up).unwrap();
+        let explained = explained + possible_orphans;
         assert!(orphans <= explained, "{orphans} objects without messages, {explained} explained: {stats:?}");
         // What was handed out is what was sent, or the pointer as it came.
         for message in held.values() {
@@ -295,7 +296,7 @@ impl Run {
 
 async fn run(name: &'static str, steps: &[(Step, Trouble)], retry: RetryConfig) {
     let rig = Rig::retrying(name, retry, |builder| builder.threshold(Threshold::Bytes(100))).await;
-    let mut run = Run { rig, made: 0, held: BTreeMap::new(), doubts: 0 };
+    let mut run = Run { rig, made: 0, held: BTreeMap::new(), possible_orphans: 0 };
     for (step, trouble) in steps {
         run.arm(trouble);
         run.step(step, trouble.polls).await;

@@ -14,7 +14,7 @@ use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::base_client;
-use super::rig::{Diary, Rig, large};
+use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 
 #[tokio::test(start_paused = true)]
@@ -127,15 +127,15 @@ async fn object_is_kept_if_the_outcome_of_the_send_is_unknown() {
         Fault::error(ErrorCode::InternalFailure),
         Fault::reset_before(),
     ] {
-        let diary = Diary::default();
-        let rig = Rig::with("q", |builder| builder.on_event(diary.listener())).await;
+        let events = EventLog::default();
+        let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
         rig.server.faults().inject(fault.clone().times(2));
         let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
         assert!(send.send().await.unwrap_err().is_outcome_unknown(), "{fault:?}");
         let batch = rig.client.send_message_batch().queue_url(&rig.url);
         assert!(batch.entries(entry("a", large("a"))).send().await.is_err());
         assert_eq!(rig.store.objects().len(), 2);
-        assert_eq!((diary.count("OutcomeUnknown"), rig.client.stats().outcomes_unknown), (2, 2));
+        assert_eq!((events.count("OutcomeUnknown"), rig.client.stats().outcomes_unknown), (2, 2));
     }
 }
 
@@ -335,7 +335,7 @@ async fn call_without_retries_sends_one_request_with_its_own_object() {
 
 #[tokio::test(start_paused = true)]
 async fn equal_payloads_are_deduplicated_if_queue_attributes_are_unreadable() {
-    for (fault, asked) in
+    for (fault, requests) in
         [(Fault::error(ErrorCode::AccessDenied), 1), (Fault::throttle(), 3), (Fault::reset_before(), 3)]
     {
         let rig = Rig::with("q.fifo", |builder| builder).await;
@@ -351,7 +351,7 @@ async fn equal_payloads_are_deduplicated_if_queue_attributes_are_unreadable() {
             let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
             send.message_body(large(mark)).send().await.unwrap();
         }
-        rig.server.requests().of(Action::GetQueueAttributes).expect(asked);
+        rig.server.requests().of(Action::GetQueueAttributes).expect(requests);
     }
 }
 

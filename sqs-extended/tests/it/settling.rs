@@ -8,12 +8,12 @@ use sqs_mock_server::faults::Fault;
 
 use super::rig::{Rig, large};
 
-fn original(message: &Message) -> String {
+fn original_handle(message: &Message) -> String {
     let handle = message.receipt_handle().unwrap();
     ExtendedHandle::parse(handle).map_or_else(|| handle.to_owned(), |handle| handle.original().to_owned())
 }
 
-fn deletes(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
+fn delete_entries(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
     let entry = |(place, message): (usize, &Message)| {
         let entry = DeleteMessageBatchRequestEntry::builder().id(place.to_string());
         entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap()
@@ -28,16 +28,16 @@ async fn object_whose_key_has_no_uuid_is_never_deleted() {
     let uuid = "orders/01234567-89ab-4cde-8f01-23456789abcd";
     for key in ["backups/db.dump", uuid] {
         for is_lazy in [true, false] {
-            let pointer = rig.plant(key, b"tea").await;
+            let pointer = rig.store_and_send(key, b"tea").await;
             let receive = rig.client.receive(&rig.url);
             let receive = if is_lazy { receive.lazy() } else { receive };
             let received = receive.send().await.unwrap().remove(0);
             rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();
             assert!(rig.bodies().is_empty());
             assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key}, lazy: {is_lazy}");
-            let pointer = rig.plant(key, b"tea").await;
+            let pointer = rig.store_and_send(key, b"tea").await;
             let batch = rig.client.delete_message_batch().queue_url(&rig.url);
-            batch.set_entries(Some(deletes(&rig.receive().await))).send().await.unwrap();
+            batch.set_entries(Some(delete_entries(&rig.receive().await))).send().await.unwrap();
             assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key} in a batch");
         }
     }
@@ -58,7 +58,8 @@ async fn delete_with_a_raw_handle_keeps_the_object() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
-    rig.client.delete_message().queue_url(&rig.url).receipt_handle(original(&message)).send().await.unwrap();
+    let handle = original_handle(&message);
+    rig.client.delete_message().queue_url(&rig.url).receipt_handle(handle).send().await.unwrap();
     // Nobody said where the object is.
     assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
 }
@@ -72,7 +73,7 @@ async fn object_is_kept_if_its_message_is_not_deleted() {
         rig.server.faults().inject(fault.times(2));
         assert!(rig.client.queue(&rig.url).delete(&messages[0]).send().await.is_err());
         let batch = rig.client.delete_message_batch().queue_url(&rig.url);
-        assert!(batch.set_entries(Some(deletes(&messages))).send().await.is_err());
+        assert!(batch.set_entries(Some(delete_entries(&messages))).send().await.is_err());
         assert_eq!((rig.bodies().len(), rig.store.objects().len()), (1, 1));
         assert_eq!(rig.store.calls().deletes, 0);
     }
@@ -91,7 +92,7 @@ async fn batch_delete_removes_only_objects_of_deleted_messages() {
     let omitted = Fault::omit_entries().entry(2).on(Action::DeleteMessageBatch);
     rig.server.faults().inject(omitted);
     let batch = rig.client.delete_message_batch().queue_url(&rig.url);
-    let output = batch.set_entries(Some(deletes(&messages))).send().await.unwrap();
+    let output = batch.set_entries(Some(delete_entries(&messages))).send().await.unwrap();
     assert_eq!((output.successful.len(), output.failed.len()), (2, 1));
     let kept = usize::from(ExtendedHandle::parse(messages[1].receipt_handle().unwrap()).is_some())
         + usize::from(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()).is_some());
@@ -106,7 +107,7 @@ async fn retain_keeps_the_objects_of_deleted_messages() {
     rig.send(large("")).await;
     let messages = rig.receive().await;
     let batch = rig.client.delete_message_batch().queue_url(&rig.url);
-    batch.set_entries(Some(deletes(&messages))).send().await.unwrap();
+    batch.set_entries(Some(delete_entries(&messages))).send().await.unwrap();
     assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
 }
 
@@ -126,7 +127,7 @@ async fn visibility_is_changed_with_extended_and_raw_handles() {
     };
     let batch = rig.client.change_message_visibility_batch().queue_url(&rig.url);
     let batch = batch.entries(entry("a", messages[1].receipt_handle().unwrap()));
-    let output = batch.entries(entry("b", &original(&messages[2]))).send().await.unwrap();
+    let output = batch.entries(entry("b", &original_handle(&messages[2]))).send().await.unwrap();
     assert_eq!((output.successful.len(), rig.in_flight()), (2, 0));
     assert_eq!(rig.store.calls().deletes, 0);
 }

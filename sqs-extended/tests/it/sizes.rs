@@ -51,7 +51,7 @@ async fn empty_body_is_rejected_and_not_stored() {
 #[tokio::test(start_paused = true)]
 async fn empty_object_is_received_as_an_empty_body() {
     let rig = Rig::new().await;
-    rig.plant("k", b"").await;
+    rig.store_and_send("k", b"").await;
     assert_eq!(rig.receive().await[0].body(), Some(""));
 }
 

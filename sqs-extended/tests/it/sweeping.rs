@@ -11,8 +11,8 @@ use sqs_extended::{
 };
 use sqs_mock_server::faults::Fault;
 
-use super::around::Around;
 use super::rig::{Rig, large};
+use super::wrapped_store::WrappedStore;
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// Twice the longest retention period, and the margin.
@@ -49,15 +49,15 @@ async fn rig() -> Rig {
 #[tokio::test(start_paused = true)]
 async fn sweep_lists_orphans_and_deletes_them_only_with_delete() {
     let rig = rig().await;
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let (orphans, pages) = (Arc::clone(&told), Arc::new(Mutex::new(Vec::new())));
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let (orphans, pages) = (Arc::clone(&reported), Arc::new(Mutex::new(Vec::new())));
     let seen = Arc::clone(&pages);
     let sweep = rig.client.sweep("orders/", OLD);
     let sweep = sweep.on_orphan(move |orphan| orphans.lock().unwrap().push(orphan.key.clone()));
     let report = sweep.on_progress(move |progress| seen.lock().unwrap().push(progress.examined)).run().await;
     let report = report.unwrap();
     let expected: Vec<_> = (0..25).map(uuid).collect();
-    assert_eq!(*told.lock().unwrap(), expected);
+    assert_eq!(*reported.lock().unwrap(), expected);
     assert_eq!(report.orphans.iter().map(|orphan| orphan.key.clone()).collect::<Vec<_>>(), expected);
     let progress = report.progress;
     assert_eq!((progress.examined, progress.orphans, progress.foreign, progress.deleted), (32, 25, 2, 0));
@@ -157,7 +157,7 @@ async fn object_of_a_send_with_unknown_outcome_is_swept() {
 #[tokio::test(start_paused = true)]
 async fn listing_that_repeats_a_page_is_an_error() {
     let rig = rig().await;
-    let mut store = Around::new(rig.store.clone());
+    let mut store = WrappedStore::new(rig.store.clone());
     store.lists = Some(Arc::new(|page: ObjectPage| ObjectPage::new(page.objects, Some("a".to_owned()))));
     let client = ExtendedClient::new(rig.base.clone(), store);
     let error = client.sweep("orders/", OLD).run().await.unwrap_err();

@@ -73,7 +73,7 @@ async fn pointers_of_other_libraries_are_read() {
         for attribute in ["ExtendedPayloadSize", "SQSLargePayloadSize"] {
             let rig = Rig::new().await;
             rig.store.overwrite(&Pointer::new("own", "k"), "tea");
-            rig.forge(&body, Some((attribute, "3"))).await;
+            rig.send_raw(&body, Some((attribute, "3"))).await;
             let message = &rig.receive().await[0];
             assert_eq!(message.body(), Some("tea"), "{body}");
             assert_eq!(message.message_attributes(), None);
@@ -88,7 +88,7 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         ["a b", "Grüße/🦀", "quote\"back\\slash", "new\nline", "-..s3BucketName", "a+b%20c?d=e&f", "..."];
     for odd in keys {
         let key = &format!("{odd}/01234567-89ab-4cde-8f01-23456789abcd");
-        let pointer = rig.plant(key, key.as_bytes()).await;
+        let pointer = rig.store_and_send(key, key.as_bytes()).await;
         let message = rig.receive().await.remove(0);
         assert_eq!(message.body(), Some(key.as_str()));
         let handle = ExtendedHandle::parse(message.receipt_handle().unwrap()).unwrap();
@@ -97,7 +97,7 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         assert!(rig.store.objects().is_empty() && rig.bodies().is_empty(), "{key}");
     }
     // A receipt handle could not be taken apart again.
-    rig.plant("a-..s3Key..-b", b"tea").await;
+    rig.store_and_send("a-..s3Key..-b", b"tea").await;
     let received = rig.client.receive(&rig.url).send().await.unwrap().remove(0);
     assert!(matches!(&received.payload, MessagePayload::Failed(error) if error.to_string().contains("key")));
     rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();

@@ -2,8 +2,6 @@
 
 #[path = "../actions.rs"]
 mod actions;
-#[path = "../around.rs"]
-mod around;
 mod base_client;
 #[path = "../buffered.rs"]
 mod buffered;
@@ -37,3 +35,5 @@ mod sizes;
 mod sweeping;
 #[path = "../wire.rs"]
 mod wire;
+#[path = "../wrapped_store.rs"]
+mod wrapped_store;

@@ -6,7 +6,7 @@ use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::MessageAttributeValue;
 use sqs_extended::{PayloadStore as _, Pointer, PointerClass, S3Store, Upload, UploadBody};
 
-use super::beside::{Beside, OLD};
+use super::backend::{Backend, OLD};
 use super::rig::{BUCKET, client};
 
 const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
@@ -39,8 +39,8 @@ fn keys() -> BTreeSet<String> {
     ODD.iter().map(|odd| format!("{odd}{UUID}")).collect()
 }
 
-fn store(beside: &Beside) -> S3Store {
-    S3Store::new(client(beside.s3().endpoint_url()), BUCKET)
+fn store(backend: &Backend) -> S3Store {
+    S3Store::new(client(backend.s3().endpoint_url()), BUCKET)
 }
 
 async fn put_all(store: &S3Store) {
@@ -55,36 +55,36 @@ async fn put_all(store: &S3Store) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn keys_with_unusual_characters_are_received_and_deleted() {
-    let beside = Beside::start().await;
-    put_all(&store(&beside)).await;
-    assert_eq!(beside.objects(), keys());
-    let client = beside.client(RetryConfig::disabled());
+    let backend = Backend::start().await;
+    put_all(&store(&backend)).await;
+    assert_eq!(backend.objects(), keys());
+    let client = backend.client(RetryConfig::disabled());
     for key in keys() {
-        let send = beside.server.client().send_message().queue_url(&beside.url);
+        let send = backend.server.client().send_message().queue_url(&backend.url);
         let send = send.message_body(Pointer::new(BUCKET, &key).to_body(PointerClass::Modern));
         let size = MessageAttributeValue::number(key.len());
         send.message_attributes("ExtendedPayloadSize", size).send().await.unwrap();
-        let received = client.receive(&beside.url).send().await.unwrap().remove(0);
+        let received = client.receive(&backend.url).send().await.unwrap().remove(0);
         assert_eq!(received.body().unwrap_or_else(|error| panic!("{key:?}: {error:?}")), Some(key.as_str()));
-        client.queue(&beside.url).delete(&received.message).send().await.unwrap();
-        assert!(!beside.objects().contains(&key), "{key:?}");
+        client.queue(&backend.url).delete(&received.message).send().await.unwrap();
+        assert!(!backend.objects().contains(&key), "{key:?}");
     }
-    assert!(beside.objects().is_empty());
+    assert!(backend.objects().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn keys_with_unusual_characters_are_listed_and_swept() {
-    let beside = Beside::start().await;
-    let store = store(&beside);
+    let backend = Backend::start().await;
+    let store = store(&backend);
     put_all(&store).await;
     let listed = store.list(BUCKET, "", None).await.unwrap().objects;
     assert_eq!(listed.into_iter().map(|object| object.key).collect::<BTreeSet<_>>(), keys());
 
-    beside.server.clock().advance(OLD + std::time::Duration::from_secs(1));
-    let client = beside.client(RetryConfig::disabled());
+    backend.server.clock().advance(OLD + std::time::Duration::from_secs(1));
+    let client = backend.client(RetryConfig::disabled());
     for key in keys() {
         let report = client.sweep(&key, OLD).delete().run().await.unwrap();
         assert_eq!(report.progress.deleted, 1, "{key:?}");
     }
-    assert_eq!(beside.objects().len(), 0);
+    assert_eq!(backend.objects().len(), 0);
 }

@@ -12,7 +12,7 @@ use sqs_extended::{ExtendedClient, S3Store};
 use sqs_mock_server::faults::Fault;
 use tokio::sync::Notify;
 
-use super::beside::{Beside, OLD, PREFIX, found};
+use super::backend::{Backend, OLD, PREFIX, orphan_keys};
 use super::rig::{BUCKET, PART, bytes, client};
 use crate::rig::large;
 
@@ -20,13 +20,13 @@ const CHILD: &str = "s3::killed::child_process_sends_until_it_is_killed";
 const VARIABLE: &str = "SQS_EXTENDED_KILLED";
 
 /// It is killed at the latest when the test ends.
-struct Victim(Child);
+struct Sender(Child);
 
-impl Victim {
-    fn start(beside: &Beside, what: &str) -> Self {
+impl Sender {
+    fn start(backend: &Backend, what: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args([CHILD, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
-        command.envs(beside.server.environment()).env(VARIABLE, format!("{what} {}", beside.url));
+        command.envs(backend.server.environment()).env(VARIABLE, format!("{what} {}", backend.url));
         Self(command.stdout(Stdio::piped()).spawn().unwrap())
     }
 
@@ -45,7 +45,7 @@ impl Victim {
     }
 }
 
-impl Drop for Victim {
+impl Drop for Sender {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -53,11 +53,11 @@ impl Drop for Victim {
 }
 
 /// Makes sends wait for ever, and says when the first one has come: its object is there then.
-fn hold_sends(beside: &Beside) -> Arc<Notify> {
+fn hold_sends(backend: &Backend) -> Arc<Notify> {
     let came = Arc::new(Notify::new());
     let notify = Arc::clone(&came);
     let hold = Fault::latency(Duration::from_secs(86_400)).on(Action::SendMessage);
-    beside.server.faults().inject(hold.when(move |_| {
+    backend.server.faults().inject(hold.when(move |_| {
         notify.notify_one();
         true
     }));
@@ -65,21 +65,21 @@ fn hold_sends(beside: &Beside) -> Arc<Notify> {
 }
 
 /// A fortnight and a day after a process was killed: what it left, and that of a message that is sent now, which nobody may touch.
-async fn sweeps_up(beside: &Beside) {
-    assert_eq!(beside.server.queue("q").bodies(), [""; 0], "nothing was sent");
-    let left = beside.objects();
+async fn check_sweep(backend: &Backend) {
+    assert_eq!(backend.server.queue("q").bodies(), [""; 0], "nothing was sent");
+    let left = backend.objects();
     assert_eq!(left.len(), 1);
-    beside.server.faults().clear();
-    beside.server.clock().advance(OLD + Duration::from_secs(1));
-    let client = beside.client(RetryConfig::disabled());
-    client.send_message().queue_url(&beside.url).message_body(large("alive")).send().await.unwrap();
-    client.send_stream(&beside.url, bytes(PART + 9)).send().await.unwrap();
+    backend.server.faults().clear();
+    backend.server.clock().advance(OLD + Duration::from_secs(1));
+    let client = backend.client(RetryConfig::disabled());
+    client.send_message().queue_url(&backend.url).message_body(large("alive")).send().await.unwrap();
+    client.send_stream(&backend.url, bytes(PART + 9)).send().await.unwrap();
 
-    let report = Beside::sweep(&client).delete().run().await.unwrap();
-    assert_eq!((found(&report), report.progress.failed), (left, 0));
-    assert_eq!((beside.objects(), beside.uploads().len()), (beside.live(), 0));
-    assert_eq!(beside.live().len(), 2);
-    let received = client.receive_message().queue_url(&beside.url).max_number_of_messages(10);
+    let report = Backend::sweep(&client).delete().run().await.unwrap();
+    assert_eq!((orphan_keys(&report), report.progress.failed), (left, 0));
+    assert_eq!((backend.objects(), backend.uploads().len()), (backend.live(), 0));
+    assert_eq!(backend.live().len(), 2);
+    let received = client.receive_message().queue_url(&backend.url).max_number_of_messages(10);
     let received = received.send().await.unwrap().messages.unwrap();
     let mut bodies: Vec<_> = received.iter().map(|message| message.body().unwrap().as_bytes()).collect();
     bodies.sort_by_key(|body| body.len());
@@ -89,23 +89,23 @@ async fn sweeps_up(beside: &Beside) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn object_of_a_process_killed_before_its_send_is_swept() {
     for what in ["message", "stream"] {
-        let beside = Beside::start().await;
-        let came = hold_sends(&beside);
-        let mut victim = Victim::start(&beside, what);
+        let backend = Backend::start().await;
+        let came = hold_sends(&backend);
+        let mut sender = Sender::start(&backend, what);
         tokio::select! {
             () = came.notified() => {}
-            () = victim.wait_for("nothing of the kind") => {}
+            () = sender.wait_for("nothing of the kind") => {}
         }
-        victim.kill();
-        sweeps_up(&beside).await;
+        sender.kill();
+        check_sweep(&backend).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 #[ignore = "the other half of the tests above, which start it and kill it"]
 async fn child_process_sends_until_it_is_killed() {
-    let Ok(orders) = std::env::var(VARIABLE) else { return };
-    let (what, url) = orders.split_once(' ').unwrap();
+    let Ok(arguments) = std::env::var(VARIABLE) else { return };
+    let (what, url) = arguments.split_once(' ').unwrap();
     let s3 = client(&std::env::var("AWS_ENDPOINT_URL_S3").unwrap());
     let store = S3Store::builder(s3, BUCKET).part_size(PART).parts_in_flight(1).build().unwrap();
     let client =

@@ -60,8 +60,8 @@ fn resident(name: &str) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "the other half of the tests above, which start it"]
 async fn child_process_streams_both_ways() {
-    let Ok(orders) = std::env::var(VARIABLE) else { return };
-    let (url, length) = orders.split_once(' ').unwrap();
+    let Ok(arguments) = std::env::var(VARIABLE) else { return };
+    let (url, length) = arguments.split_once(' ').unwrap();
     let length: u64 = length.parse().unwrap();
     let server = MockSqs::in_process();
     let client = ExtendedClient::new(server.client(), S3Store::new(client(url), BUCKET));

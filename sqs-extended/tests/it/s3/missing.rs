@@ -6,33 +6,33 @@ use sqs_extended::{ErrorKind, ExtendedClient, MissingObject, S3Store};
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 
-use super::beside::Beside;
+use super::backend::Backend;
 use super::rig::{BUCKET, client};
 use crate::rig::large;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn status_404_of_a_proxy_is_not_a_missing_object() {
     for policy in [MissingObject::DeleteMessage, MissingObject::Release] {
-        let beside = Beside::start().await;
-        let plain = beside.server.client_config().retry_config(RetryConfig::disabled()).build();
-        let store = S3Store::new(client(beside.s3().endpoint_url()), BUCKET);
+        let backend = Backend::start().await;
+        let plain = backend.server.client_config().retry_config(RetryConfig::disabled()).build();
+        let store = S3Store::new(client(backend.s3().endpoint_url()), BUCKET);
         let builder = ExtendedClient::builder(Client::from_conf(plain), store).missing_object(policy);
         let client = builder.build().unwrap();
-        client.send_message().queue_url(&beside.url).message_body(large("")).send().await.unwrap();
+        client.send_message().queue_url(&backend.url).message_body(large("")).send().await.unwrap();
 
         let proxy = Fault::status(404, "default backend - 404").on_s3(S3Action::GetObject);
-        beside.server.faults().inject(proxy);
-        let received = client.receive(&beside.url).send().await.unwrap();
-        assert_eq!((received.len(), beside.live()), (1, beside.objects()), "{policy:?}");
+        backend.server.faults().inject(proxy);
+        let received = client.receive(&backend.url).send().await.unwrap();
+        assert_eq!((received.len(), backend.live()), (1, backend.objects()), "{policy:?}");
         assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Rejected);
 
         // S3 itself is believed.
-        beside.server.faults().clear();
-        beside.server.clock().advance(std::time::Duration::from_secs(31));
-        let key = beside.live().pop_first().unwrap();
-        let delete = super::rig::client(beside.s3().endpoint_url()).delete_object().bucket(BUCKET).key(key);
+        backend.server.faults().clear();
+        backend.server.clock().advance(std::time::Duration::from_secs(31));
+        let key = backend.live().pop_first().unwrap();
+        let delete = super::rig::client(backend.s3().endpoint_url()).delete_object().bucket(BUCKET).key(key);
         delete.send().await.unwrap();
-        assert!(client.receive(&beside.url).send().await.unwrap().is_empty());
-        assert_eq!(beside.live().len(), usize::from(policy == MissingObject::Release));
+        assert!(client.receive(&backend.url).send().await.unwrap().is_empty());
+        assert_eq!(backend.live().len(), usize::from(policy == MissingObject::Release));
     }
 }

@@ -1,6 +1,6 @@
 //! Against a real S3, in this process and over HTTP.
 
-mod beside;
+mod backend;
 mod fault;
 mod get;
 mod keys;

@@ -16,7 +16,7 @@ use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 use tokio::runtime::Runtime;
 
-use super::beside::{Beside, OLD, found};
+use super::backend::{Backend, OLD, orphan_keys};
 use super::rig::{BUCKET, PART, bytes};
 use crate::schedules::within;
 
@@ -40,7 +40,7 @@ impl Send {
         if self.is_large { PART + 4_321 } else { 1_234 }
     }
 
-    fn is_calm(&self) -> bool {
+    fn is_fault_free(&self) -> bool {
         let Self { breaks_after, polls, store, service, .. } = self;
         breaks_after.is_none() && polls.is_none() && store.is_empty() && service.is_none()
     }
@@ -104,10 +104,10 @@ fn send() -> impl Strategy<Value = Send> {
     )
 }
 
-async fn stream_one(beside: &Beside, client: &ExtendedClient, number: usize, send: &Send) {
-    beside.server.faults().clear();
+async fn stream_one(backend: &Backend, client: &ExtendedClient, number: usize, send: &Send) {
+    backend.server.faults().clear();
     for fault in send.store.iter().chain(&send.service) {
-        beside.server.faults().inject(fault.clone());
+        backend.server.faults().inject(fault.clone());
     }
     let body = payload(number, send.length());
     let pieces = (0..body.len()).step_by(PIECE).map(|at| body.slice(at..body.len().min(at + PIECE)));
@@ -116,37 +116,37 @@ async fn stream_one(beside: &Beside, client: &ExtendedClient, number: usize, sen
         pieces.insert(place.min(pieces.len()), Err(std::io::Error::other("it broke on purpose")));
     }
     let payload = Payload::from_stream(stream::iter(pieces)).binary();
-    let call = Box::pin(client.send_stream(&beside.url, payload).send());
+    let call = Box::pin(client.send_stream(&backend.url, payload).send());
     let _ = within(send.polls, call).await;
 }
 
 /// Waits until S3 has seen that its client is gone: nothing happens any more.
-async fn wait_until_quiet(beside: &Beside) {
+async fn wait_until_closed(backend: &Backend) {
     for _ in 0..4_000 {
-        if beside.s3().connections() == 0 {
+        if backend.s3().connections() == 0 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("connections are open: {:?}", beside.s3().requests());
+    panic!("connections are open: {:?}", backend.s3().requests());
 }
 
 async fn check(
-    beside: &Beside,
+    backend: &Backend,
     lengths: &BTreeMap<usize, usize>,
     explained: Option<BTreeSet<String>>,
-    is_calm: bool,
+    is_fault_free: bool,
 ) {
-    beside.server.faults().clear();
-    let (live, objects) = (beside.live(), beside.objects());
+    backend.server.faults().clear();
+    let (live, objects) = (backend.live(), backend.objects());
     for key in &live {
-        let stored = beside.s3().bytes(BUCKET, key).await;
+        let stored = backend.s3().bytes(BUCKET, key).await;
         let stored = stored.unwrap_or_else(|error| panic!("a message without its object {key}: {error}"));
         let number = std::str::from_utf8(&stored[..4]).unwrap().parse().unwrap();
         assert!(payload(number, lengths[&number]) == stored, "wrong bytes in {key}");
     }
-    if is_calm {
-        assert_eq!((&live, live.len(), beside.uploads().len()), (&objects, lengths.len(), 0));
+    if is_fault_free {
+        assert_eq!((&live, live.len(), backend.uploads().len()), (&objects, lengths.len(), 0));
     }
     let orphans: BTreeSet<_> = objects.difference(&live).cloned().collect();
     if let Some(explained) = explained {
@@ -154,16 +154,16 @@ async fn check(
         assert!(unexplained.is_empty(), "{unexplained:?} of {orphans:?}, explained are {explained:?}");
     }
     // What no message needs now, none will: a fortnight and a day later a sweep has to find all of it.
-    beside.server.clock().advance(OLD + Duration::from_secs(1));
-    let client = beside.client(RetryConfig::disabled());
-    let report = Beside::sweep(&client).delete().run().await.unwrap();
-    assert!(found(&report).is_superset(&orphans), "not found: {report:?}");
-    assert_eq!(beside.objects().len(), 0, "{report:?}");
+    backend.server.clock().advance(OLD + Duration::from_secs(1));
+    let client = backend.client(RetryConfig::disabled());
+    let report = Backend::sweep(&client).delete().run().await.unwrap();
+    assert!(orphan_keys(&report).is_superset(&orphans), "not found: {report:?}");
+    assert_eq!(backend.objects().len(), 0, "{report:?}");
 }
 
 fn run(sends: &[Send], retries: bool) {
     let server = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let beside = server.block_on(Beside::start());
+    let backend = server.block_on(Backend::start());
     let sender: Runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let pause = Duration::from_millis(1);
     let retry = RetryConfig::standard().with_initial_backoff(pause).with_max_backoff(pause);
@@ -177,11 +177,11 @@ fn run(sends: &[Send], retries: bool) {
     };
     let is_dropped = sends.iter().any(|send| send.polls.is_some());
     sender.block_on(async {
-        let client = beside.client_with(retry, |builder| builder.on_event(listener));
+        let client = backend.client_with(retry, |builder| builder.on_event(listener));
         for (number, send) in sends.iter().enumerate() {
-            stream_one(&beside, &client, number, send).await;
+            stream_one(&backend, &client, number, send).await;
         }
-        beside.server.faults().clear();
+        backend.server.faults().clear();
         if !is_dropped {
             client.finish_cleanup().await;
         }
@@ -191,8 +191,8 @@ fn run(sends: &[Send], retries: bool) {
     drop(sender);
     let lengths = sends.iter().map(Send::length).enumerate().collect();
     server.block_on(async {
-        wait_until_quiet(&beside).await;
-        check(&beside, &lengths, explained, sends.iter().all(Send::is_calm)).await;
+        wait_until_closed(&backend).await;
+        check(&backend, &lengths, explained, sends.iter().all(Send::is_fault_free)).await;
     });
 }
 

@@ -10,7 +10,7 @@ use sqs_extended::{Error, ErrorKind, Payload, SWEEP_MARGIN, StreamSent};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::beside::{Beside, FORTNIGHT, PREFIX};
+use super::backend::{Backend, FORTNIGHT, PREFIX};
 use super::rig::{PART, bytes};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -23,7 +23,7 @@ struct Slow {
 }
 
 impl Slow {
-    async fn start(beside: &Beside) -> Self {
+    async fn start(backend: &Backend) -> Self {
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (tell, wait) = (Arc::clone(&begun), Arc::clone(&go_on));
         let rest = stream::once(async move {
@@ -32,12 +32,12 @@ impl Slow {
             Ok(bytes(9))
         });
         let source = stream::iter([Ok::<Bytes, std::io::Error>(bytes(PART)), Ok(bytes(1))]).chain(rest);
-        let client = beside.client(RetryConfig::disabled());
-        let url = beside.url.clone();
+        let client = backend.client(RetryConfig::disabled());
+        let url = backend.url.clone();
         let sending =
             tokio::spawn(async move { client.send_stream(url, Payload::from_stream(source)).send().await });
         begun.notified().await;
-        assert_eq!(beside.uploads().len(), 1);
+        assert_eq!(backend.uploads().len(), 1);
         Self { go_on, sending }
     }
 
@@ -49,22 +49,22 @@ impl Slow {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn sweep_keeps_an_object_that_is_older_than_its_message() {
-    let beside = Beside::start().await;
-    let slow = Slow::start(&beside).await;
-    beside.server.clock().advance(HOUR);
+    let backend = Backend::start().await;
+    let slow = Slow::start(&backend).await;
+    backend.server.clock().advance(HOUR);
     slow.finish().await.unwrap();
     // Its object is older than any message can be, and its message is not.
-    beside.server.clock().advance(HALF_HOUR * (14 * 48 - 1));
-    let client = beside.client(RetryConfig::disabled());
-    let error = client.sweep(PREFIX, FORTNIGHT).queues([&beside.url]).delete().run().await.unwrap_err();
+    backend.server.clock().advance(HALF_HOUR * (14 * 48 - 1));
+    let client = backend.client(RetryConfig::disabled());
+    let error = client.sweep(PREFIX, FORTNIGHT).queues([&backend.url]).delete().run().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
-    let report = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&beside.url]).delete().run().await;
+    let report = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&backend.url]).delete().run().await;
     assert_eq!(report.unwrap().progress.orphans, 0);
-    let received = client.receive(&beside.url).send().await.unwrap().remove(0);
+    let received = client.receive(&backend.url).send().await.unwrap().remove(0);
     assert_eq!(received.body().unwrap().map(str::len), Some(PART + 10));
     // Its age counts from the start of its upload.
-    beside.server.clock().advance(HALF_HOUR * 47 + Duration::from_secs(1));
-    let sweep = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&beside.url]);
+    backend.server.clock().advance(HALF_HOUR * 47 + Duration::from_secs(1));
+    let sweep = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&backend.url]);
     let report = sweep.run().await.unwrap();
-    assert_eq!((report.progress.orphans, beside.live().len()), (1, 0));
+    assert_eq!((report.progress.orphans, backend.live().len()), (1, 0));
 }

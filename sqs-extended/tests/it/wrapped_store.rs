@@ -9,7 +9,7 @@ use sqs_extended::{Error, MemoryStore, Object, ObjectPage, PayloadStore, Pointer
 type Changed<I, O> = Option<Arc<dyn Fn(I) -> O + Send + Sync>>;
 
 #[derive(Clone)]
-pub(crate) struct Around {
+pub(crate) struct WrappedStore {
     inner: MemoryStore,
     /// Changes what is written.
     pub(crate) puts: Changed<Upload, Upload>,
@@ -21,13 +21,13 @@ pub(crate) struct Around {
     pub(crate) lists: Changed<ObjectPage, ObjectPage>,
 }
 
-impl Around {
+impl WrappedStore {
     pub(crate) fn new(inner: MemoryStore) -> Self {
         Self { inner, puts: None, before_gets: None, gets: None, lists: None }
     }
 }
 
-impl PayloadStore for Around {
+impl PayloadStore for WrappedStore {
     fn bucket(&self) -> &str {
         self.inner.bucket()
     }

@@ -20,12 +20,12 @@ pub(crate) const OLD: Duration = Duration::from_secs(29 * 86_400);
 /// The prefix of all keys.
 pub(crate) const PREFIX: &str = "orders/";
 
-pub(crate) struct Beside {
+pub(crate) struct Backend {
     pub(crate) server: MockSqs,
     pub(crate) url: String,
 }
 
-impl Beside {
+impl Backend {
     /// With a queue that keeps messages as long as one can.
     pub(crate) async fn start() -> Self {
         let server = MockSqs::builder().seed(7).s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
@@ -78,6 +78,6 @@ impl Beside {
 }
 
 /// The keys in a report.
-pub(crate) fn found(report: &SweepReport) -> BTreeSet<String> {
+pub(crate) fn orphan_keys(report: &SweepReport) -> BTreeSet<String> {
     report.orphans.iter().map(|orphan| orphan.key.clone()).collect()
 }
