@@ -94,7 +94,7 @@ mod tests {
     async fn missing_file_and_directory_are_errors_with_their_paths() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("missing");
-        let Err(error) = read(missing.clone()).await else { panic!("there is no such file") };
+        let Err(error) = read(missing.clone()).await else { panic!("a missing file was read") };
         assert_eq!(error.kind(), ErrorKind::Source);
         assert!(error.to_string().contains(missing.to_str().unwrap()), "{error}");
         let (length, mut pieces) = read(directory.path().to_owned()).await.unwrap();

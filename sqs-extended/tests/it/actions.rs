@@ -1,4 +1,4 @@
-//! The other actions go straight through.
+//! Actions that do not concern payloads are passed to the base client.
 
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
@@ -50,7 +50,7 @@ async fn error_has_the_text_of_the_base_client() {
     assert_eq!(size_of::<sqs_extended::Error>(), size_of::<usize>());
 }
 
-/// As code that was written for the plain client asks them.
+/// Code written for the plain client uses these methods.
 #[tokio::test(start_paused = true)]
 async fn error_has_the_accessors_of_the_plain_client() {
     let rig = Rig::new().await;

@@ -1,4 +1,4 @@
-//! Batches and consumers over the extended client.
+//! `BufferedClient` and `Consumer` with the extended client.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Receives and deletes everything, and says what it was.
+/// Receives and deletes all messages and returns their sorted bodies.
 async fn consume(rig: &Rig) -> Vec<String> {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&bodies);
@@ -108,7 +108,7 @@ async fn bodies_over_the_sqs_limit_are_stored_and_consumed() {
     assert!(rig.store.objects().is_empty());
 }
 
-/// I16: the dead letter carries the pointer on.
+/// The dead letter contains the same pointer, so its object is still in use.
 #[tokio::test(start_paused = true)]
 async fn dead_letter_that_failed_to_load_keeps_its_object() {
     let rig = Rig::new().await;
@@ -135,7 +135,7 @@ async fn dead_letter_that_failed_to_load_keeps_its_object() {
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
 }
 
-/// I8 and I16, through lanes that make every attempt by themselves.
+/// The lanes of `BufferedClient` make each attempt by a separate call.
 #[tokio::test(start_paused = true)]
 async fn batches_retried_after_a_lost_response_share_no_objects() {
     for fault in [Fault::reset_after(), Fault::truncate(), Fault::omit_entries()] {
@@ -165,7 +165,7 @@ async fn batches_retried_after_a_lost_response_share_no_objects() {
             if name.ends_with(".fifo") {
                 assert_eq!((bodies, pointers.len()), (9, 6), "{fault:?}");
             } else {
-                assert!(bodies > 9, "{fault:?}: nothing was sent again");
+                assert!(bodies > 9, "{fault:?}: nothing was retried");
             }
             let consumed: HashSet<_> = consume(&rig).await.into_iter().collect();
             assert_eq!(consumed.len(), 9, "{name} {fault:?}");

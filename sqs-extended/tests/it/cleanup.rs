@@ -1,4 +1,4 @@
-//! Objects whose deletion fails.
+//! Objects that cannot be deleted at first, or at all.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn object_delete_is_given_up_after_five_failures() {
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_failed, stats.cleanup_given_up, stats.objects_deleted), (5, 1, 0));
     assert_eq!((rig.store.calls().deletes, rig.store.objects().len()), (5, 1));
-    // And the next one is tried anew.
+    // Giving up one object does not affect the next one.
     rig.store.heal();
     delete_one(&rig).await;
     assert_eq!(rig.store.objects().len(), 1);

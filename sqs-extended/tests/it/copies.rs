@@ -1,4 +1,4 @@
-//! What a send leaves untouched, and which payloads it keeps in memory.
+//! Sends leave their input unchanged and keep a payload in memory only for a retry.
 
 use std::future::ready;
 use std::ops::Range;
@@ -35,7 +35,7 @@ async fn attempt_leaves_its_input_unchanged_and_stores_its_own_objects() {
     assert_eq!((rig.bodies().len(), rig.store.objects().len()), (8, 2));
 }
 
-/// A store that shows whether somebody else still holds what it was given.
+/// A store that shows whether the client still holds a payload after its upload.
 #[derive(Clone, Default)]
 struct Witness(Arc<Mutex<Vec<Bytes>>>);
 
@@ -53,7 +53,7 @@ impl PayloadStore for Witness {
     }
 
     fn put<'a>(&'a self, _: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
-        let UploadBody::Bytes(bytes) = upload.body else { panic!("it is given whole") };
+        let UploadBody::Bytes(bytes) = upload.body else { panic!("the payload is a stream") };
         self.0.lock().unwrap().push(bytes);
         Box::pin(ready(Ok(())))
     }

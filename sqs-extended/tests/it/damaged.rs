@@ -1,4 +1,4 @@
-//! Receives of which one message has a wrong checksum.
+//! Receives in which one message has a wrong checksum.
 
 use bytes::Bytes;
 use sqs_client::config::retry::RetryConfig;
@@ -9,7 +9,7 @@ use sqs_extended::{ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Po
 use super::base_client::base_client;
 use super::rig::{Extended, Rig, large};
 
-/// Changes the first letter of one key in every answer. Keys are hexadecimal, and it becomes a letter that is not.
+/// Changes the first character of one key in every response to `g`, which no hexadecimal key contains.
 #[derive(Debug)]
 struct Garbling {
     inner: sqs_mock_server::InProcess,
@@ -50,7 +50,7 @@ async fn receive_with_a_damaged_message_loads_the_others() {
     assert_eq!(bodies, [large("a"), large("c")]);
     let damaged = &output.damaged_messages()[0];
     let pointer = Pointer::from_body(damaged.message.body().unwrap());
-    assert!(pointer.unwrap().key().starts_with('g'), "nobody follows its pointer");
+    assert!(pointer.unwrap().key().starts_with('g'), "the damaged pointer is kept");
     assert_eq!((damaged.mismatches.len(), rig.store.calls().gets), (1, 2));
 }
 
@@ -69,11 +69,11 @@ async fn typed_receive_returns_the_damaged_message_as_failed() {
         let MessagePayload::Failed(error) = &messages[2].payload else { panic!("{:?}", messages[2]) };
         assert_eq!(error.kind(), ErrorKind::Client);
         assert_eq!(error.client_error().unwrap().checksum_mismatches().len(), 1);
-        // Not even piece by piece.
+        // A damaged pointer must not be streamed either.
         let gets = rig.store.calls().gets;
         assert_eq!(messages[2].body_stream().await.unwrap_err().kind(), ErrorKind::Client);
         assert_eq!(rig.store.calls().gets, gets);
-        // Who deletes it deletes no object.
+        // Its handle has no pointer, so a delete cannot remove a wrong object.
         assert_eq!(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()), None);
         client.queue(&rig.url).delete(&messages[2].message).send().await.unwrap();
         assert!(rig.store.bytes(&pointer).is_some());

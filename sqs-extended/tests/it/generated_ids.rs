@@ -1,4 +1,4 @@
-//! Deduplication ids that the client below generates.
+//! Deduplication ids that the base client generates.
 
 use sqs_client::client::{CallOptions, Execute as _, Retries};
 use sqs_client::config::DeduplicationIds;
@@ -7,7 +7,7 @@ use sqs_client::types::QueueAttributeName;
 
 use crate::rig::{Rig, large};
 
-/// Ids that a client makes up would be others in the next attempt.
+/// Each attempt would get another generated id, so SQS could not recognize the duplicate.
 #[tokio::test(start_paused = true)]
 async fn single_attempt_generates_no_deduplication_id() {
     let rig = Rig::new().await;

@@ -1,4 +1,4 @@
-//! Stores that never answer: every call ends, and what does not need the store is not held up.
+//! Stores that never respond: every call ends, and work that does not need the store continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,10 +80,10 @@ async fn message_is_not_sent_if_its_upload_times_out() {
     let started = Instant::now();
     let sent = rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await;
     let error = sent.unwrap_err();
-    // As long for each of the parts that may be on their way.
+    // An upload gets one timeout for each of the five parts that may be in flight.
     assert_eq!((error.kind(), started.elapsed().as_secs()), (ErrorKind::Unavailable, 5 * 7));
     assert!(error.is_retryable() && !error.is_outcome_unknown(), "{error:?}");
-    assert_eq!((rig.bodies().len(), rig.store.calls().deletes), (0, 1), "it may be there, and goes");
+    assert_eq!((rig.bodies().len(), rig.store.calls().deletes), (0, 1), "it may exist, so it is deleted");
     hang(&rig, StoreCall::List);
     let error = rig.client.sweep("x", Duration::from_secs(29 * 86_400)).run().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Unavailable && error.is_retryable(), "{error:?}");
@@ -111,7 +111,7 @@ async fn store_timeout_out_of_range_is_rejected() {
     }
 }
 
-/// A client of a store with a pause before each piece of a body; after `pieces` of them it hangs.
+/// A client of a store that pauses `pause` seconds before each piece of a body and hangs after `pieces` pieces.
 fn slow_client(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> {
     let over = move |body: ByteStream| {
         let drip = body.enumerate().then(move |(number, piece)| async move {
@@ -143,7 +143,7 @@ async fn slow_download_succeeds_and_a_stalled_one_fails() {
     let started = Instant::now();
     let received = slow_client(&rig, 6, usize::MAX).receive(&rig.url).send().await.unwrap().remove(0);
     assert!(received.body().unwrap() == Some(&body));
-    assert_eq!(started.elapsed().as_secs(), 60, "all of it may take longer than one call");
+    assert_eq!(started.elapsed().as_secs(), 60, "the timeout applies to each piece, not to the whole body");
 
     rig.server.clock().advance(Duration::from_secs(31));
     let client = slow_client(&rig, 6, 3);
@@ -152,7 +152,7 @@ async fn slow_download_succeeds_and_a_stalled_one_fails() {
     let mut stream = received.body_stream().await.unwrap();
     for _ in 0..3 {
         assert_eq!(stream.try_next().await.unwrap().map(|piece| piece.len()), Some(64 << 10));
-        // Who reads it may take any time.
+        // The timeout does not count the time that the reader takes.
         sleep(10 * STORE_TIMEOUT).await;
     }
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Messages stay hidden while payloads are loaded, and no more are loaded at a time than wanted.
+//! Messages stay hidden while their payloads are loaded. Concurrent downloads are limited.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::rig::{EventLog, Rig, large};
 use super::wrapped_store::WrappedStore;
 
-/// A store whose downloads take their time, and how many run at a time.
+/// A store with slow downloads that records how many ran at once.
 #[derive(Clone)]
 struct Slow {
     store: WrappedStore,
@@ -73,7 +73,7 @@ async fn messages_stay_hidden_while_their_payloads_are_loaded() {
         }
         let messages = receive.await.unwrap().unwrap();
         assert_eq!(messages.len(), 2);
-        // Their whole time is left.
+        // The last renewal restored the whole visibility timeout.
         sleep(Duration::from_secs(29)).await;
         assert!(rig.receive_plain().await.is_empty());
         for message in messages {
@@ -100,7 +100,7 @@ async fn loading_ends_after_an_hour_and_all_messages_stay_hidden() {
     for error in failed {
         assert!(error.is_retryable() && error.to_string().contains("more than 3600 s"), "{error}");
     }
-    // Their whole time is left.
+    // The last renewal restored the whole visibility timeout.
     sleep(Duration::from_secs(29)).await;
     assert!(rig.receive_plain().await.is_empty());
 }
@@ -147,7 +147,7 @@ async fn downloads_continue_while_a_renewal_hangs() {
     let started = Instant::now();
     let messages = client.receive(&rig.url).send().await.unwrap();
     assert!(messages.iter().all(|message| message.body().is_ok()));
-    // Three rounds of 20 seconds, and a while for the last renewal.
+    // Three rounds of 20 seconds, and 5 seconds for the last renewal.
     assert_eq!((messages.len(), started.elapsed().as_secs()), (10, 65));
     assert!(events.count("RenewalFailed") >= 2);
 }
@@ -165,7 +165,7 @@ async fn dropped_receive_makes_its_messages_visible_again() {
     assert!(timeout(Duration::from_secs(5), rig.receive()).await.is_err());
     sleep(Duration::from_millis(1)).await;
     assert_eq!((rig.bodies().len(), rig.in_flight()), (2, 0));
-    // What was handed out stays hidden.
+    // Messages that were returned to the caller stay hidden.
     rig.store.heal();
     assert_eq!(rig.receive().await.len(), 2);
     sleep(Duration::from_millis(1)).await;
@@ -193,7 +193,7 @@ async fn unknown_visibility_timeout_is_reported_if_a_download_is_slow() {
     }
 }
 
-/// E11: SQS hides no message for longer than 12 hours after its receive.
+/// SQS rejects a renewal that would hide a message for more than 12 hours after its receive.
 #[tokio::test(start_paused = true)]
 async fn renewal_of_the_longest_visibility_timeout_is_shortened_and_succeeds() {
     let (rig, events) = (Rig::new().await, EventLog::default());
@@ -207,7 +207,6 @@ async fn renewal_of_the_longest_visibility_timeout_is_shortened_and_succeeds() {
     renewals.expect(1);
 }
 
-/// E10.
 #[tokio::test(start_paused = true)]
 async fn payloads_over_the_memory_budget_fail_and_receives_take_turns() {
     let rig = Rig::new().await;
@@ -232,6 +231,6 @@ async fn payloads_over_the_memory_budget_fail_and_receives_take_turns() {
         let body = late.body_stream().await.unwrap().collect(usize::MAX).await.unwrap();
         assert_eq!(body.len(), 262_145);
     }
-    assert!(started.elapsed() >= Duration::from_secs(2), "one receive after the other");
+    assert!(started.elapsed() >= Duration::from_secs(2), "the receives did not take turns");
     assert!(slow.most.load(Ordering::Relaxed) <= 2);
 }

@@ -1,4 +1,4 @@
-//! What is loaded, and what is wrong with payloads that are not (I18).
+//! Loaded payloads, and the errors of payloads that cannot be loaded.
 
 use sqs_client::wire::checksum::md5_of_body;
 use sqs_extended::{ErrorKind, Pointer, PointerClass, StoreCall, StoreFault};
@@ -6,7 +6,6 @@ use sqs_extended::{ErrorKind, Pointer, PointerClass, StoreCall, StoreFault};
 use super::receiving::{failure, receive_one};
 use super::rig::{Rig, large};
 
-/// I18.
 #[tokio::test(start_paused = true)]
 async fn changed_object_is_an_error_and_never_a_body() {
     type Change = fn(&Rig, &Pointer);
@@ -41,7 +40,7 @@ async fn object_replaced_while_it_is_read_is_damaged() {
     let store = rig.store.clone();
     let is_first = std::sync::atomic::AtomicBool::new(true);
     rig.store.fail_when(move |call, at| {
-        // The first answer is on its way; the second is about another version.
+        // The first response has begun, so the second one is for another version.
         if call == StoreCall::Get && is_first.swap(false, std::sync::atomic::Ordering::Relaxed) {
             store.overwrite(at, large("y"));
         }
@@ -145,7 +144,7 @@ async fn body_stream_requests_only_payloads_that_are_not_loaded() {
         let receive = if is_lazy { receive.lazy() } else { receive };
         let message = receive.send().await.unwrap().remove(0);
         assert_eq!(message.body_stream().await.unwrap().text(usize::MAX).await.unwrap(), body);
-        assert_eq!(rig.store.calls().gets, gets, "of what is there nobody is asked");
+        assert_eq!(rig.store.calls().gets, gets, "a body that is loaded is not requested again");
     }
 }
 

@@ -1,7 +1,7 @@
-//! The extended client on the embedded server and a store in memory, without a socket, under tokio's paused clock. What
-//! goes through S3 goes over HTTP, under the real one.
+//! The extended client with the embedded server and a store in memory, without sockets and under tokio's paused clock.
+//! Tests with S3 use HTTP and the real clock.
 
-// Scenarios are compiled a second time over another client.
+// `over_aws_sdk` compiles the same files again with another base client.
 #![allow(clippy::duplicate_mod)]
 
 mod actions;

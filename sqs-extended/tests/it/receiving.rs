@@ -1,4 +1,4 @@
-//! What is received, and what is known of its payload (I19).
+//! Received messages and the state of their payloads.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ async fn small_message_is_received_without_store_calls() {
     assert_eq!(message.body().unwrap(), Some("small"));
     assert_eq!(ExtendedHandle::parse(message.receipt_handle().unwrap()), None);
     assert_eq!(rig.store.calls().total(), 0);
-    // Two more names and no other change.
+    // Pointers are recognized by these attributes; the request is otherwise unchanged.
     let request: Vec<sqs_client::operation::receive_message::ReceiveMessageInput> = {
         rig.receive().await;
         rig.server.requests().of(Action::ReceiveMessage).inputs()
@@ -62,7 +62,7 @@ async fn small_message_is_received_without_store_calls() {
     assert_eq!(request[1].message_attribute_names(), ["ExtendedPayloadSize", "SQSLargePayloadSize"]);
 }
 
-/// I19.
+/// A forged pointer must not give access to other buckets.
 #[tokio::test(start_paused = true)]
 async fn pointer_to_a_foreign_bucket_causes_no_store_call() {
     let events = EventLog::default();
@@ -78,7 +78,7 @@ async fn pointer_to_a_foreign_bucket_causes_no_store_call() {
     assert_eq!(message.message.body(), Some(&*body));
     let again = rig.client.resolve(message.message.clone()).await;
     assert_eq!(failure(&again).kind(), ErrorKind::ForeignBucket);
-    // Whoever makes a handle that names a foreign object deletes the message alone.
+    // A forged handle that names a foreign object deletes only the message.
     let handle = ExtendedHandle::new(foreign.clone(), message.receipt_handle().unwrap()).to_string();
     rig.client.delete_message().queue_url(&rig.url).receipt_handle(handle).send().await.unwrap();
     assert_eq!(rig.store.calls().total(), 0);
@@ -158,7 +158,7 @@ async fn messages_with_bad_payloads_do_not_affect_the_others() {
     loaded.push(String::from_utf8(lost.to_vec()).unwrap());
     loaded.sort();
     assert_eq!(loaded, (0..9).map(|number| large(&number.to_string())).collect::<Vec<_>>());
-    // What is missing is as it came, and says why when it is asked again.
+    // The message without its object keeps its pointer, so it can be resolved later.
     let missing = messages.iter().find(|message| message.body() == Some(&gone.to_body(PointerClass::Modern)));
     let missing = missing.unwrap().clone();
     assert!(missing.message_attributes().unwrap().contains_key("ExtendedPayloadSize"));

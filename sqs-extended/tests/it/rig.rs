@@ -1,4 +1,4 @@
-//! A server with a queue, a store, and extended clients of both.
+//! The test rig: a server with a queue, a store, and an extended client of both.
 
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -19,9 +19,9 @@ pub(crate) type Extended = ExtendedClient<BaseClient>;
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
     pub(crate) store: MemoryStore,
-    /// It sees what is in the queue, and makes one attempt.
+    /// A client without the extended layer: it shows messages as they are in the queue.
     pub(crate) plain: Client,
-    /// What the extended client runs on.
+    /// The client that the extended client sends through.
     pub(crate) base: BaseClient,
     pub(crate) client: Extended,
     pub(crate) url: String,
@@ -42,7 +42,7 @@ impl Rig {
         Self::with("q", |builder| builder).await
     }
 
-    /// A queue of this name, FIFO with deduplication by content if the name says so.
+    /// A rig with a queue of this name. A `.fifo` queue has content-based deduplication.
     pub(crate) async fn with(
         name: &'static str,
         settings: impl FnOnce(ExtendedClientBuilder<BaseClient>) -> ExtendedClientBuilder<BaseClient>,
@@ -50,7 +50,7 @@ impl Rig {
         Self::retrying(name, RetryConfig::disabled(), settings).await
     }
 
-    /// With a client below that repeats requests as `retry` says.
+    /// A rig whose base client retries as `retry` says.
     pub(crate) async fn retrying(
         name: &'static str,
         retry: RetryConfig,
@@ -77,7 +77,7 @@ impl Rig {
         self.client.send_message().queue_url(&self.url).message_body(body).send().await.unwrap();
     }
 
-    /// Puts a message into the queue as somebody else might.
+    /// Sends a message without the extended client, as another program might.
     pub(crate) async fn send_raw(&self, body: impl Into<String>, attribute: Option<(&str, &str)>) {
         let mut send = self.plain.send_message().queue_url(&self.url).message_body(body);
         if let Some((name, value)) = attribute {
@@ -86,7 +86,7 @@ impl Rig {
         send.send().await.unwrap();
     }
 
-    /// Puts a pointer to an object into the queue, and the object into the store.
+    /// Stores an object and sends a pointer to it, as another library might.
     pub(crate) async fn store_and_send(&self, key: &str, bytes: &[u8]) -> Pointer {
         let pointer = Pointer::new("own", key);
         self.store.overwrite(&pointer, bytes.to_vec());
@@ -101,14 +101,14 @@ impl Rig {
         receive.send().await.unwrap().messages.unwrap_or_default()
     }
 
-    /// The same as they lie in the queue.
+    /// Receives up to ten messages without resolving their pointers.
     pub(crate) async fn receive_plain(&self) -> Vec<Message> {
         let receive = self.plain.receive_message().queue_url(&self.url).max_number_of_messages(10);
         let receive = receive.message_attribute_names("All");
         receive.send().await.unwrap().messages.unwrap_or_default()
     }
 
-    /// What is in the queue.
+    /// The bodies of the messages in the queue.
     pub(crate) fn bodies(&self) -> Vec<String> {
         self.server.queue(self.name).bodies()
     }
@@ -126,12 +126,12 @@ impl Rig {
     }
 }
 
-/// A text above the default threshold, that begins with `mark`.
+/// A text one byte above the default threshold. It begins with `mark`.
 pub(crate) fn large(mark: &str) -> String {
     format!("{mark}{}", "x".repeat(262_145 - mark.len()))
 }
 
-/// What happened, as events tell it.
+/// Records the events of a client.
 #[derive(Clone, Default)]
 pub(crate) struct EventLog(Arc<Mutex<Vec<String>>>);
 
@@ -141,7 +141,7 @@ impl EventLog {
         move |event| events.0.lock().unwrap().push(format!("{event:?}"))
     }
 
-    /// How many events of this kind there were.
+    /// The number of recorded events of this kind.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.0.lock().unwrap().iter().filter(|event| event.starts_with(kind)).count()
     }

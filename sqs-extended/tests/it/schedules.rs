@@ -1,5 +1,5 @@
-//! I16: whatever fails, a message that is in the queue has its object; and an object without a message is there only if
-//! nobody could know.
+//! After any faults, each message in the queue has its object. An object without a message remains only if the client
+//! could not know the outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
@@ -20,13 +20,13 @@ use sqs_mock_server::faults::Fault;
 use super::rig::Rig;
 use super::sizes::entry;
 
-/// What is done next.
+/// One operation of a schedule.
 #[derive(Clone, Debug)]
 enum Step {
     Send {
         is_large: bool,
     },
-    /// One attempt after the other, as callers make them that repeat by themselves.
+    /// Calls without retries, as a caller makes them that retries by itself.
     SendOnce {
         large: Vec<bool>,
         attempts: usize,
@@ -34,7 +34,7 @@ enum Step {
     SendBatch {
         large: Vec<bool>,
     },
-    /// A payload piece by piece; after so many pieces the source gives an error.
+    /// A streamed payload, whose source fails after `breaks_after` pieces.
     SendStream {
         breaks_after: Option<usize>,
     },
@@ -50,12 +50,12 @@ enum Step {
     },
 }
 
-/// What goes wrong with it.
+/// The faults of one step.
 #[derive(Clone, Debug)]
 struct Trouble {
     store: Vec<(StoreCall, StoreFault)>,
     service: Option<Fault>,
-    /// After so many polls the call is dropped.
+    /// The call is dropped after this number of polls.
     polls: Option<u32>,
 }
 
@@ -110,7 +110,7 @@ fn trouble() -> impl Strategy<Value = Trouble> {
     })
 }
 
-/// Waits for a call, or drops it after so many polls.
+/// Waits for a call, or drops it after `polls` polls.
 pub(crate) async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>) -> Option<T> {
     let mut call = pin!(call);
     let mut left = polls;
@@ -128,20 +128,20 @@ pub(crate) async fn within<T>(polls: Option<u32>, call: impl Future<Output = T>)
 
 struct Run {
     rig: Rig,
-    /// How many messages were made: no two are alike.
+    /// The number of bodies made so far. Each body begins with its number, so no two are equal.
     made: usize,
     /// The latest handle of each message that was received.
     held: BTreeMap<String, Message>,
-    /// How many objects may be there without a message.
+    /// The number of objects that may remain without a message.
     possible_orphans: usize,
 }
 
-/// Above and below the threshold of these tests.
+/// A body above or below the threshold of these tests.
 fn body(number: usize, is_large: bool) -> String {
     format!("{number:04}{}", "x".repeat(if is_large { 400 } else { 10 }))
 }
 
-/// Whether a message came without its payload.
+/// Whether the payload of a received message was not loaded.
 fn is_pointer(message: &Message) -> bool {
     Pointer::from_body(message.body().unwrap()).is_ok()
 }
@@ -196,7 +196,7 @@ impl Run {
                         Some(Err(_)) => 0,
                     };
                 }
-                // A FIFO queue says that it took what it has already: those objects stay.
+                // A FIFO queue reports duplicates as sent, so the objects of repeated attempts remain.
                 if self.rig.url.ends_with(".fifo") {
                     self.possible_orphans += sizes.len() * (attempts - 1);
                 }
@@ -207,7 +207,7 @@ impl Run {
                     (0..body.len()).step_by(100).map(|at| Ok(body.slice(at..body.len().min(at + 100))));
                 let mut pieces: Vec<std::io::Result<Bytes>> = pieces.collect();
                 if let Some(place) = breaks_after {
-                    pieces.insert(*place, Err(std::io::Error::other("it broke on purpose")));
+                    pieces.insert(*place, Err(std::io::Error::other("injected failure")));
                 }
                 let mut send = client.send_stream(&url, Payload::from_stream(stream::iter(pieces)));
                 if let Some(group) = self.group() {
@@ -224,7 +224,7 @@ impl Run {
                 let Some(message) = self.pick(*pick) else { return };
                 let delete = client.delete_message().queue_url(url);
                 let delete = delete.set_receipt_handle(message.receipt_handle.clone()).send();
-                // If it is not known to be deleted, it may be, and its object stays. So does one that was never loaded.
+                // An object remains if its message may be deleted, or was never loaded.
                 let is_known = matches!(within(polls, delete).await, Some(Ok(_)));
                 self.possible_orphans += usize::from(!is_known || is_pointer(&message));
             }
@@ -257,8 +257,8 @@ impl Run {
         for (call, fault) in &trouble.store {
             self.rig.store.fail_next(*call, fault.clone());
         }
-        // What a lost receive has hidden again, an old handle does not delete although the service says so: no client can
-        // know that.
+        // After a lost receive, a delete with an older handle succeeds but deletes nothing. No client can notice that,
+        // so receives get no faults.
         let applies = |action: Action| action != Action::ReceiveMessage;
         if let Some(fault) = &trouble.service {
             self.rig
@@ -276,13 +276,13 @@ impl Run {
         let live: BTreeSet<_> = rig.pointers().iter().map(|at| at.key().to_owned()).collect();
         let objects: BTreeSet<_> = rig.store.objects().iter().map(|at| at.key().to_owned()).collect();
         let lost: Vec<_> = live.difference(&objects).collect();
-        assert!(lost.is_empty(), "messages without their objects: {lost:?}");
+        assert!(lost.is_empty(), "messages without an object: {lost:?}");
         let orphans = objects.difference(&live).count();
         let stats = rig.client.stats();
         let explained = usize::try_from(stats.outcomes_unknown + stats.cleanup_given_up).unwrap();
         let explained = explained + possible_orphans;
         assert!(orphans <= explained, "{orphans} objects without messages, {explained} explained: {stats:?}");
-        // What was handed out is what was sent, or the pointer as it came.
+        // Each received body is the original one, or the unchanged pointer.
         for message in held.values() {
             let body = message.body().unwrap();
             let is_pointer = is_pointer(message);

@@ -1,4 +1,4 @@
-//! What becomes of payloads when something goes wrong on the way into the queue.
+//! Payloads of sends that fail, are retried, or have an unknown outcome.
 
 use std::time::Duration;
 
@@ -198,7 +198,7 @@ async fn each_send_attempt_stores_its_own_object() {
     }
 }
 
-/// The first request is in the queue, its answer is lost; the second one is refused.
+/// SQS accepts the first request, but its response is lost. SQS rejects the second request.
 #[tokio::test(start_paused = true)]
 async fn rejection_after_a_lost_response_is_an_unknown_outcome() {
     for name in ["q", "q.fifo"] {
@@ -220,7 +220,7 @@ async fn rejection_after_a_lost_response_is_an_unknown_outcome() {
         for action in sends {
             rig.server.requests().of(action).expect(2);
         }
-        // The objects of the second requests are gone, those of the first ones stay.
+        // Only the second request was rejected, so only its objects are deleted.
         assert_eq!((rig.pointers().len(), rig.store.objects()), (2, rig.pointers()), "{name}");
         assert_eq!(rig.client.stats().outcomes_unknown, 2);
     }
@@ -236,7 +236,7 @@ async fn batch_output_says_that_an_earlier_request_may_have_succeeded() {
         let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
         let output = batch.entries(entry("b", large("b"))).send().await.unwrap();
         assert_eq!((output.failed.len(), output.is_maybe_repeated()), (1, is_maybe));
-        // The refused entry of the last request has no object; that of the first one has.
+        // Only the first request may have sent the rejected entry, so only its object stays.
         assert_eq!(rig.store.objects(), rig.pointers());
     }
 }
@@ -251,7 +251,7 @@ async fn attempts_with_different_objects_share_one_limit() {
     assert_eq!(error.client_error().unwrap().attempts(), 3);
     rig.server.requests().of(Action::SendMessage).expect(3);
     assert_eq!((rig.pointers().len(), rig.store.objects()), (3, rig.pointers()));
-    // What cannot be stored again is not sent again, and the error is that of the first request.
+    // If a retry cannot store its object, the call ends with the error of the first request.
     rig.store.pass_next(StoreCall::Put);
     rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Unavailable));
     let error =
@@ -260,7 +260,7 @@ async fn attempts_with_different_objects_share_one_limit() {
     assert_eq!((rig.pointers().len(), rig.store.objects()), (4, rig.pointers()));
 }
 
-/// The first attempt stores all, its answer is lost; the second is told that an entry failed.
+/// SQS accepts the first attempt, but its response is lost. The second attempt reports a failed entry.
 #[tokio::test(start_paused = true)]
 async fn failed_entry_of_a_retried_batch_keeps_its_object() {
     let rig = Rig::retrying("q.fifo", RetryConfig::standard(), |builder| builder).await;
@@ -276,7 +276,7 @@ async fn failed_entry_of_a_retried_batch_keeps_its_object() {
     assert_eq!((output.failed[0].id(), output.successful[0].id()), ("a", "b"));
     assert_eq!(rig.pointers().len(), 2);
     for pointer in rig.pointers() {
-        assert!(rig.store.bytes(&pointer).is_some(), "a live message without its object");
+        assert!(rig.store.bytes(&pointer).is_some(), "a message in the queue has no object");
     }
     assert_eq!(rig.client.stats().outcomes_unknown, 1);
 }
@@ -309,7 +309,7 @@ async fn content_based_deduplication_compares_the_original_bodies() {
     assert_eq!(rig.bodies().len(), 2);
 }
 
-/// The caller repeats: it has to know of each attempt, which is one request, with an object of its own.
+/// A caller that retries by itself must see the outcome of each request.
 #[tokio::test(start_paused = true)]
 async fn call_without_retries_sends_one_request_with_its_own_object() {
     for (name, messages) in [("q", 2), ("q.fifo", 1)] {
@@ -345,7 +345,7 @@ async fn equal_payloads_are_deduplicated_if_queue_attributes_are_unreadable() {
             send.message_body(large("a")).send().await.unwrap();
         }
         assert_eq!(rig.pointers().len(), 1, "{fault:?}");
-        // Only a denial is remembered.
+        // Only a denial is cached; after other errors the attributes are requested again.
         rig.server.faults().clear();
         for mark in ["b", "c"] {
             let send = rig.client.send_message().queue_url(&rig.url).message_group_id("g");
@@ -355,7 +355,7 @@ async fn equal_payloads_are_deduplicated_if_queue_attributes_are_unreadable() {
     }
 }
 
-/// Nothing is made up for a queue that says that it takes no ids of the content.
+/// The error of SQS must reach the caller: an id made from the content would hide it.
 #[tokio::test(start_paused = true)]
 async fn queue_without_content_based_deduplication_gets_no_generated_id() {
     let rig = Rig::new().await;

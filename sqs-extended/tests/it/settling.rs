@@ -1,4 +1,4 @@
-//! Deletes and changes of visibility.
+//! Deletes and changes of the visibility timeout.
 
 use sqs_client::operation::Action;
 use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message};
@@ -21,7 +21,7 @@ fn delete_entries(messages: &[Message]) -> Vec<DeleteMessageBatchRequestEntry> {
     messages.iter().enumerate().map(entry).collect()
 }
 
-/// Of a key that no library has given, whatever its receiver knows of it.
+/// All libraries use keys with a UUID. A forged pointer must not delete other files of the bucket.
 #[tokio::test(start_paused = true)]
 async fn object_whose_key_has_no_uuid_is_never_deleted() {
     let rig = Rig::new().await;
@@ -60,7 +60,7 @@ async fn delete_with_a_raw_handle_keeps_the_object() {
     let message = rig.receive().await.remove(0);
     let handle = original_handle(&message);
     rig.client.delete_message().queue_url(&rig.url).receipt_handle(handle).send().await.unwrap();
-    // Nobody said where the object is.
+    // A raw handle does not name the object.
     assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
 }
 

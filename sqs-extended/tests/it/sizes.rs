@@ -1,4 +1,4 @@
-//! What goes through the store: thresholds, batches, and what does not go with a pointer.
+//! Which bodies are stored: thresholds, batches, and messages that leave no room for a pointer.
 
 use sqs_client::operation::Action;
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
@@ -20,7 +20,7 @@ async fn body_of_threshold_size_stays_inline_and_one_byte_more_is_stored() {
 
 #[tokio::test(start_paused = true)]
 async fn attributes_count_towards_the_threshold() {
-    // Name, type and value: 1 + 6 + 3.
+    // SQS counts 10 bytes for the attribute: name 1, type 6, value 3.
     for (bytes, is_stored) in [(990, false), (991, true)] {
         let rig = Rig::with("q", |builder| builder.threshold(Threshold::Bytes(1_000))).await;
         let send = rig.client.send_message().queue_url(&rig.url).message_body("x".repeat(bytes));

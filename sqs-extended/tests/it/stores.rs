@@ -1,4 +1,4 @@
-//! The same scenarios on each store.
+//! The same scenarios with each store.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -20,7 +20,7 @@ use sqs_mock_server::s3::S3;
 use super::rig::large;
 
 const BUCKET: &str = "payloads";
-/// More than two parts.
+/// More than two parts of the default size.
 const LENGTH: usize = (16 << 20) + 77;
 
 fn bytes(length: usize) -> Bytes {
@@ -40,7 +40,7 @@ struct Scenario {
     url: String,
 }
 
-/// A month ahead: every object is old.
+/// A clock a month ahead, so that sweeps take every object for old.
 #[derive(Debug)]
 struct Later;
 
@@ -116,7 +116,7 @@ impl Scenario {
             assert_eq!((object.length, read.concat()), (10, expected.as_bytes().to_vec()));
         }
         let Err(error) = self.store.get(&at, 0..u64::MAX, Some("\"another\"")).await else {
-            panic!("no error")
+            panic!("an object with another tag was read")
         };
         assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
         self.store.delete(&at).await.unwrap();
@@ -144,7 +144,7 @@ impl Scenario {
         assert_eq!(received.body().unwrap_err().kind(), ErrorKind::NotFound);
         self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
         let error = self.store.get(&Pointer::new("another", "k"), 0..u64::MAX, None).await.err();
-        assert!(error.is_some(), "another bucket");
+        assert!(error.is_some(), "read an object in another bucket");
     }
 
     async fn orphan_is_swept(&self, keeps_metadata: bool) {

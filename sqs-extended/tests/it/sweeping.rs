@@ -1,4 +1,4 @@
-//! Sweeps find orphans and delete nothing else.
+//! Sweeps delete orphans and nothing else.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,20 +15,20 @@ use super::rig::{Rig, large};
 use super::wrapped_store::WrappedStore;
 
 const DAY: Duration = Duration::from_secs(86_400);
-/// Twice the longest retention period, and the margin.
+/// Twice the longest retention period plus the margin.
 const OLD: Duration = Duration::from_secs(29 * 86_400);
 
 fn uuid(number: usize) -> String {
     format!("orders/{number:08x}-0000-4000-8000-000000000000")
 }
 
-/// Writes an object with the mark of this crate.
+/// Writes an object with the metadata that marks objects of this crate.
 async fn put(rig: &Rig, key: String, body: &'static str) {
     let upload = Upload::new(UploadBody::Bytes(body.into()));
     rig.store.put(&Pointer::new("own", key), upload).await.unwrap();
 }
 
-/// Old objects, young ones, and those of other programs.
+/// Old objects, young objects, and objects of other programs.
 async fn rig() -> Rig {
     let rig = Rig::new().await;
     for number in 0..25 {
@@ -70,7 +70,7 @@ async fn sweep_lists_orphans_and_deletes_them_only_with_delete() {
     assert_eq!(rig.store.objects().len(), 9);
 
     let report = rig.client.sweep("orders/", OLD).unmarked().delete().run().await.unwrap();
-    assert_eq!((report.progress.orphans, report.progress.foreign), (1, 1), "the unmarked one with a UUID");
+    assert_eq!((report.progress.orphans, report.progress.foreign), (1, 1), "unmarked, with a UUID");
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,7 +132,7 @@ async fn sweep_keeps_the_payload_of_a_dead_letter_past_its_retention_period() {
     rig.server.clock().advance(13 * DAY + Duration::from_secs(80_000));
     assert_eq!(rig.receive().await.len(), 1);
     rig.server.clock().advance(Duration::from_secs(60));
-    assert_eq!(rig.receive().await.len(), 0, "it is moved");
+    assert_eq!(rig.receive().await.len(), 0, "the message was not moved to the dead-letter queue");
     rig.server.clock().advance(2 * DAY);
 
     let sweep = |days: u32| rig.client.sweep("orders/", days * DAY).queues([&rig.url]).delete().run();

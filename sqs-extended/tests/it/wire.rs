@@ -1,4 +1,4 @@
-//! What others read and write, byte for byte (I15).
+//! Compatibility with the libraries for other languages, byte for byte.
 
 use sqs_client::types::MessageAttributeValue;
 use sqs_extended::{Compat, ExtendedHandle, MessagePayload, Pointer};
@@ -17,7 +17,7 @@ async fn pointer_has_the_bytes_of_the_java_library() {
     ];
     for (compat, class, attribute) in table {
         let rig = Rig::with("q", |builder| builder.compat(compat).key_prefix("orders/2026-")).await;
-        // Its length is counted in bytes of UTF-8, of which `ü` has two.
+        // The attribute counts bytes of UTF-8, not characters: `ü` has two bytes.
         rig.send(large("ü")).await;
         let objects = rig.store.objects();
         let key = objects[0].key();
@@ -56,7 +56,7 @@ async fn receipt_handle_has_the_format_of_the_java_library() {
     let key = rig.store.objects()[0].key().to_owned();
     let front = format!("-..s3BucketName..-own-..s3BucketName..--..s3Key..-{key}-..s3Key..-");
     let original = handle.strip_prefix(&front).unwrap();
-    // What comes without a pointer in front of it is taken, too.
+    // The rest is the handle of SQS, which works without the pointer.
     rig.plain.delete_message().queue_url(&rig.url).receipt_handle(original).send().await.unwrap();
     assert!(rig.bodies().is_empty());
 }
@@ -96,7 +96,7 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
         assert!(rig.store.objects().is_empty() && rig.bodies().is_empty(), "{key}");
     }
-    // A receipt handle could not be taken apart again.
+    // A handle with this key would be ambiguous, so the message fails to load.
     rig.store_and_send("a-..s3Key..-b", b"tea").await;
     let received = rig.client.receive(&rig.url).send().await.unwrap().remove(0);
     assert!(matches!(&received.payload, MessagePayload::Failed(error) if error.to_string().contains("key")));

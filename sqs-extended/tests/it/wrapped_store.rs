@@ -1,4 +1,4 @@
-//! A store around another one, some of whose calls are changed.
+//! A wrapper around a store that lets a test change uploads, reads and listings.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ type Changed<I, O> = Option<Arc<dyn Fn(I) -> O + Send + Sync>>;
 #[derive(Clone)]
 pub(crate) struct WrappedStore {
     inner: MemoryStore,
-    /// Changes what is written.
+    /// Changes each upload.
     pub(crate) puts: Changed<Upload, Upload>,
-    /// Waits before each read.
+    /// Runs before each read.
     pub(crate) before_gets: Changed<(), BoxFuture<'static, ()>>,
-    /// Changes what was read.
+    /// Changes each object that was read.
     pub(crate) gets: Changed<Object, Object>,
-    /// Changes what was listed.
+    /// Changes each page of a listing.
     pub(crate) lists: Changed<ObjectPage, ObjectPage>,
 }
 

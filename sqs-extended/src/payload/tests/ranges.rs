@@ -1,4 +1,4 @@
-//! Objects that are read in ranges.
+//! Reads in concurrent ranges.
 
 use futures_util::StreamExt as _;
 
@@ -7,7 +7,7 @@ use super::text;
 use crate::error::ErrorKind;
 use crate::payload::{Body, Options};
 
-/// In ranges of 1,000 bytes, three at once.
+/// Reads in ranges of 1,000 bytes, three at once.
 async fn in_ranges(store: &Scripted, length: usize) -> Body {
     let mut options = Options::default();
     (options.plan.range, options.plan.at_once) = (1_000, 3);

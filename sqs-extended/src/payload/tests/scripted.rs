@@ -1,4 +1,4 @@
-//! A store that fails as it is told to.
+//! A store with scripted failures.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::ready;
@@ -15,19 +15,19 @@ use crate::payload::{Body, Download, Options, Payload, Uploaded};
 use crate::pointer::Pointer;
 use crate::store::{Bounded, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
 
-/// What one `get` does.
+/// The behaviour of one `get`.
 pub(super) enum Get {
-    /// An error after so many bytes.
+    /// The body fails after this number of bytes.
     Break(usize),
-    /// An end after so many bytes.
+    /// The body ends after this number of bytes.
     End(usize),
-    /// No object at all.
+    /// The call fails.
     Fail(ErrorKind),
-    /// Another object is there from now on.
+    /// This body replaces the object before the read.
     Overwrite(Bytes),
 }
 
-/// One object.
+/// A store of one object.
 #[derive(Clone, Default)]
 pub(super) struct Scripted(Arc<Mutex<State>>);
 
@@ -85,7 +85,7 @@ impl Scripted {
         Download { store: self.bounded(), at: at(), length, sha256 }.open(options).await
     }
 
-    /// All bytes, of the length that the object has now.
+    /// Reads the whole object, with its current length as the expected one.
     pub(super) async fn read(&self) -> Result<Bytes, Error> {
         self.open(self.length()).await?.collect(usize::MAX).await
     }

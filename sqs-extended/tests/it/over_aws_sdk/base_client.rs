@@ -1,4 +1,4 @@
-//! The client that the layer runs on.
+//! The client that the extended client sends through.
 
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
@@ -7,7 +7,7 @@ use sqs_mock_server::MockSqs;
 
 pub(crate) type BaseClient = aws_sdk_sqs::Client;
 
-/// One whose requests go through `transport`, are repeated as `retry` says and take as long as `timeouts` says.
+/// A client of the server that sends through `transport`.
 pub(crate) fn base_client(
     _: &MockSqs,
     transport: impl Transport,

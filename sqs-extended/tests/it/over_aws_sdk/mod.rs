@@ -1,4 +1,4 @@
-//! The same scenarios over a client of the AWS SDK.
+//! The same tests with the AWS SDK as the base client.
 
 #[path = "../actions.rs"]
 mod actions;

@@ -1,4 +1,4 @@
-//! An embedded server with S3 beside it: what is in the queue, in the bucket, and on its way there.
+//! An embedded server with SQS and S3: its queue, its objects and its unfinished uploads.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use sqs_mock_server::s3::{MockS3, S3};
 use super::rig::{BUCKET, PART, client};
 use crate::rig::ServerClock;
 
-/// As long as a queue can keep a message.
+/// The longest retention period of a queue.
 pub(crate) const FORTNIGHT: Duration = Duration::from_secs(14 * 86_400);
-/// From this age on no object has a message.
+/// Twice the longest retention period plus a day: no older object has a message.
 pub(crate) const OLD: Duration = Duration::from_secs(29 * 86_400);
 /// The prefix of all keys.
 pub(crate) const PREFIX: &str = "orders/";
@@ -26,7 +26,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// With a queue that keeps messages as long as one can.
+    /// Starts a server with a queue of the longest retention period.
     pub(crate) async fn start() -> Self {
         let server = MockSqs::builder().seed(7).s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
         let create = server.client().create_queue().queue_name("q");
@@ -36,7 +36,7 @@ impl Backend {
         Self { server, url }
     }
 
-    /// A client without a socket to SQS, and with some to S3.
+    /// A client that uses SQS in the process and S3 over HTTP.
     pub(crate) fn client(&self, retry: RetryConfig) -> ExtendedClient {
         self.client_with(retry, |builder| builder)
     }

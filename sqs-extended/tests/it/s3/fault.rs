@@ -1,4 +1,4 @@
-//! A layer in front of the S3 of the tests that remembers requests and makes them fail.
+//! A layer in front of the S3 server that records requests and injects faults.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use s3s::Body;
 use s3s::service::S3Service;
 use sha2::{Digest as _, Sha256};
 
-/// A request that came.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) method: Method,
@@ -26,7 +26,7 @@ impl Seen {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// What kind of request it is.
+    /// The name of its operation.
     pub(crate) fn name(&self) -> &'static str {
         let has = |name: &str| self.query.split('&').any(|pair| pair.split('=').next() == Some(name));
         match self.method {
@@ -45,17 +45,17 @@ impl Seen {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
-    /// An answer with this status and code instead.
+    /// An error response with this status and code.
     Answer(u16, &'static str),
-    /// An empty answer with this status instead.
+    /// An empty response with this status.
     Succeed(u16),
-    /// The connection ends before S3 sees the request.
+    /// The connection closes before S3 gets the request.
     ResetBefore,
-    /// It ends after S3 has done what was asked.
+    /// The connection closes after S3 has handled the request.
     ResetAfter,
-    /// The body of the answer breaks off after so many bytes.
+    /// The response body breaks off after this number of bytes.
     BreakAt(usize),
-    /// Nobody hears it and no answer comes.
+    /// S3 does not get the request, and no response is sent.
     Hang,
 }
 
@@ -80,7 +80,7 @@ impl Faults {
         self.waiting.lock().unwrap().push(Fault { name, effect, times, skip });
     }
 
-    /// Nothing fails any more.
+    /// Removes all faults.
     pub(crate) fn clear(&self) {
         self.waiting.lock().unwrap().clear();
     }
@@ -142,14 +142,14 @@ fn answer(status: u16, code: &str) -> Response<Body> {
     response.body(Body::from(text)).unwrap()
 }
 
-/// The promised length stays, and the bytes after `at` do not come.
+/// Cuts the body after `at` bytes and keeps the original `content-length`.
 async fn broken_off(answer: Response<Body>, at: usize) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let mut bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
     bytes.truncate(at);
     let pieces = stream::iter([Ok(hyper::body::Frame::data(bytes))]);
     let end = stream::once(async {
-        // What came before is sent only when there is something to wait for.
+        // hyper flushes the bytes before the error only if the body is pending once.
         tokio::task::yield_now().await;
         Err::<hyper::body::Frame<Bytes>, _>(std::io::Error::other("broken"))
     });

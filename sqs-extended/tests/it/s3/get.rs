@@ -51,7 +51,7 @@ async fn overwritten_object_is_damaged() {
     assert_eq!(
         error.kind(),
         ErrorKind::Damaged,
-        "s3s-fs does not know If-Match, and the tag says it: {error}"
+        "s3s-fs ignores If-Match, so the client compares the tag: {error}"
     );
 
     rig.fail("GetObject", Effect::Answer(412, "PreconditionFailed"), 1);
@@ -80,7 +80,7 @@ async fn error_has_the_code_and_message_of_s3() {
     }
     rig.faults.clear();
     let error = rig.store().get(&at("a/b"), 0..u64::MAX, None).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound, "of s3s itself: {error}");
+    assert_eq!(error.kind(), ErrorKind::NotFound, "the error of s3s itself: {error}");
 }
 
 #[tokio::test]

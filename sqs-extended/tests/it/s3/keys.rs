@@ -1,4 +1,4 @@
-//! Keys with unusual characters, as S3 has them on the wire, in signatures and in listings.
+//! Keys with unusual characters in requests, signatures and listings.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::rig::{BUCKET, client};
 
 const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
 
-/// What stands before a UUID.
+/// Texts before the UUID of a key.
 const ODD: [&str; 20] = [
     "a b",
     "Gr\u{fc}\u{df}e/\u{1f980}",

@@ -1,4 +1,4 @@
-//! Processes that are killed while they send: no message loses its object, and a sweep finds what they left.
+//! Processes that are killed while they send: no message loses its object, and a sweep finds the orphans.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ use crate::rig::large;
 const CHILD: &str = "s3::killed::child_process_sends_until_it_is_killed";
 const VARIABLE: &str = "SQS_EXTENDED_KILLED";
 
-/// It is killed at the latest when the test ends.
+/// A child process that sends. It does not outlive the test.
 struct Sender(Child);
 
 impl Sender {
@@ -30,16 +30,16 @@ impl Sender {
         Self(command.stdout(Stdio::piped()).spawn().unwrap())
     }
 
-    /// Waits until it says so.
+    /// Waits until it prints `text`.
     async fn wait_for(&mut self, text: &'static str) {
         let output = self.0.stdout.take().unwrap();
         let lines = move || BufReader::new(output).lines().any(|line| line.unwrap().contains(text));
-        assert!(tokio::task::spawn_blocking(lines).await.unwrap(), "it has ended before {text:?}");
+        assert!(tokio::task::spawn_blocking(lines).await.unwrap(), "the process ended before {text:?}");
     }
 
-    /// With SIGKILL: nothing in it runs any more.
+    /// Kills it with SIGKILL, so that no destructor runs.
     fn kill(mut self) {
-        assert!(self.0.try_wait().unwrap().is_none(), "it has ended by itself");
+        assert!(self.0.try_wait().unwrap().is_none(), "the process ended before it was killed");
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
@@ -52,7 +52,7 @@ impl Drop for Sender {
     }
 }
 
-/// Makes sends wait for ever, and says when the first one has come: its object is there then.
+/// Delays all sends for a day and notifies of the first one. Its object exists by then.
 fn hold_sends(backend: &Backend) -> Arc<Notify> {
     let came = Arc::new(Notify::new());
     let notify = Arc::clone(&came);
@@ -64,9 +64,9 @@ fn hold_sends(backend: &Backend) -> Arc<Notify> {
     came
 }
 
-/// A fortnight and a day after a process was killed: what it left, and that of a message that is sent now, which nobody may touch.
+/// Checks that a sweep deletes the orphan of the killed process and keeps the objects of new messages.
 async fn check_sweep(backend: &Backend) {
-    assert_eq!(backend.server.queue("q").bodies(), [""; 0], "nothing was sent");
+    assert_eq!(backend.server.queue("q").bodies(), [""; 0], "the killed process sent its message");
     let left = backend.objects();
     assert_eq!(left.len(), 1);
     backend.server.faults().clear();
@@ -102,7 +102,7 @@ async fn object_of_a_process_killed_before_its_send_is_swept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-#[ignore = "the other half of the tests above, which start it and kill it"]
+#[ignore = "the child process of the test above, which starts and kills it"]
 async fn child_process_sends_until_it_is_killed() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
     let (what, url) = arguments.split_once(' ').unwrap();

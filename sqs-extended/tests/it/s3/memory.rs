@@ -1,4 +1,4 @@
-//! How much memory streaming takes: in a process of its own, since the server has its share too.
+//! Memory use of streaming. A child process streams, so that the memory of the server does not count.
 
 use std::process::Command;
 
@@ -12,10 +12,10 @@ use super::sink;
 const CHILD: &str = "s3::memory::child_process_streams_both_ways";
 const VARIABLE: &str = "SQS_EXTENDED_STREAM";
 
-/// Five parts of 8 MiB, and what else there is: less than 64 MiB, so that whoever holds a payload of these is found out.
+/// Five parts of 8 MiB plus overhead. A client that held a whole payload of 64 MiB would exceed it.
 const MOST_KIB: u64 = 60 << 10;
 
-/// Streams so many bytes up and down, and gives the growth and the most of the resident memory, in KiB.
+/// Streams `length` bytes each way. Returns the growth and the peak of the resident memory, in KiB.
 async fn measured(length: u64) -> (u64, u64) {
     let address = sink::serve(length).await.unwrap();
     let output = tokio::task::spawn_blocking(move || {
@@ -58,7 +58,7 @@ fn resident(name: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the other half of the tests above, which start it"]
+#[ignore = "the child process of the tests above, which start it"]
 async fn child_process_streams_both_ways() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
     let (url, length) = arguments.split_once(' ').unwrap();
@@ -72,7 +72,7 @@ async fn child_process_streams_both_ways() {
     let size = sink::BLOCK as u64;
     let pieces = stream::iter((0..length.div_ceil(size)).map(move |number| {
         let end = usize::try_from((length - number * size).min(size)).unwrap();
-        // A copy, as what is read is: clones of one block would take no memory.
+        // Real input takes memory for each piece; clones of one block would take none.
         Ok::<_, std::io::Error>(block.slice(..end).to_vec().into())
     }));
     let sent = client.send_stream(&queue, Payload::from_stream(pieces)).send().await.unwrap();

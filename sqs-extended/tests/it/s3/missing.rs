@@ -1,4 +1,4 @@
-//! What is missing, and what only seems to be.
+//! Missing objects, and responses of proxies that look like them.
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
@@ -26,7 +26,7 @@ async fn status_404_of_a_proxy_is_not_a_missing_object() {
         assert_eq!((received.len(), backend.live()), (1, backend.objects()), "{policy:?}");
         assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Rejected);
 
-        // S3 itself is believed.
+        // The same status from S3 means that the object is missing.
         backend.server.faults().clear();
         backend.server.clock().advance(std::time::Duration::from_secs(31));
         let key = backend.live().pop_first().unwrap();

@@ -1,4 +1,4 @@
-//! Against a real S3, in this process and over HTTP.
+//! Tests with an S3 server in this process, over HTTP.
 
 mod backend;
 mod fault;

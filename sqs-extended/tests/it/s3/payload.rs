@@ -75,7 +75,7 @@ async fn interrupted_download_is_resumed() {
     rig.fail("GetObject", Effect::BreakAt(2_000_000), 1);
     rig.fail("GetObject", Effect::BreakAt(3_000_000), 1);
     assert!(queue.open().await.unwrap().collect(length).await.unwrap() == bytes(length));
-    assert!(rig.count("GetObject") > 2, "the rest was requested");
+    assert!(rig.count("GetObject") > 2, "the download was not resumed");
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn object_that_is_truncated_in_s3_is_damaged() {
     assert_eq!(queue.open().await.unwrap_err().kind(), ErrorKind::Damaged);
 }
 
-/// E4: also a stream of several parts, whose hash is in its message only.
+/// The object of a multipart stream has no hash, so the hash in the message is compared.
 #[tokio::test]
 async fn object_of_the_same_length_with_other_bytes_is_damaged() {
     let rig = Rig::start().await;

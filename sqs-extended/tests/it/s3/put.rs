@@ -14,13 +14,13 @@ fn whole(bytes: Bytes) -> Upload {
     Upload::new(UploadBody::Bytes(bytes))
 }
 
-/// A body of unknown length in pieces of so many bytes.
+/// A body of unknown length in pieces of `length` bytes.
 fn pieces(bytes: &Bytes, length: usize) -> Upload {
     let pieces: Vec<_> = bytes.chunks(length).map(|piece| Ok(bytes.slice_ref(piece))).collect();
     Upload::new(UploadBody::Stream(stream::iter(pieces).boxed()))
 }
 
-/// A body that gives `bytes` and then what `end` does.
+/// A body that yields `bytes` and then the error of `end`.
 fn then(bytes: Bytes, end: impl Future<Output = Error> + Send + 'static) -> Upload {
     let body = stream::iter([Ok(bytes)]).chain(end.map(Err).into_stream());
     Upload::new(UploadBody::Stream(body.boxed()))
@@ -61,7 +61,7 @@ async fn upload_sends_sha256_with_all_bytes_and_if_none_match_at_the_end() {
         assert_eq!(sent, expected, "{name}");
         let is_last = matches!(name, "PutObject" | "Complete");
         assert_eq!(request.header("if-none-match"), is_last.then_some("*"), "{name}");
-        assert_eq!(request.header("content-encoding"), None, "{name} is not sent in chunks of AWS");
+        assert_eq!(request.header("content-encoding"), None, "{name} must not use aws-chunked");
     }
     assert_eq!(seen.len(), 5);
 }
@@ -71,7 +71,7 @@ async fn wrong_checksum_is_rejected_by_s3() {
     let rig = Rig::start().await;
     let request =
         rig.client.put_object().bucket(BUCKET).key("k").checksum_sha256(STANDARD.encode_to_string([0; 32]));
-    assert!(request.body(bytes(10).into()).send().await.is_err(), "else the test above shows nothing");
+    assert!(request.body(bytes(10).into()).send().await.is_err(), "S3 does not verify checksums");
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn lost_response_is_a_success_if_the_object_exists() {
     let rig = Rig::start().await;
     rig.fail("PutObject", Effect::ResetAfter, 1);
     rig.store().put(&at("one"), whole(bytes(10))).await.unwrap();
-    assert_eq!(rig.names(), ["PutObject", "PutObject", "HeadObject"], "the second one finds the key taken");
+    assert_eq!(rig.names(), ["PutObject", "PutObject", "HeadObject"], "the retry finds the key taken");
 
     rig.fail("Complete", Effect::ResetAfter, 1);
     rig.store().put(&at("two"), whole(bytes(PART + 10))).await.unwrap();
@@ -106,7 +106,7 @@ async fn lost_response_is_a_success_if_the_object_exists() {
     assert_eq!(rig.left_over(), [""; 0]);
 }
 
-/// E2: some services answer 204 to the abort of a completed upload.
+/// Some services respond with 204 to the abort of a completed upload, so that response proves nothing.
 #[tokio::test]
 async fn lost_response_to_complete_is_decided_by_the_object_not_the_abort() {
     let rig = Rig::start().await;
@@ -122,7 +122,7 @@ async fn lost_response_to_complete_is_decided_by_the_object_not_the_abort() {
     assert!(error.is_outcome_unknown(), "{error}");
 }
 
-/// E3: a sender without `s3:GetObject` whose first attempt took the key.
+/// A sender may have no `s3:GetObject` permission.
 #[tokio::test]
 async fn key_taken_by_an_earlier_attempt_is_a_success_without_head_object() {
     let rig = Rig::start().await;
@@ -165,7 +165,6 @@ fn is_checksum(name: &str) -> bool {
     name.starts_with("x-amz-checksum-") && !name.ends_with("-algorithm") && !name.ends_with("-type")
 }
 
-/// E6.
 #[tokio::test]
 async fn each_bucket_uses_its_own_client_and_expected_owner() {
     let (rig, partner) = (Rig::start().await, Rig::start().await);
@@ -290,7 +289,7 @@ async fn parts_in_flight_are_limited() {
     }
     assert_eq!(rig.count("UploadPart"), 2);
     let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
-    assert!(taken <= 4, "two on their way, one ready, one that shows that more follow: {taken}");
+    assert!(taken <= 4, "at most two in flight, one ready, one to see that more follow: {taken}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! An S3 with its files in a directory of its own, on a port of its own.
+//! An S3 server with its own port and directory.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -52,12 +52,12 @@ impl Rig {
         S3Store::builder(self.client.clone(), BUCKET).part_size(PART).build().unwrap()
     }
 
-    /// Makes the next `times` requests of this name fail.
+    /// Applies `effect` to the next `times` requests of this name.
     pub(crate) fn fail(&self, name: &'static str, effect: Effect, times: usize) {
         self.faults.inject(name, effect, 0, times);
     }
 
-    /// The names of the requests that came.
+    /// The names of all requests so far.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.faults.seen().iter().map(super::fault::Seen::name).collect()
     }
@@ -66,7 +66,7 @@ impl Rig {
         self.names().iter().filter(|seen| **seen == name).count()
     }
 
-    /// Waits for so many requests of this name.
+    /// Waits until `count` requests of this name have arrived.
     pub(crate) async fn wait_for(&self, name: &str, count: usize) {
         let waiting = async {
             loop {
@@ -79,17 +79,17 @@ impl Rig {
         };
         let most = Duration::from_secs(20);
         let in_time = tokio::time::timeout(most, waiting).await;
-        in_time.unwrap_or_else(|_| panic!("{count} of {name} did not come: {:?}", self.names()));
+        in_time.unwrap_or_else(|_| panic!("fewer than {count} {name} requests: {:?}", self.names()));
     }
 
-    /// What uploads that are neither completed nor aborted have left, by the names of files: s3s-fs does not list them.
+    /// The files of uploads that are neither completed nor aborted. s3s-fs cannot list these uploads.
     pub(crate) fn left_over(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.directory.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.contains("upload")).collect()
     }
 
-    /// Waits until nothing is left over: what is aborted in the background is aborted after its request was seen.
+    /// Waits until all uploads are aborted. The rig sees an abort request before s3s-fs handles it, so this polls.
     pub(crate) async fn wait_until_clean(&self) {
         self.wait_for("Abort", 1).await;
         for _ in 0..1_000 {
@@ -98,10 +98,10 @@ impl Rig {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("left over: {:?}", self.left_over());
+        panic!("unfinished uploads: {:?}", self.left_over());
     }
 
-    /// Where a file of the server lies.
+    /// The path of a file of the server.
     pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
         self.directory.path().join(name)
     }
@@ -116,7 +116,7 @@ pub(crate) fn at(key: &str) -> Pointer {
     Pointer::new(BUCKET, key)
 }
 
-/// Text that differs from place to place.
+/// Text without repetition, so that misplaced parts are noticed.
 pub(crate) fn bytes(length: usize) -> Bytes {
     static LONGEST: OnceLock<Bytes> = OnceLock::new();
     let numbers = (0_u32..).flat_map(|number| format!("{number:x} ").into_bytes());

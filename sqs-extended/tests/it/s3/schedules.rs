@@ -1,5 +1,5 @@
-//! I16 for streamed payloads: after any failure, and wherever the process ends, each message in the queue has its object. An event
-//! explains each object without a message, unless its call was dropped. A sweep finds all of them.
+//! After any faults, each message with a streamed payload has its object, even if its process ended. An event explains
+//! each object without a message, unless its call was dropped. A sweep finds all of these objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -20,14 +20,14 @@ use super::backend::{Backend, OLD, orphan_keys};
 use super::rig::{BUCKET, PART, bytes};
 use crate::schedules::within;
 
-/// A payload that is streamed, and what goes wrong with it.
+/// A streamed payload and the faults of its send.
 #[derive(Clone, Debug)]
 struct Send {
-    /// Of more than one part, or of one.
+    /// Whether it has more than one part.
     is_large: bool,
-    /// After so many pieces the source gives an error.
+    /// The source fails after this number of pieces.
     breaks_after: Option<usize>,
-    /// After so many polls the call is dropped.
+    /// The call is dropped after this number of polls.
     polls: Option<u32>,
     store: Vec<Fault>,
     service: Option<Fault>,
@@ -46,7 +46,7 @@ impl Send {
     }
 }
 
-/// No two payloads are alike: this one begins with its number.
+/// A payload begins with its number, so that no two are equal.
 fn payload(number: usize, length: usize) -> Bytes {
     Bytes::from([format!("{number:04}").as_bytes(), &bytes(length)[4..]].concat())
 }
@@ -69,7 +69,7 @@ fn store_fault() -> impl Strategy<Value = Fault> {
         Just(Fault::reset_after()),
         Just(Fault::truncate()),
     ];
-    // The SDK makes three attempts: one failure is hidden, four are not.
+    // The SDK makes three attempts: the caller does not see one failure, but sees four.
     let times = prop_oneof![Just(1_u64), Just(4), Just(9)];
     (action, fault, times, 0_u64..2)
         .prop_map(|(action, fault, times, skip)| fault.on_s3(action).times(times).skip(skip))
@@ -113,14 +113,14 @@ async fn stream_one(backend: &Backend, client: &ExtendedClient, number: usize, s
     let pieces = (0..body.len()).step_by(PIECE).map(|at| body.slice(at..body.len().min(at + PIECE)));
     let mut pieces: Vec<std::io::Result<Bytes>> = pieces.map(Ok).collect();
     if let Some(place) = send.breaks_after {
-        pieces.insert(place.min(pieces.len()), Err(std::io::Error::other("it broke on purpose")));
+        pieces.insert(place.min(pieces.len()), Err(std::io::Error::other("injected failure")));
     }
     let payload = Payload::from_stream(stream::iter(pieces)).binary();
     let call = Box::pin(client.send_stream(&backend.url, payload).send());
     let _ = within(send.polls, call).await;
 }
 
-/// Waits until S3 has seen that its client is gone: nothing happens any more.
+/// Waits until S3 has closed all connections, so that no request is pending.
 async fn wait_until_closed(backend: &Backend) {
     for _ in 0..4_000 {
         if backend.s3().connections() == 0 {
@@ -128,7 +128,7 @@ async fn wait_until_closed(backend: &Backend) {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("connections are open: {:?}", backend.s3().requests());
+    panic!("connections are still open: {:?}", backend.s3().requests());
 }
 
 async fn check(
@@ -141,7 +141,7 @@ async fn check(
     let (live, objects) = (backend.live(), backend.objects());
     for key in &live {
         let stored = backend.s3().bytes(BUCKET, key).await;
-        let stored = stored.unwrap_or_else(|error| panic!("a message without its object {key}: {error}"));
+        let stored = stored.unwrap_or_else(|error| panic!("message without its object {key}: {error}"));
         let number = std::str::from_utf8(&stored[..4]).unwrap().parse().unwrap();
         assert!(payload(number, lengths[&number]) == stored, "wrong bytes in {key}");
     }
@@ -151,13 +151,13 @@ async fn check(
     let orphans: BTreeSet<_> = objects.difference(&live).cloned().collect();
     if let Some(explained) = explained {
         let unexplained: Vec<_> = orphans.difference(&explained).collect();
-        assert!(unexplained.is_empty(), "{unexplained:?} of {orphans:?}, explained are {explained:?}");
+        assert!(unexplained.is_empty(), "{unexplained:?} of {orphans:?} have no event: {explained:?}");
     }
-    // What no message needs now, none will: a fortnight and a day later a sweep has to find all of it.
+    // At this age no message can need an object, so a sweep has to find all of them.
     backend.server.clock().advance(OLD + Duration::from_secs(1));
     let client = backend.client(RetryConfig::disabled());
     let report = Backend::sweep(&client).delete().run().await.unwrap();
-    assert!(orphan_keys(&report).is_superset(&orphans), "not found: {report:?}");
+    assert!(orphan_keys(&report).is_superset(&orphans), "the sweep missed orphans: {report:?}");
     assert_eq!(backend.objects().len(), 0, "{report:?}");
 }
 
@@ -187,7 +187,7 @@ fn run(sends: &[Send], retries: bool) {
         }
     });
     let explained = (!is_dropped).then(|| explained.lock().unwrap().clone());
-    // Whatever was to be done in the background ends here, as with a process.
+    // Dropping the runtime ends all background work, as the end of a process does.
     drop(sender);
     let lengths = sends.iter().map(Send::length).enumerate().collect();
     server.block_on(async {

@@ -1,5 +1,5 @@
-//! As much of S3 as streaming needs, with nothing behind it: it swallows what is written, and what is read is always the
-//! same. For measurements of what is in front of it.
+//! An S3 server for measurements: it discards uploads and returns the same bytes for every object, so that the server
+//! costs little.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// What is given out at once, and repeated.
+/// The length of the block that every object repeats.
 pub(crate) const BLOCK: usize = 256 << 10;
 
 type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
-/// The bytes of every object, over and over.
+/// The block that every object repeats.
 pub(crate) fn block() -> Bytes {
     (0..BLOCK).map(|index| b"sqs-extended "[index % 13]).collect()
 }
 
-/// Serves as long as the runtime lives. Every object has `length` bytes.
+/// Serves until the runtime ends. Every object has `length` bytes.
 pub(crate) async fn serve(length: u64) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -77,7 +77,7 @@ async fn answer(
     Ok(answer.unwrap_or_else(|error| panic!("{path}: {error}")))
 }
 
-/// Of `bytes=5-9` 5 and 10.
+/// Parses `bytes=5-9` to 5 and 10.
 fn bounds(range: &str, length: u64) -> Option<(u64, u64)> {
     let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
     let to = to.parse::<u64>().map_or(length, |last| last + 1);

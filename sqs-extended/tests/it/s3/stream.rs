@@ -1,4 +1,4 @@
-//! Messages whose payloads are streamed, on an embedded server and a real S3.
+//! Messages with streamed payloads, with an embedded SQS and an S3 server.
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -68,7 +68,7 @@ async fn small_and_empty_payloads_are_streamed() {
         setup.client.queue(&setup.url).delete(&message).send().await.unwrap();
     }
     setup.client.finish_cleanup().await;
-    assert_eq!(setup.objects().await, 0, "deleted with their messages");
+    assert_eq!(setup.objects().await, 0, "the objects outlived their messages");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Sweeps beside senders whose uploads take their time: what is in use stays.
+//! Sweeps while senders upload slowly: they keep objects that are in use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::rig::{PART, bytes};
 const HOUR: Duration = Duration::from_secs(3_600);
 const HALF_HOUR: Duration = Duration::from_secs(1_800);
 
-/// A sender in the middle of its upload, which goes on when it is told to.
+/// A sender that pauses in the middle of its upload until `finish`.
 struct Slow {
     go_on: Arc<Notify>,
     sending: JoinHandle<Result<StreamSent, Error>>,
@@ -53,7 +53,7 @@ async fn sweep_keeps_an_object_that_is_older_than_its_message() {
     let slow = Slow::start(&backend).await;
     backend.server.clock().advance(HOUR);
     slow.finish().await.unwrap();
-    // Its object is older than any message can be, and its message is not.
+    // The object is older than the longest retention period; its message is not.
     backend.server.clock().advance(HALF_HOUR * (14 * 48 - 1));
     let client = backend.client(RetryConfig::disabled());
     let error = client.sweep(PREFIX, FORTNIGHT).queues([&backend.url]).delete().run().await.unwrap_err();
@@ -62,7 +62,7 @@ async fn sweep_keeps_an_object_that_is_older_than_its_message() {
     assert_eq!(report.unwrap().progress.orphans, 0);
     let received = client.receive(&backend.url).send().await.unwrap().remove(0);
     assert_eq!(received.body().unwrap().map(str::len), Some(PART + 10));
-    // Its age counts from the start of its upload.
+    // S3 counts the age of an object from the start of its upload.
     backend.server.clock().advance(HALF_HOUR * 47 + Duration::from_secs(1));
     let sweep = client.sweep(PREFIX, FORTNIGHT + SWEEP_MARGIN).queues([&backend.url]);
     let report = sweep.run().await.unwrap();
