@@ -22,7 +22,8 @@ Compares the adaptive bound of batches in flight with the best fixed one.
   --seconds COUNT     how long each measurement takes, 2 by default; fractions of one are allowed
   --latency LIST      milliseconds that the server takes for an answer, 0,5,20,100 by default
   --bounds LIST       fixed bounds that are tried, 1,2,4,7,10,15,25,40,60,100 by default
-  --rounds COUNT      how often the best bound and the adaptive one are measured in turns, 3 by default; medians are shown
+  --rounds COUNT      how often the best bound and the adaptive one are measured in turns, 3 by default; medians are shown,
+                      of the ratios with their range
   --allowed PERCENT   what the server allows while it throttles, of the requests a second that it answered before; 30 by default
   --help              this text
 
@@ -113,21 +114,31 @@ async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(),
         throttled.push(phases(server, InFlight::Fixed(bounds[1]), allowed, options).await?.throttled);
         shares.push(share(server, options).await?);
     }
-    let own = |phase: fn(&Phases) -> f64| middle(adaptive.iter().map(phase));
-    let (fixed, throttled) = (middle(fixed), middle(throttled));
-    let row = |phase: &str, bound: usize, best: f64, own: f64, share: Option<f64>| {
-        let (of_best, share) = (cell(ratio(own, best), 2), cell(share, 2));
-        println!("| {latency} ms | {phase} | {bound} | {best:.0} | {own:.0} | {of_best} | {share} |");
+    let row = |phase: &str, bound: usize, best: &[f64], own: fn(&Phases) -> f64, share: &[f64]| {
+        let own: Vec<f64> = adaptive.iter().map(own).collect();
+        let ratios: Vec<f64> = own.iter().zip(best).filter_map(|(own, best)| ratio(*own, *best)).collect();
+        let (best, own) = (cell(middle(best), 0), cell(middle(&own), 0));
+        let (of_best, share) = (with_range(&ratios), with_range(share));
+        println!("| {latency} ms | {phase} | {bound} | {best} | {own} | {of_best} | {share} |");
     };
-    row("quiet", bounds[0], fixed, own(|phases| phases.quiet), Some(middle(shares)));
+    row("quiet", bounds[0], &fixed, |phases| phases.quiet, &shares);
     let phase = format!("throttled to {allowed:.0} requests/s");
-    row(&phase, bounds[1], throttled, own(|phases| phases.throttled), None);
-    row("recovered", bounds[0], fixed, own(|phases| phases.recovered), None);
+    row(&phase, bounds[1], &throttled, |phases| phases.throttled, &[]);
+    row("recovered", bounds[0], &fixed, |phases| phases.recovered, &[]);
     Ok(())
 }
 
-fn middle(rates: impl IntoIterator<Item = f64>) -> f64 {
-    median(rates, f64::total_cmp).unwrap_or_default()
+fn middle(figures: &[f64]) -> Option<f64> {
+    median(figures.iter().copied(), f64::total_cmp)
+}
+
+fn with_range(figures: &[f64]) -> String {
+    let least = figures.iter().copied().reduce(f64::min);
+    let most = figures.iter().copied().reduce(f64::max);
+    if least.is_none() {
+        return String::new();
+    }
+    format!("{} ({} to {})", cell(middle(figures), 2), cell(least, 2), cell(most, 2))
 }
 
 async fn quiet(server: &Server, bound: InFlight, options: &Options) -> Result<f64, Failed> {

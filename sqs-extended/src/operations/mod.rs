@@ -1,0 +1,67 @@
+//! Request lifecycle.
+//!
+//! ```text
+//! unchanged:  Input ----------------------------------> client below -------------------------> Output
+//! rewritten:  Input -> copy: PUT objects, pointers ---> client below -> objects, bodies ------> Output
+//! ```
+
+mod actions;
+
+use std::any::Any;
+
+use sqs_client::client::{CallOptions, Execute};
+use sqs_client::operation::Operation;
+use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
+use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
+use sqs_client::operation::delete_message::DeleteMessage;
+use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
+use sqs_client::operation::receive_message::ReceiveMessage;
+use sqs_client::operation::send_message::SendMessage;
+use sqs_client::operation::send_message_batch::SendMessageBatch;
+
+use crate::client::{ExtendedClient, Rewritten};
+use crate::error::{Error, ErrorKind};
+
+macro_rules! rewritten {
+    ($($op:ident)*) => {
+        impl<H: Execute> Execute for ExtendedClient<H> {
+            type Error = Error;
+
+            /// Each call stores its payloads, so that no two messages share an object. If a FIFO queue drops a duplicate, the
+            /// object of the later call stays until a sweep.
+            async fn execute<O: Operation>(
+                &self,
+                input: &O::Input,
+                options: CallOptions,
+            ) -> Result<O::Output, Error> {
+                $(
+                    if let Some(input) = input_of::<$op>(input)
+                        && $op::concerns(self, input)
+                    {
+                        // Its future is large, and most calls are not changed.
+                        let output = Box::pin($op::run(self, input.clone(), options)).await?;
+                        return same(output);
+                    }
+                )*
+                self.below::<O>(input, options).await
+            }
+        }
+    };
+}
+
+rewritten! {
+    SendMessage SendMessageBatch ReceiveMessage DeleteMessage DeleteMessageBatch ChangeMessageVisibility
+    ChangeMessageVisibilityBatch
+}
+
+/// The input, if it is one of `O`.
+fn input_of<O: Operation>(input: &dyn Any) -> Option<&O::Input> {
+    input.downcast_ref()
+}
+
+/// The output under its other name: an input belongs to one operation, so the types are the same.
+fn same<A: 'static, B: 'static>(output: A) -> Result<B, Error> {
+    let mut output = Some(output);
+    let same = (&mut output as &mut dyn Any).downcast_mut::<Option<B>>().and_then(Option::take);
+    same.ok_or_else(|| Error::new(ErrorKind::Client, "an operation returned the output of another one"))
+}

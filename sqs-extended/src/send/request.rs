@@ -1,0 +1,69 @@
+//! The requests that send messages: a batch, or a single message, which is a batch of one.
+
+use sqs_client::ErrorKind as ClientErrorKind;
+use sqs_client::operation::Operation;
+use sqs_client::types::BatchResultErrorEntry;
+use sqs_client::wire::checksum::Md5Hex;
+
+use crate::error::Error;
+use crate::format::{Attributes, Envelope, Sizes};
+
+/// The parts of a message that change when its payload is stored.
+pub(super) struct Parts<'m> {
+    pub(super) body: &'m mut String,
+    pub(super) attributes: &'m mut Option<Attributes>,
+    pub(super) deduplication_id: &'m mut Option<String>,
+}
+
+/// The checksums of a message as the caller gave it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Original {
+    /// Where its message is in the request.
+    pub(super) place: usize,
+    pub(super) md5_of_body: Md5Hex,
+    pub(super) md5_of_attributes: Option<Md5Hex>,
+}
+
+/// What SQS did with a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fate {
+    Accepted,
+    /// It certainly does not have the message.
+    Refused,
+    Unknown,
+}
+
+/// A message that is not in the request, since its payload could not be stored.
+pub(super) struct Unsent {
+    /// Where it was in the request.
+    pub(super) place: usize,
+    pub(super) error: Error,
+}
+
+/// A request that sends messages. They are known by their places in it.
+pub(super) trait SendRequest: Operation {
+    fn sizes(input: &Self::Input, envelope: &Envelope) -> impl Iterator<Item = Sizes>;
+
+    fn parts(input: &mut Self::Input, place: usize) -> Option<Parts<'_>>;
+
+    /// Removes messages that are not sent, in the order of their places. Returns their entries for the output of a batch; a single
+    /// message fails its call.
+    fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error>;
+
+    fn fate(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Fate;
+
+    /// The result for the caller: with the checksums of the original messages, and the entries that were not sent.
+    fn finish(
+        input: &Self::Input,
+        result: Result<Self::Output, Error>,
+        originals: &[Original],
+        unsent: Vec<BatchResultErrorEntry>,
+    ) -> Result<Self::Output, Error>;
+}
+
+/// What a failed request says about its messages.
+pub(super) fn fate_after(error: &Error) -> Fate {
+    // SQS has a message that it returned the wrong checksum of.
+    let is_damaged = error.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);
+    if is_damaged || error.is_outcome_unknown() { Fate::Unknown } else { Fate::Refused }
+}
