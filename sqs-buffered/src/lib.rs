@@ -70,15 +70,15 @@ mod trace_context;
 use sqs_client::random;
 
 pub use consume::{
-    Attempt, BackOff, BatchHandler, BatchItemFailure, BatchOutcomes, Begin, Concurrency, Consumer,
-    ConsumerBuilder, ConsumerHandle, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler,
-    HandlerError, HandlerPool, IdempotencyStore, Idempotent, IntoBatchOutcomes, IntoOutcome, Json,
-    LambdaHandler, Lease, LeaseOver, MemoryStore, MessageAttributes, MessageContext, NoHandler, Outcome,
-    ReadyConsumer, ReceiveCount, ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver,
-    ReceiverBuilder, Report, Settled, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute, State,
-    WithHandler,
+    Attempt, BackOff, BatchHandler, BatchOutcomes, Begin, Concurrency, Consumer, ConsumerBuilder,
+    ConsumerHandle, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler, HandlerError, HandlerPool,
+    IdempotencyStore, Idempotent, IntoBatchOutcomes, IntoOutcome, Json, LambdaHandler, Lease, LeaseOver,
+    MemoryStore, MessageAttributes, MessageContext, NoHandler, Outcome, ReadyConsumer, ReceiveCount,
+    ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Report, Settled,
+    State, WithHandler,
 };
 pub use produce::{
     AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,
     FifoOrdering, InFlight, Linger, SendError, SendErrorKind, SendEvent, SendReceipt, Stats, Summary, Ticket,
 };
+pub use sqs_client::lambda::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute};

@@ -17,6 +17,7 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::{BaggagePropagator, TraceContextPropagator};
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+use sqs_buffered::trace_context::extract;
 use sqs_buffered::{
     BufferedClient, Consumer, LambdaHandler, Linger, MessageContext, Receiver, SqsEvent, SqsRecord,
     SqsRecordAttribute,
@@ -205,7 +206,7 @@ async fn receiver_and_lambda_have_the_context() {
     attribute.string_value = Some(format!("00-{trace_id}-{span_id}-01"));
     attribute.data_type.push_str("String");
     record.message_attributes.insert("traceparent".to_owned(), attribute);
-    assert_eq!(ids(&record.trace_context()), ids(&remote()));
+    assert_eq!(ids(&extract(&record.clone().into())), ids(&remote()));
     let mut event = SqsEvent::default();
     event.records.push(record);
     let seen = Seen::default();

@@ -50,6 +50,7 @@ pub mod guide {
     #[doc = include_str!("../docs/transports.md")]
     pub mod transports {}
 }
+pub mod lambda;
 pub mod observe;
 pub mod operation;
 #[doc(hidden)]

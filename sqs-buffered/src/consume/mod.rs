@@ -35,9 +35,7 @@ pub use handler::{
     IntoOutcome, Json, MessageAttributes, MessageContext, ReceiveCount, State,
 };
 pub use idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
-pub use lambda::{
-    BatchItemFailure, LambdaHandler, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute,
-};
+pub use lambda::LambdaHandler;
 pub use lease::{Lease, LeaseOver};
 pub use observe::{Event, ReceiveStats, Settled};
 pub use outcome::{HandlerError, Outcome};

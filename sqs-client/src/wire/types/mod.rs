@@ -29,7 +29,7 @@ mod attribute;
 #[cfg(feature = "aws-sdk-sqs")]
 pub(crate) mod aws_sdk;
 pub(crate) mod batch;
-mod blob;
+pub(crate) mod blob;
 mod damaged;
 mod fluent;
 pub(crate) mod message;

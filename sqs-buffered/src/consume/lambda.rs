@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
+use sqs_client::lambda::{SqsBatchResponse, SqsEvent, SqsRecord};
+use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
 
-use super::event::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord};
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::{Handler, HandlerError, MessageContext, Outcome};
 use crate::span::messaging_span;
@@ -109,8 +110,7 @@ impl LambdaHandler {
         let records = event.records;
         let running = iter(lines(&records)).map(|line| self.run_line(line, deadline));
         let failed: Vec<_> = running.buffer_unordered(self.concurrency).concat().await;
-        let failure = |record: &SqsRecord| BatchItemFailure { item_identifier: record.message_id.clone() };
-        SqsBatchResponse { batch_item_failures: failed.into_iter().map(failure).collect() }
+        SqsBatchResponse::failed(failed.into_iter().map(|record| &record.message_id))
     }
 
     /// Runs messages one after the other; returns the first that fails and those behind it.
@@ -126,7 +126,7 @@ impl LambdaHandler {
     }
 
     async fn run_one(&self, record: &SqsRecord, deadline: Option<Instant>) -> Result<(), HandlerError> {
-        let mut context = MessageContext::new(record.to_message()?);
+        let mut context = MessageContext::new(Message::from(record.clone()));
         let sender = SenderContext::of(context.message());
         if let Some(deadline) = deadline {
             if deadline <= Instant::now() {

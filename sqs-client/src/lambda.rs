@@ -1,12 +1,25 @@
-//! The SQS event of AWS Lambda, and its response.
+//! The SQS event of AWS Lambda, and its response: for functions that SQS invokes.
+//!
+//! ```
+//! use sqs_client::lambda::SqsEvent;
+//! use sqs_client::types::Message;
+//!
+//! let event = r#"{"Records": [{"messageId": "7f2c", "receiptHandle": "AQEB", "body": "one apple"}]}"#;
+//! let event: SqsEvent = serde_json::from_str(event)?; // or the payload of a `lambda_runtime::LambdaEvent<SqsEvent>`
+//! for record in event.records {
+//!     let message = Message::from(record);
+//!     assert_eq!(message.body(), Some("one apple"));
+//! }
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use sqs_client::primitives::Blob;
-use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
 
-use crate::consume::HandlerError;
+use crate::primitives::Blob;
+use crate::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
+use crate::wire::types::blob;
 
 /// An SQS event: up to 10 messages of a FIFO queue, up to 10,000 of a standard queue.
 ///
@@ -63,9 +76,9 @@ pub struct SqsRecordAttribute {
     /// Of data types `String` and `Number`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub string_value: Option<String>,
-    /// Of data type `Binary`, in base64.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub binary_value: Option<String>,
+    /// Of data type `Binary`. In base64 in the event.
+    #[serde(default, with = "blob::option", skip_serializing_if = "Option::is_none")]
+    pub binary_value: Option<Blob>,
     /// `String`, `Number` or `Binary`, with an optional custom label such as `Number.int`.
     #[serde(default)]
     pub data_type: String,
@@ -81,53 +94,35 @@ impl SqsRecord {
     pub fn group_id(&self) -> Option<&str> {
         self.attributes.get(MessageSystemAttributeName::MessageGroupId.as_str()).map(String::as_str)
     }
+}
 
-    /// The trace context that the message carries. A [`LambdaHandler`](crate::LambdaHandler) runs handlers in it. See
-    /// [`trace_context`](crate::trace_context).
-    #[cfg(feature = "opentelemetry")]
-    pub fn trace_context(&self) -> opentelemetry::Context {
-        use crate::trace_context::{Fields, extract_onto};
-
-        let header = self.attributes.get(MessageSystemAttributeName::AwsTraceHeader.as_str());
-        let attributes = self.message_attributes.iter();
-        let texts =
-            attributes.filter_map(|(name, value)| Some((name.as_str(), value.string_value.as_deref()?)));
-        let fields = Fields::new(header.map(String::as_str), texts);
-        extract_onto(&opentelemetry::Context::new(), &fields)
-    }
-
-    /// The message as a receive would return it.
-    ///
-    /// # Errors
-    /// A binary attribute is not base64.
-    pub fn to_message(&self) -> Result<Message, HandlerError> {
-        let system = |(name, value): (&String, &String)| (name.as_str().into(), value.clone());
-        let mut attributes = HashMap::new();
-        for (name, attribute) in &self.message_attributes {
-            attributes.insert(name.clone(), attribute.to_value(name)?);
+/// The message as a receive would return it.
+impl From<SqsRecord> for Message {
+    fn from(record: SqsRecord) -> Self {
+        let attributes: HashMap<_, _> =
+            record.attributes.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect();
+        let message_attributes: HashMap<_, _> =
+            record.message_attributes.into_iter().map(|(name, value)| (name, value.into())).collect();
+        Self {
+            message_id: Some(record.message_id),
+            receipt_handle: Some(record.receipt_handle),
+            md5_of_body: Some(record.md5_of_body),
+            body: Some(record.body),
+            attributes: Some(attributes).filter(|attributes| !attributes.is_empty()),
+            md5_of_message_attributes: record.md5_of_message_attributes,
+            message_attributes: Some(message_attributes).filter(|attributes| !attributes.is_empty()),
         }
-        let mut message = Message::default();
-        message.message_id = Some(self.message_id.clone());
-        message.receipt_handle = Some(self.receipt_handle.clone());
-        message.md5_of_body = Some(self.md5_of_body.clone());
-        message.body = Some(self.body.clone());
-        message.attributes = Some(self.attributes.iter().map(system).collect());
-        message.md5_of_message_attributes.clone_from(&self.md5_of_message_attributes);
-        message.message_attributes = Some(attributes);
-        Ok(message)
     }
 }
 
-impl SqsRecordAttribute {
-    fn to_value(&self, name: &str) -> Result<MessageAttributeValue, HandlerError> {
-        let binary = self.binary_value.as_deref().map(|text| base64_simd::STANDARD.decode_to_vec(text));
-        let binary =
-            binary.transpose().map_err(|_| format!("the binary message attribute `{name}` is not base64"))?;
-        let mut value = MessageAttributeValue::default();
-        value.data_type.clone_from(&self.data_type);
-        value.string_value.clone_from(&self.string_value);
-        value.binary_value = binary.map(Blob::new);
-        Ok(value)
+impl From<SqsRecordAttribute> for MessageAttributeValue {
+    fn from(attribute: SqsRecordAttribute) -> Self {
+        Self {
+            data_type: attribute.data_type,
+            string_value: attribute.string_value,
+            binary_value: attribute.binary_value,
+            ..Self::default()
+        }
     }
 }
 
@@ -143,6 +138,14 @@ impl SqsRecordAttribute {
 pub struct SqsBatchResponse {
     /// The failed messages. Lambda deletes the others.
     pub batch_item_failures: Vec<BatchItemFailure>,
+}
+
+impl SqsBatchResponse {
+    /// A response that names the ids of failed messages.
+    pub fn failed(message_ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let failure = |id: _| BatchItemFailure { item_identifier: Into::into(id) };
+        Self { batch_item_failures: message_ids.into_iter().map(failure).collect() }
+    }
 }
 
 /// A message that SQS must deliver again.
@@ -186,7 +189,7 @@ mod tests {
         let event: SqsEvent = serde_json::from_str(event).unwrap();
         let record = &event.records[0];
         assert_eq!((record.is_fifo(), record.group_id()), (true, Some("table 4")));
-        let message = record.to_message().unwrap();
+        let message = Message::from(record.clone());
         assert_eq!(message.message_id(), Some("7f2c0f6e-70e9-4c2c-a5a3-0d2b1c9f1e11"));
         assert_eq!((message.body(), message.receipt_handle()), (Some(r#"{"id":7}"#), Some("AQEBkitchen")));
         let system = message.attributes().unwrap();
@@ -207,17 +210,15 @@ mod tests {
         assert!(error.to_string().contains("missing field `Records`"), "{error}");
         let record =
             r#"{"messageId":"1","messageAttributes":{"seal":{"binaryValue":"!","dataType":"Binary"}}}"#;
-        let record: SqsRecord = serde_json::from_str(record).unwrap();
-        let error = record.to_message().unwrap_err();
-        assert_eq!(error.to_string(), "the binary message attribute `seal` is not base64");
+        let error = serde_json::from_str::<SqsRecord>(record).unwrap_err();
+        assert!(error.to_string().contains("the binary value is not valid base64"), "{error}");
     }
 
     #[test]
     fn response_names_the_failed_messages_as_lambda_reads_them() {
         let none = serde_json::to_string(&SqsBatchResponse::default()).unwrap();
         assert_eq!(none, r#"{"batchItemFailures":[]}"#);
-        let failure = BatchItemFailure { item_identifier: "7".to_owned() };
-        let one = serde_json::to_string(&SqsBatchResponse { batch_item_failures: vec![failure] }).unwrap();
+        let one = serde_json::to_string(&SqsBatchResponse::failed(["7"])).unwrap();
         assert_eq!(one, r#"{"batchItemFailures":[{"itemIdentifier":"7"}]}"#);
     }
 }
