@@ -3,7 +3,7 @@
 //! ```text
 //! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
 //! ```
-//! At most 10,000 objects wait. The tasks end with the runtime; a sweep finds the rest.
+//! At most 10,000 objects wait. An object that is given up, also because the runtime ends, is an event; a sweep finds it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 
+use crate::error::Error;
 use crate::event::{Event, EventSink};
 use crate::pointer::Pointer;
 use crate::stats::Tally;
@@ -28,7 +29,7 @@ const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Deletes objects, now or in the background.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cleaner {
     store: Bounded,
     tally: Arc<Tally>,
@@ -49,8 +50,18 @@ impl Cleaner {
 
     /// Deletes objects. Failed deletes are retried in the background, also if the future is dropped.
     pub(crate) async fn delete(&self, pointers: impl IntoIterator<Item = Pointer>) {
-        let guards: Vec<_> = pointers.into_iter().map(|pointer| DeleteOnDrop::new(self, pointer)).collect();
-        stream::iter(guards).for_each_concurrent(CONCURRENCY, DeleteOnDrop::delete).await;
+        self.delete_all(pointers.into_iter().map(|pointer| self.guard(pointer))).await;
+    }
+
+    /// As [`delete`](Self::delete).
+    pub(crate) async fn delete_all(&self, objects: impl IntoIterator<Item = UnsentObject>) {
+        let objects: Vec<_> = objects.into_iter().collect();
+        stream::iter(objects).for_each_concurrent(CONCURRENCY, UnsentObject::delete).await;
+    }
+
+    /// An object without a message.
+    pub(crate) fn guard(&self, pointer: Pointer) -> UnsentObject {
+        UnsentObject { cleaner: self.clone(), pointer: Some(pointer) }
     }
 
     /// Deletes an object in the background, after `attempts`.
@@ -58,23 +69,10 @@ impl Cleaner {
         let room = Arc::clone(&self.room).try_acquire_owned();
         match (Handle::try_current(), room) {
             (Ok(runtime), Ok(room)) => {
-                let cleaner = self.clone();
-                let task = async move { cleaner.retry(pointer, attempts, room).await };
-                self.tasks.spawn_on(task, &runtime);
+                let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer) };
+                self.tasks.spawn_on(waiting.retry(attempts, room), &runtime);
             }
-            _ => self.give_up(&pointer),
-        }
-    }
-
-    async fn retry(&self, pointer: Pointer, mut attempts: u32, _room: OwnedSemaphorePermit) {
-        loop {
-            sleep(pause(attempts, crate::random::unit())).await;
-            let turn = self.turns.acquire().await;
-            attempts += 1;
-            if self.attempt(&pointer, attempts).await {
-                return;
-            }
-            drop(turn);
+            _ => self.give_up(&pointer, None),
         }
     }
 
@@ -86,16 +84,23 @@ impl Cleaner {
         };
         self.tally.cleanup_failed.add(1);
         let is_over = !error.is_retryable() || attempts >= ATTEMPTS;
-        self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts, is_retried: !is_over });
         if is_over {
-            self.give_up(pointer);
+            self.give_up(pointer, Some(&error));
+        } else {
+            self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts });
         }
         is_over
     }
 
-    fn give_up(&self, pointer: &Pointer) {
+    fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
         self.tally.cleanup_given_up.add(1);
-        self.events.send(&Event::CleanupGivenUp { pointer });
+        self.events.send(&Event::CleanupGivenUp { pointer, error });
+    }
+
+    /// It is unknown whether SQS has the message of an object.
+    fn keep_in_doubt(&self, pointer: &Pointer) {
+        self.tally.outcomes_unknown.add(1);
+        self.events.send(&Event::OutcomeUnknown { pointer });
     }
 
     /// How many objects wait in the background.
@@ -115,22 +120,43 @@ fn pause(attempts: u32, random: f64) -> Duration {
     FIRST_PAUSE.saturating_mul(4_u32.saturating_pow(exponent)).mul_f64(1.0 - random / 2.0)
 }
 
-/// An object without a message. It is deleted in the background on drop.
-pub(crate) struct DeleteOnDrop {
+/// An object that waits to be deleted. It is given up on drop: its runtime ends.
+struct Waiting {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
 }
 
-impl DeleteOnDrop {
-    pub(crate) fn new(cleaner: &Cleaner, pointer: Pointer) -> Self {
-        Self { cleaner: cleaner.clone(), pointer: Some(pointer) }
+impl Waiting {
+    async fn retry(mut self, mut attempts: u32, _room: OwnedSemaphorePermit) {
+        while let Some(pointer) = &self.pointer {
+            sleep(pause(attempts, crate::random::unit())).await;
+            let turn = self.cleaner.turns.acquire().await;
+            attempts += 1;
+            let is_over = self.cleaner.attempt(pointer, attempts).await;
+            drop(turn);
+            if is_over {
+                self.pointer = None;
+            }
+        }
     }
+}
 
-    /// Keeps the object.
-    pub(crate) fn keep(mut self) {
-        self.pointer = None;
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(pointer) = &self.pointer {
+            self.cleaner.give_up(pointer, None);
+        }
     }
+}
 
+/// An object whose message is not sent. It is deleted in the background on drop.
+#[derive(Debug)]
+pub(crate) struct UnsentObject {
+    cleaner: Cleaner,
+    pointer: Option<Pointer>,
+}
+
+impl UnsentObject {
     /// Deletes it now. A failed delete is retried in the background, also if the future is dropped.
     pub(crate) async fn delete(mut self) {
         let Some(pointer) = self.pointer.clone() else { return };
@@ -140,12 +166,49 @@ impl DeleteOnDrop {
             self.cleaner.later(pointer, 1);
         }
     }
+
+    /// Keeps the object.
+    pub(crate) fn keep(mut self) {
+        self.pointer = None;
+    }
+
+    /// From here on, the message may exist.
+    pub(crate) fn sent(mut self) -> SentObject {
+        SentObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
+    }
 }
 
-impl Drop for DeleteOnDrop {
+impl Drop for UnsentObject {
     fn drop(&mut self) {
         if let Some(pointer) = self.pointer.take() {
             self.cleaner.later(pointer, 0);
+        }
+    }
+}
+
+/// An object whose message may exist. On drop it is kept, and reported, since nobody knows whether SQS has the message.
+#[derive(Debug)]
+pub(crate) struct SentObject {
+    cleaner: Cleaner,
+    pointer: Option<Pointer>,
+}
+
+impl SentObject {
+    /// SQS has the message.
+    pub(crate) fn accepted(mut self) {
+        self.pointer = None;
+    }
+
+    /// SQS does not have the message.
+    pub(crate) fn refused(mut self) -> UnsentObject {
+        UnsentObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
+    }
+}
+
+impl Drop for SentObject {
+    fn drop(&mut self) {
+        if let Some(pointer) = &self.pointer {
+            self.cleaner.keep_in_doubt(pointer);
         }
     }
 }

@@ -46,9 +46,8 @@ impl Rewritten for DeleteMessageBatch {
         options: CallOptions,
     ) -> Result<Self::Output, Error> {
         let entries = input.entries.iter_mut().flatten();
-        let pointers: Vec<_> = entries
-            .filter_map(|entry| Some((entry.id.clone(), strip(&mut entry.receipt_handle)?)))
-            .collect();
+        let pointers: Vec<_> =
+            entries.filter_map(|entry| Some((entry.id.clone(), strip(&mut entry.receipt_handle)?))).collect();
         let output = client.below::<Self>(&input, options).await?;
         let mut deleted: HashSet<_> = output.successful.iter().map(|entry| entry.id.as_str()).collect();
         for failed in &output.failed {

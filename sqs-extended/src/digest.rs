@@ -7,9 +7,6 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use sqs_client::wire::checksum::{Md5Hex, md5_of_body};
 
-/// The metadata of an object with the SHA-256 of its payload in hex.
-pub(crate) const SHA256_METADATA: &str = "sqs-extended-sha256";
-
 /// Hashing more bytes takes so long that it blocks a thread of the runtime.
 const SHORT: usize = 1 << 20;
 

@@ -22,7 +22,7 @@ pub enum Event<'a> {
         /// The error.
         error: &'a Error,
     },
-    /// An object without a message could not be deleted.
+    /// An object without a message could not be deleted. It is retried.
     CleanupFailed {
         /// The object.
         pointer: &'a Pointer,
@@ -30,16 +30,16 @@ pub enum Event<'a> {
         error: &'a Error,
         /// The number of attempts.
         attempts: u32,
-        /// Whether it is retried. Otherwise a sweep finds the object.
-        is_retried: bool,
     },
-    /// An object without a message is not deleted: attempts failed, too many objects wait, or there is no tokio runtime. A sweep
-    /// finds it.
+    /// An object without a message is not deleted. A sweep finds it.
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
+        /// The error of the last attempt. `None`: too many objects wait, or there is no tokio runtime, or it ended.
+        error: Option<&'a Error>,
     },
-    /// It is unknown whether a message was sent, so its object is kept. If it was not, a sweep finds the object.
+    /// It is unknown whether a message was sent, so its object is kept; also if the call was dropped. If it was not sent, a sweep
+    /// finds the object.
     OutcomeUnknown {
         /// The object.
         pointer: &'a Pointer,

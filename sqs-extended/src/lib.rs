@@ -9,6 +9,7 @@
 //!
 #![doc = include_str!("../README.md")]
 
+mod budget;
 mod cleanup;
 /// Guides: one page for each topic.
 // As above, the link definitions of rustdoc come first, so they replace those of the pages.
@@ -18,6 +19,7 @@ pub mod guide {
     #[doc = "[permissions]: crate::guide::permissions\n[integrity]: crate::guide::integrity\n[streaming]: crate::guide::streaming\n"]
     #[doc = include_str!("../docs/failures.md")]
     pub mod failures {}
+    #[doc = "[cleaning up]: crate::guide::cleaning_up\n"]
     #[doc = include_str!("../docs/formats.md")]
     pub mod formats {}
     #[doc = "[permissions]: crate::guide::permissions\n"]
@@ -33,32 +35,32 @@ pub mod guide {
 }
 mod client;
 mod config;
+mod delete;
 mod digest;
 mod error;
 mod event;
-mod handle;
-mod key;
-mod offload;
+mod format;
+mod operations;
 mod payload;
 mod pointer;
 mod queue_attributes;
 mod receive;
-mod settle;
+mod send;
 mod stats;
 mod store;
 mod sweep;
 
 use sqs_client::random;
 
-pub use client::ExtendedClient;
-pub use config::{Compat, ExtendedClientBuilder, MissingObject, Threshold};
+pub use client::{ExtendedClient, ExtendedClientBuilder};
+pub use config::{MissingObject, Threshold};
 pub use error::{Error, ErrorKind};
 pub use event::Event;
-pub use handle::ExtendedHandle;
-pub use offload::{SendStream, StreamSent};
+pub use format::{Compat, ExtendedHandle, PayloadRef, PointerClass};
 pub use payload::{Body, DEFAULT_MAX_LENGTH, Payload, Progress};
-pub use pointer::{Pointer, PointerClass};
-pub use receive::{BodyStream, ExtendedMessage, MessagePayload, PayloadRef, Receive};
+pub use pointer::Pointer;
+pub use receive::{BodyStream, ExtendedMessage, MessagePayload, Receive};
+pub use send::{SendStream, StreamSent};
 pub use stats::Stats;
 #[cfg(feature = "object_store")]
 pub use store::ObjectStoreAdapter;

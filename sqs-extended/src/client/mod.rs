@@ -1,23 +1,27 @@
 //! The client and its state.
 
-mod actions;
-mod execute;
-mod repeat;
+mod builder;
+mod rewritten;
 
 use std::fmt;
 use std::sync::Arc;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{CallOptions, Execute};
+use sqs_client::operation::Operation;
 use tokio::sync::Semaphore;
 
+use crate::budget::MemoryBudget;
 use crate::cleanup::Cleaner;
-use crate::config::{ExtendedClientBuilder, Settings};
+use crate::config::Settings;
+use crate::error::Error;
 use crate::event::EventSink;
-use crate::offload::Envelope;
+use crate::format::Envelope;
 use crate::queue_attributes::QueueAttributeCache;
-use crate::receive::units;
 use crate::stats::{Stats, Tally};
 use crate::store::{Bounded, PayloadStore};
+
+pub use builder::ExtendedClientBuilder;
+pub(crate) use rewritten::Rewritten;
 
 /// A client of Amazon SQS for messages of up to 2 GB: large payloads are in a store, and their messages have pointers.
 ///
@@ -50,7 +54,7 @@ use crate::store::{Bounded, PayloadStore};
 ///
 /// # Cancel safety
 /// As for the client below. If a call is dropped before it sends its message, the object is deleted in the background; afterwards the
-/// object is kept, since the message may exist. If a receive is dropped while it loads payloads, its messages are made
+/// object is kept, since the message may exist ([`Event::OutcomeUnknown`](crate::Event::OutcomeUnknown)). If a receive is dropped while it loads payloads, its messages are made
 /// visible again in the background.
 pub struct ExtendedClient<H = sqs_client::Client> {
     pub(crate) inner: H,
@@ -68,8 +72,7 @@ pub(crate) struct Shared {
     pub(crate) events: EventSink,
     /// One permit for each download. Whoever holds one waits for the store only.
     pub(crate) downloads: Semaphore,
-    /// The memory budget.
-    pub(crate) memory: Semaphore,
+    pub(crate) memory: MemoryBudget,
 }
 
 impl<H: Execute> ExtendedClient<H> {
@@ -93,7 +96,7 @@ impl<H: Execute> ExtendedClient<H> {
             queue_attributes: QueueAttributeCache::default(),
             cleaner: Cleaner::new(store.clone(), Arc::clone(&tally), events.clone()),
             downloads: Semaphore::new(settings.concurrency),
-            memory: Semaphore::new(units(settings.memory_budget) as usize),
+            memory: MemoryBudget::new(settings.memory_budget),
             tally,
             events,
             store,
@@ -115,6 +118,15 @@ impl<H: Execute> ExtendedClient<H> {
     /// Statistics of the client and its clones.
     pub fn stats(&self) -> Stats {
         self.shared.tally.snapshot(self.shared.cleaner.pending())
+    }
+
+    /// Runs an operation with the client below.
+    pub(crate) async fn below<O: Operation>(
+        &self,
+        input: &O::Input,
+        options: CallOptions,
+    ) -> Result<O::Output, Error> {
+        self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
     /// Waits until no object waits to be deleted in the background: each is deleted, or given up after five attempts in up to a minute

@@ -1,7 +1,5 @@
 //! Settings of a client.
 
-mod builder;
-mod compat;
 mod policy;
 mod prefix;
 
@@ -12,15 +10,10 @@ use std::time::Duration;
 use sqs_client::time::{SharedTimeSource, SystemClock};
 
 use crate::event::Listener;
+use crate::format::Compat;
 
-pub use builder::ExtendedClientBuilder;
-pub use compat::Compat;
-pub(crate) use compat::{HASH_LABEL, RESERVED_ATTRIBUTES};
 pub use policy::{MissingObject, Threshold};
 pub(crate) use prefix::check as check_prefix;
-
-/// The most that the other libraries can read: the length of a Java array.
-pub(crate) const MAX_PAYLOAD_BYTES: u64 = (1 << 31) - 1;
 
 /// The largest payload that is loaded by default.
 const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;

@@ -6,7 +6,6 @@ use super::DEFAULT_MAX_LENGTH;
 use super::body::Body;
 use super::checks::{Checks, Hash, Listener, checked};
 use super::ranges::{self, Plan};
-use crate::digest::SHA256_METADATA;
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use crate::store::Bounded;
@@ -45,12 +44,12 @@ impl Download {
         let mut checks = Checks::new(Some(length), options.limit, options.is_binary);
         checks.listener = options.listener;
         checks.begin()?;
-        let mut object = ranges::open(&store, &at, length == 0, options.plan).await?;
+        let object = ranges::open(&store, &at, length == 0, options.plan).await?;
         if object.length != length {
             let text = format!("{at} has {} bytes; its message says {length}", object.length);
             return Err(Error::new(ErrorKind::Damaged, text));
         }
-        if let Some(expected) = sha256.or_else(|| object.metadata.remove(SHA256_METADATA)) {
+        if let Some(expected) = sha256 {
             checks.hash = Hash::Verified(Sha256::new(), expected);
         }
         let pieces = ranges::pieces(store, at, object, options.plan);

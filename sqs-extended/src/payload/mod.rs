@@ -26,10 +26,10 @@ pub use body::Body;
 pub use checks::Progress;
 pub(crate) use download::{Download, Options};
 pub use source::Payload;
-pub(crate) use upload::Uploaded;
+pub(crate) use upload::{TEXT, Uploaded};
 
 /// The pieces of a payload.
 type Pieces = BoxStream<'static, Result<Bytes, Error>>;
 
 /// The largest payload by default, in bytes: the most that the libraries for other languages can hold.
-pub const DEFAULT_MAX_LENGTH: u64 = crate::config::MAX_PAYLOAD_BYTES;
+pub const DEFAULT_MAX_LENGTH: u64 = crate::format::MAX_PAYLOAD_BYTES;

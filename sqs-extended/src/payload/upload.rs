@@ -12,7 +12,8 @@ use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use crate::store::{Bounded, Upload, UploadBody};
 
-const TEXT: &str = "text/plain; charset=utf-8";
+/// The media type of texts.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 const BINARY: &str = "application/octet-stream";
 /// How much of a body in memory passes between two calls of a progress listener.
 const STEP: usize = 1 << 20;

@@ -26,14 +26,14 @@ pub(super) const MAX_HOLD: Duration = Duration::from_secs(3_600);
 
 /// The parts of a receive that are needed later.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Terms {
+pub(super) struct Terms {
     pub(super) queue_url: String,
     /// In seconds. `None`: that of the queue.
     visibility_timeout: Option<i32>,
 }
 
 impl Terms {
-    pub(crate) fn of(input: &ReceiveMessageInput) -> Self {
+    pub(super) fn of(input: &ReceiveMessageInput) -> Self {
         let queue_url = input.queue_url().unwrap_or_default().to_owned();
         Self { queue_url, visibility_timeout: input.visibility_timeout() }
     }
@@ -118,11 +118,7 @@ impl<H: Execute> ExtendedClient<H> {
     ) -> Result<(), Error> {
         for handles in handles.chunks(MAX_BATCH_ENTRIES) {
             let input = renewal(queue_url, handles, lease);
-            let output = self
-                .inner
-                .execute::<ChangeMessageVisibilityBatch>(&input, CallOptions::default())
-                .await
-                .map_err(Error::below)?;
+            let output = self.below::<ChangeMessageVisibilityBatch>(&input, CallOptions::default()).await?;
             if !output.failed.is_empty() {
                 return Err(Error::new(ErrorKind::Client, format!("{:?}", output.failed)));
             }

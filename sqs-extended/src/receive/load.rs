@@ -3,23 +3,14 @@
 use std::sync::Arc;
 
 use sqs_client::wire::checksum::Md5Hex;
-use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
-use super::PayloadRef;
 use super::hold::MAX_HOLD;
 use crate::client::Shared;
 use crate::digest::md5_of;
 use crate::error::{Error, ErrorKind};
+use crate::format::PayloadRef;
 use crate::payload::{Body, Download, Options};
-
-/// The unit of the memory budget in bytes.
-const UNIT: u64 = 1 << 10;
-
-/// The units of a number of bytes.
-pub(crate) fn units(bytes: u64) -> u32 {
-    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
-}
 
 /// A loaded payload.
 pub(super) struct Text {
@@ -28,12 +19,6 @@ pub(super) struct Text {
 }
 
 impl Shared {
-    /// Waits until this number of bytes is left of the memory budget, which they fit into.
-    pub(super) async fn budget(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
-        // It is never closed.
-        self.memory.acquire_many(units(bytes)).await.ok()
-    }
-
     /// Opens a payload for reading.
     pub(super) async fn open(&self, payload: &PayloadRef, options: Options) -> Result<Body, Error> {
         let download = Download {

@@ -6,12 +6,12 @@ use sqs_client::operation::change_message_visibility::{
 };
 use sqs_client::operation::delete_message::{DeleteMessage, DeleteMessageInput};
 
-use super::message::original_handle;
 use super::{ExtendedMessage, MessagePayload};
 use crate::client::ExtendedClient;
 use crate::config::MissingObject;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
+use crate::format::original_handle;
 
 impl<H: Execute> ExtendedClient<H> {
     /// Releases or deletes a message whose object is missing, by the policy. Returns it otherwise.
@@ -42,21 +42,13 @@ impl<H: Execute> ExtendedClient<H> {
         input.queue_url = Some(queue_url.to_owned());
         input.receipt_handle = handle;
         input.visibility_timeout = Some(0);
-        self.inner
-            .execute::<ChangeMessageVisibility>(&input, CallOptions::default())
-            .await
-            .map(drop)
-            .map_err(Error::below)
+        self.below::<ChangeMessageVisibility>(&input, CallOptions::default()).await.map(drop)
     }
 
     async fn forget(&self, queue_url: &str, handle: Option<String>) -> Result<(), Error> {
         let mut input = DeleteMessageInput::default();
         input.queue_url = Some(queue_url.to_owned());
         input.receipt_handle = handle;
-        self.inner
-            .execute::<DeleteMessage>(&input, CallOptions::default())
-            .await
-            .map(drop)
-            .map_err(Error::below)
+        self.below::<DeleteMessage>(&input, CallOptions::default()).await.map(drop)
     }
 }

@@ -8,23 +8,16 @@
 //!                     fails --> as it is, with the error
 //! ```
 
-mod ask;
-mod find;
+mod answer;
 mod hold;
 mod load;
 mod message;
 mod missing;
-
 mod release;
 mod resolve;
 mod stream;
 mod typed;
 
-pub(crate) use ask::ask;
-pub use find::PayloadRef;
-pub(crate) use find::carries_pointer;
-pub(crate) use hold::Terms;
-pub(crate) use load::units;
 pub use message::{ExtendedMessage, MessagePayload};
 pub use stream::BodyStream;
 pub use typed::Receive;

@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::Execute;
-use sqs_client::operation::receive_message::ReceiveMessageOutput;
 use sqs_client::types::Message;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
-use super::find::{Found, find};
-use super::hold::MAX_HOLD;
-use super::message::{extend_handle, original_handle, restore_original};
+use super::hold::{MAX_HOLD, Terms};
 use super::release::ReleaseOnDrop;
-use super::{ExtendedMessage, MessagePayload, PayloadRef, Terms, carries_pointer};
+use super::{ExtendedMessage, MessagePayload};
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
-use crate::handle::ExtendedHandle;
+use crate::format::{
+    ExtendedHandle, Found, PayloadRef, carries_pointer, extend_handle, find, original_handle, restore,
+};
 
 /// Messages of a receive that are resolved at a time.
 const MESSAGES: usize = 10;
@@ -50,25 +49,48 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Loads the payload of a message that came in another way, such as a Lambda event, or whose payload could not be loaded
-    /// before. Other messages are returned as they are.
+    /// Loads the payload of a message that came in another way, or whose payload could not be loaded before. Other messages are
+    /// returned as they are.
+    ///
+    /// A [`Message`] can be made of the record of a Lambda event ([`SqsRecord`](sqs_client::lambda::SqsRecord)), and of body, attributes
+    /// and receipt handle ([`Message::builder`]).
     ///
     /// If it is [`Failed`](MessagePayload::Failed), the receipt handle is that of SQS: deleting the message keeps its object. The lease
     /// is not renewed meanwhile, and [`MissingObject`](crate::MissingObject) does not apply.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = sqs_mock_server::MockSqs::in_process();
+    /// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+    /// use sqs_client::lambda::SqsEvent;
+    ///
+    /// # let json = r#"{"Records": [{"messageId": "7f2c", "receiptHandle": "AQEB", "body": "one apple"}]}"#;
+    /// let event: SqsEvent = serde_json::from_str(json)?;
+    /// for record in event.records {
+    ///     let received = client.resolve(record).await;
+    ///     println!("{:?}", received.body()?);
+    ///     received.delete_payload().await; // Lambda deletes the message
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     /// If the future is dropped, the message is dropped; nothing else has changed.
-    pub async fn resolve(&self, message: Message) -> ExtendedMessage {
-        let bytes = self.stored_bytes(&message);
-        if bytes > self.shared.settings.memory_budget {
-            return self.open(message, Load::OverBudget).await;
+    pub async fn resolve(&self, message: impl Into<Message> + Send) -> ExtendedMessage {
+        let message = message.into();
+        let found = self.payload(&message);
+        let bytes = self.bytes_to_load(&found);
+        if bytes > self.shared.memory.bytes() {
+            return self.open(message, found, Load::OverBudget).await;
         }
-        let _budget = self.shared.budget(bytes).await;
-        self.open(message, Load::Now).await
+        let _budget = self.shared.memory.take(bytes).await;
+        self.open(message, found, Load::Now).await
     }
 
-    async fn open(&self, mut message: Message, load: Load) -> ExtendedMessage {
-        let (shared, found) = (Arc::clone(&self.shared), self.payload(&message));
+    async fn open(&self, mut message: Message, found: MessagePayload, load: Load) -> ExtendedMessage {
+        let shared = Arc::clone(&self.shared);
         if let MessagePayload::Failed(error) = &found {
             self.report_failed(&message, error);
         }
@@ -87,7 +109,7 @@ impl<H: Execute> ExtendedClient<H> {
         let payload = match loaded {
             Ok(text) => {
                 extend_handle(&mut message, reference.pointer());
-                restore_original(&mut message, text.body, text.md5);
+                restore(&mut message, text.body, text.md5);
                 MessagePayload::Loaded(reference)
             }
             Err(error) => {
@@ -100,23 +122,25 @@ impl<H: Execute> ExtendedClient<H> {
         ExtendedMessage { message, payload, shared }
     }
 
-    /// The length of a payload that is in the store and not loaded; 0 otherwise.
-    fn stored_bytes(&self, message: &Message) -> u64 {
-        match self.payload(message) {
-            MessagePayload::Lazy(payload) => payload.length(),
+    /// The length of a payload that is loaded. One over the limit fails without a request, so it needs no memory.
+    fn bytes_to_load(&self, payload: &MessagePayload) -> u64 {
+        match payload {
+            MessagePayload::Lazy(payload) if payload.length() <= self.shared.settings.max_payload_bytes => {
+                payload.length()
+            }
             _ => 0,
         }
     }
 
     fn over_budget(&self, payload: &PayloadRef) -> Error {
-        let (at, budget) = (payload.pointer(), self.shared.settings.memory_budget);
+        let (at, budget) = (payload.pointer(), self.shared.memory.bytes());
         let text = format!(
             "reading {at}: the payloads of its receive exceed memory_budget, {budget} bytes; receive it again, or use body_stream"
         );
         Error::new(ErrorKind::Unavailable, text).at(at)
     }
 
-    fn report_failed(&self, message: &Message, error: &Error) {
+    pub(super) fn report_failed(&self, message: &Message, error: &Error) {
         self.shared.tally.payloads_failed.add(1);
         let message_id = message.message_id().unwrap_or_default();
         self.shared.events.send(&Event::PayloadFailed { message_id, error });
@@ -136,7 +160,11 @@ impl<H: Execute> ExtendedClient<H> {
         let opened = if is_loading {
             self.holding(terms, release.handles(), self.load_all(messages)).await
         } else {
-            stream::iter(messages).then(|message| self.open(message, Load::Never)).collect().await
+            let opening = stream::iter(messages).then(|message| {
+                let found = self.payload(&message);
+                self.open(message, found, Load::Never)
+            });
+            opening.collect().await
         };
         let sorted =
             stream::iter(opened).then(|message| self.apply_missing_policy(message, &terms.queue_url));
@@ -148,64 +176,19 @@ impl<H: Execute> ExtendedClient<H> {
     /// Loads the payloads of a receive, as many as the memory budget allows. The budget is taken at once, so that two receives cannot
     /// wait for each other.
     async fn load_all(&self, messages: Vec<Message>) -> Vec<ExtendedMessage> {
-        let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.settings.memory_budget);
-        let mut taken = 0;
-        let loads = messages.into_iter().map(|message| {
-            let length = self.stored_bytes(&message);
-            if length > self.shared.settings.max_payload_bytes {
-                // It fails without a request, so it needs no memory.
-                return (message, Load::Until(end));
-            }
-            match left.checked_sub(length) {
-                Some(rest) => {
-                    (left, taken) = (rest, taken + length);
-                    (message, Load::Until(end))
-                }
-                None => (message, Load::OverBudget),
-            }
-        });
-        let loads: Vec<_> = loads.collect();
-        let _budget = self.shared.budget(taken).await;
-        stream::iter(loads).map(|(message, load)| self.open(message, load)).buffered(MESSAGES).collect().await
-    }
-
-    /// The result of a plain receive. If one message is damaged, the others get their payloads, too.
-    pub(crate) async fn after_receive(
-        &self,
-        terms: &Terms,
-        result: &mut Result<ReceiveMessageOutput, Error>,
-    ) {
-        match result {
-            Ok(output) => self.open_output(output, terms).await,
-            Err(error) => {
-                let Some(client) = error.client_error() else { return };
-                let Some(mut output) = client.output::<ReceiveMessageOutput>().cloned() else { return };
-                self.open_output(&mut output, terms).await;
-                *error = Error::from(client.with_output(output));
-            }
-        }
-    }
-
-    async fn open_output(&self, output: &mut ReceiveMessageOutput, terms: &Terms) {
-        let Some(messages) = output.messages.take() else { return };
-        let opened = self.open_all(messages, false, terms).await;
-        output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
-    }
-
-    /// The messages of a response; damaged ones come last, as they are.
-    pub(super) async fn open_answer(
-        &self,
-        mut output: ReceiveMessageOutput,
-        is_lazy: bool,
-        terms: &Terms,
-    ) -> Vec<ExtendedMessage> {
-        let mut messages = self.open_all(output.messages.take().unwrap_or_default(), is_lazy, terms).await;
-        for damaged in output.damaged_messages() {
-            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
-            self.report_failed(&message, &error);
-            let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
-            messages.push(ExtendedMessage { message, payload, shared });
-        }
-        messages
+        let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.memory.bytes());
+        let planned: Vec<_> = messages
+            .into_iter()
+            .map(|message| {
+                let found = self.payload(&message);
+                let rest = left.checked_sub(self.bytes_to_load(&found));
+                left = rest.unwrap_or(left);
+                (message, found, if rest.is_some() { Load::Until(end) } else { Load::OverBudget })
+            })
+            .collect();
+        // If it is not there in time, each load ends at once.
+        let _budget = timeout_at(end, self.shared.memory.take(self.shared.memory.bytes() - left)).await;
+        let opening = stream::iter(planned).map(|(message, found, load)| self.open(message, found, load));
+        opening.buffered(MESSAGES).collect().await
     }
 }

@@ -9,10 +9,10 @@ use futures_util::future::BoxFuture;
 use sqs_client::client::Execute;
 use sqs_client::types::Message;
 
-use super::find::{Found, find};
-use super::{ExtendedMessage, MessagePayload, PayloadRef};
+use super::{ExtendedMessage, MessagePayload};
 use crate::client::{ExtendedClient, Shared};
 use crate::error::{Error, ErrorKind};
+use crate::format::{Found, PayloadRef, find};
 use crate::payload::{Body, Options, Progress};
 
 /// The payload of a message as a stream. Awaiting it opens it.

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use sqs_client::client::{CallOptions, Execute};
-use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::client::Execute;
+use sqs_client::operation::receive_message::ReceiveMessageInput;
 use sqs_client::types::MessageSystemAttributeName;
 
-use super::{ExtendedMessage, Terms, ask};
+use super::ExtendedMessage;
 use crate::client::ExtendedClient;
 use crate::error::Error;
+use crate::format::ask;
 
 /// A receive that returns messages with their payloads.
 ///
@@ -97,19 +98,6 @@ impl<H: Execute> Receive<H> {
     pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
         let Self { client, mut input, is_lazy } = self;
         ask(&mut input);
-        let terms = Terms::of(&input);
-        match client
-            .inner
-            .execute::<ReceiveMessage>(&input, CallOptions::default())
-            .await
-            .map_err(Error::below)
-        {
-            Ok(output) => Ok(client.open_answer(output, is_lazy, &terms).await),
-            Err(error) => match error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>())
-            {
-                Some(output) => Ok(client.open_answer(output.clone(), is_lazy, &terms).await),
-                None => Err(error),
-            },
-        }
+        client.receive_opened(&input, is_lazy).await
     }
 }

@@ -1,9 +1,9 @@
 //! `SendMessageBatch` as a request of several messages.
 
+use sqs_client::operation::MaybeRepeated as _;
 use sqs_client::operation::send_message_batch::{
     SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
 };
-use sqs_client::operation::{MaybeRepeated as _, Operation};
 use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
 use sqs_client::wire::service_error::ErrorCode;
 
@@ -31,11 +31,14 @@ impl SendRequest for SendMessageBatch {
 
     fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error> {
         let Some(entries) = &mut input.entries else { return Ok(Vec::new()) };
-        let backwards = unsent.into_iter().rev().filter(|unsent| unsent.place < entries.len());
-        let mut failed: Vec<_> =
-            backwards.map(|unsent| failed(entries.remove(unsent.place).id, &unsent.error)).collect();
-        failed.reverse();
-        Ok(failed)
+        // From the end, so that places stay what they are.
+        let mut report: Vec<_> = unsent
+            .iter()
+            .rev()
+            .map(|Unsent { place, error }| failed(entries.remove(*place).id, error))
+            .collect();
+        report.reverse();
+        Ok(report)
     }
 
     fn fate(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Fate {

@@ -6,7 +6,7 @@ use sqs_client::wire::checksum::Md5Hex;
 
 use super::request::Parts;
 use crate::cleanup::UnsentObject;
-use crate::client::ExtendedClient;
+use crate::client::{ExtendedClient, Shared};
 use crate::digest::Digests;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
@@ -29,37 +29,45 @@ impl<H: Execute> ExtendedClient<H> {
     /// Writes the body of a message to a new object. If that fails, the message must not be sent.
     pub(super) async fn write_text(&self, text: Bytes) -> Result<NewObject, Error> {
         let Digests { sha256, md5 } = Digests::of(&text).await;
+        let (pointer, guard) = self.new_object();
         let uploaded = Uploaded { length: text.len() as u64, sha256: Some(sha256) };
         let mut upload = Upload::new(UploadBody::Bytes(text));
         upload.content_type = Some(TEXT.to_owned());
-        let write = async |at: &Pointer| self.shared.store.put(at, upload).await.map(|()| uploaded);
-        let object = self.write(write).await?;
+        let result = self.shared.store.put(&pointer, upload).await.map(|()| uploaded);
+        let object = self.written(pointer, guard, result).await?;
         Ok(NewObject { md5: Some(md5), ..object })
     }
 
     /// As [`write_text`](Self::write_text), for a stream.
     pub(super) async fn write_stream(&self, payload: Payload) -> Result<NewObject, Error> {
-        self.write(async |at: &Pointer| payload.put(&self.shared.store, at).await).await
+        let (pointer, guard) = self.new_object();
+        let result = payload.put(&self.shared.store, &pointer).await;
+        self.written(pointer, guard, result).await
     }
 
-    async fn write(
+    fn new_object(&self) -> (Pointer, UnsentObject) {
+        let pointer = self.shared.envelope.address(&crate::random::uuid());
+        (pointer.clone(), self.shared.cleaner.guard(pointer))
+    }
+
+    async fn written(
         &self,
-        write: impl AsyncFnOnce(&Pointer) -> Result<Uploaded, Error>,
+        pointer: Pointer,
+        guard: UnsentObject,
+        result: Result<Uploaded, Error>,
     ) -> Result<NewObject, Error> {
-        let shared = &self.shared;
-        let pointer = shared.envelope.address(&crate::random::uuid());
-        let guard = shared.cleaner.guard(pointer.clone());
-        match write(&pointer).await {
+        let Shared { tally, events, .. } = &*self.shared;
+        match result {
             Ok(Uploaded { length, sha256 }) => {
-                shared.tally.uploads.add(1);
-                shared.tally.uploaded_bytes.add(usize::try_from(length).unwrap_or(usize::MAX));
+                tally.uploads.add(1);
+                tally.uploaded_bytes.add(usize::try_from(length).unwrap_or(usize::MAX));
                 Ok(NewObject { guard, pointer, length, sha256, md5: None })
             }
             Err(error) => {
-                shared.tally.uploads_failed.add(1);
+                tally.uploads_failed.add(1);
                 undo(guard, &error).await;
                 let error = error.not_sent(&pointer);
-                shared.events.send(&Event::UploadFailed { error: &error });
+                events.send(&Event::UploadFailed { error: &error });
                 Err(error)
             }
         }
@@ -69,11 +77,10 @@ impl<H: Execute> ExtendedClient<H> {
     ///
     /// Content-based deduplication would use the pointer, which is different each time; `sets_id` replaces it.
     pub(super) fn point(&self, object: &NewObject, message: Parts<'_>, sets_id: bool) {
-        let sha256 = object.sha256.as_deref();
-        *message.body =
-            self.shared.envelope.seal(&object.pointer, object.length, sha256, message.attributes);
-        if sets_id && message.deduplication_id.is_none() {
-            *message.deduplication_id = sha256.map(str::to_owned);
+        let (Parts { body, attributes, deduplication_id }, sha256) = (message, object.sha256.as_deref());
+        *body = self.shared.envelope.seal(&object.pointer, object.length, sha256, attributes);
+        if sets_id && deduplication_id.is_none() {
+            *deduplication_id = sha256.map(str::to_owned);
         }
     }
 

@@ -43,7 +43,7 @@ impl<O: SendRequest> Rewritten for O {
         if selection.is_empty() {
             return client.below::<O>(&input, options).await;
         }
-        let (stored, unsent) = client.store::<O>(&mut input, selection, options.retries).await;
+        let (stored, unsent) = client.store_payloads::<O>(&mut input, selection, options.retries).await;
         let unsent = O::remove(&mut input, unsent)?;
         if O::sizes(&input, &client.shared.envelope).next().is_none() {
             return O::finish(&input, Ok(O::Output::default()), &[], unsent);
@@ -93,7 +93,8 @@ impl<H: Execute> ExtendedClient<H> {
     ) -> Result<(), Error> {
         let texts = stored.iter().filter_map(|stored| stored.text.clone());
         let uploads = stream::iter(texts.collect::<Vec<_>>()).map(|text| self.write_text(text));
-        let objects: Vec<NewObject> = uploads.buffered(self.shared.settings.concurrency).try_collect().await?;
+        let objects: Vec<NewObject> =
+            uploads.buffered(self.shared.settings.concurrency).try_collect().await?;
         for (stored, object) in stored.iter_mut().zip(objects) {
             if let Some(message) = O::parts(input, stored.place) {
                 *message.body = self.shared.envelope.body(&object.pointer);

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use sqs_client::client::{CallOptions, Execute, Retries};
-use sqs_client::operation::Input as _;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput, SendMessageOutput};
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,

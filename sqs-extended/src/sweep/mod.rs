@@ -4,6 +4,7 @@ mod report;
 mod rules;
 mod run;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +18,6 @@ use crate::store::Listed;
 
 pub use report::{SweepProgress, SweepReport};
 pub use rules::SWEEP_MARGIN;
-
-/// Dead-letter queues that are followed from one queue. A longer chain is not known to exist.
-const MOST_DEAD_LETTER_QUEUES: usize = 10;
 
 type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
@@ -120,16 +118,15 @@ impl<H: Execute> Sweep<H> {
 
     /// How long a message of a queue may live, in that queue and in the dead-letter queues behind it.
     async fn lifetime(&self, url: &str, longest: Duration) -> Result<Duration, Error> {
-        let (mut lifetime, mut next) = (Duration::ZERO, Some(url.to_owned()));
-        for _ in 0..=MOST_DEAD_LETTER_QUEUES {
-            let Some(url) = next else { break };
+        let (mut lifetime, mut next, mut seen) = (Duration::ZERO, Some(url.to_owned()), HashSet::new());
+        // Queues can be each other's dead-letter queues.
+        while let Some(url) = next.take().filter(|url| seen.insert(url.clone())) {
             let QueueAttributes { retention, dead_letter_queue, .. } =
                 queue_attributes::ask(&self.client.inner, &url).await.map_err(Error::below)?;
             lifetime = lifetime.saturating_add(retention.unwrap_or(longest));
-            next = match dead_letter_queue {
-                Some(arn) => Some(queue_attributes::url_of(&self.client.inner, &arn).await?),
-                None => None,
-            };
+            if let Some(arn) = dead_letter_queue {
+                next = Some(queue_attributes::url_of(&self.client.inner, &arn).await?);
+            }
         }
         Ok(lifetime)
     }

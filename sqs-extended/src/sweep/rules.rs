@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, ErrorKind};
-use crate::key::ends_with_uuid;
+use crate::format::ends_with_uuid;
 
 /// How much older than any message an object must be: one day.
 ///

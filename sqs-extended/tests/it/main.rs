@@ -10,6 +10,7 @@ mod buffered;
 mod cleanup;
 mod copies;
 mod damaged;
+mod elsewhere;
 mod generated_ids;
 mod hanging;
 mod leases;

@@ -10,7 +10,7 @@ use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, Payload, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::base_client;
@@ -297,6 +297,17 @@ async fn call_dropped_before_its_request_leaves_no_objects() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn call_dropped_during_its_request_keeps_its_object_and_reports_it() {
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
+    rig.server.faults().inject(Fault::latency(Duration::from_mins(1)).on(Action::SendMessage));
+    let send = rig.client.send_message().queue_url(&rig.url).message_body(large("")).send();
+    assert!(tokio::time::timeout(Duration::from_secs(1), send).await.is_err());
+    assert_eq!((rig.store.objects().len(), events.count("OutcomeUnknown")), (1, 1));
+    assert_eq!((rig.client.stats().outcomes_unknown, rig.client.stats().cleanup_pending), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn content_based_deduplication_compares_the_original_bodies() {
     let rig = Rig::with("q.fifo", |builder| builder).await;
     let send = |body: String| {
@@ -306,6 +317,17 @@ async fn content_based_deduplication_compares_the_original_bodies() {
     let second = send(large("a")).await.unwrap();
     assert_eq!(first.message_id(), second.message_id());
     send(large("b")).await.unwrap();
+    assert_eq!(rig.bodies().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn content_based_deduplication_compares_streams_with_a_hash() {
+    let rig = Rig::with("q.fifo", |builder| builder).await;
+    let send = |payload: Payload| rig.client.send_stream(&rig.url, payload).message_group_id("g").send();
+    let first = send("tea".into()).await.unwrap();
+    let second = send("tea".into()).await.unwrap();
+    assert_eq!(first.output.message_id(), second.output.message_id());
+    send(Payload::from("tea").without_hash()).await.unwrap();
     assert_eq!(rig.bodies().len(), 2);
 }
 

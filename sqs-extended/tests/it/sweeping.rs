@@ -144,6 +144,25 @@ async fn sweep_keeps_the_payload_of_a_dead_letter_past_its_retention_period() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn sweep_counts_all_dead_letter_queues_of_a_chain() {
+    let rig = Rig::with("q", |builder| builder.key_prefix("orders/")).await;
+    let mut dead = None;
+    let mut url = String::new();
+    for number in 0..13 {
+        let mut create = rig.plain.create_queue().queue_name(format!("q{number}"));
+        if let Some(arn) = dead.replace(format!("arn:aws:sqs:us-east-1:000000000000:q{number}")) {
+            let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"1"}}"#);
+            create = create.attributes(QueueAttributeName::RedrivePolicy, policy);
+        }
+        url = create.send().await.unwrap().queue_url.unwrap();
+    }
+    // The default retention period is four days.
+    let sweep = |days: u32| rig.client.sweep("orders/", days * DAY).queues([&url]).run();
+    assert!(sweep(13 * 4).await.is_err());
+    assert!(sweep(13 * 4 + 1).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn object_of_a_send_with_unknown_outcome_is_swept() {
     let rig = Rig::with("q", |builder| builder.key_prefix("orders/")).await;
     rig.server.faults().inject(Fault::reset_before().times(1));

@@ -7,7 +7,6 @@ use base64_simd::STANDARD;
 
 use super::S3Store;
 use super::settings::Encryption;
-use crate::digest::{SHA256_METADATA, hex};
 use crate::store::TOKEN_METADATA;
 
 /// The description of a new object.
@@ -17,11 +16,6 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Adds the SHA-256 of all bytes, unless it is there.
-    pub(super) fn add_hash(&mut self, sha256: &[u8]) {
-        self.metadata.entry(SHA256_METADATA.to_owned()).or_insert_with(|| hex(sha256));
-    }
-
     /// Whether an object with this metadata was written by this upload.
     pub(super) fn is_of(&self, metadata: Option<&HashMap<String, String>>) -> bool {
         let token = self.metadata.get(TOKEN_METADATA);

@@ -18,12 +18,11 @@ use crate::store::parts::{Part, Source};
 impl S3Store {
     pub(super) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
         let Upload { body, length, content_type, metadata } = upload;
-        let mut about = About { content_type, metadata };
+        let about = About { content_type, metadata };
         let mut source = Source::new(body, length, self.settings().part_size);
         let first = source.part().await?.unwrap_or_default();
         if source.is_done() {
             let hash = first.sha256().await;
-            about.add_hash(&hash);
             self.put_object(at, &about, &first, hash).await
         } else {
             self.put_parts(at, about, first, source).await

@@ -171,7 +171,7 @@ fn run(sends: &[Send], retries: bool) {
     let explained = Arc::new(Mutex::new(BTreeSet::new()));
     let keys = Arc::clone(&explained);
     let listener = move |event: &Event<'_>| {
-        if let Event::OutcomeUnknown { pointer } | Event::CleanupGivenUp { pointer } = event {
+        if let Event::OutcomeUnknown { pointer } | Event::CleanupGivenUp { pointer, .. } = event {
             keys.lock().unwrap().insert(pointer.key().to_owned());
         }
     };

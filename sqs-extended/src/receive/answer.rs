@@ -1,0 +1,77 @@
+//! The results of receives.
+
+use std::sync::Arc;
+
+use sqs_client::client::{CallOptions, Execute};
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+
+use super::hold::Terms;
+use super::{ExtendedMessage, MessagePayload};
+use crate::client::{ExtendedClient, Rewritten};
+use crate::error::Error;
+use crate::format::{ask, carries_pointer};
+
+impl Rewritten for ReceiveMessage {
+    fn concerns<H: Execute>(_: &ExtendedClient<H>, _: &ReceiveMessageInput) -> bool {
+        true
+    }
+
+    /// If one message is damaged, the others get their payloads, too.
+    async fn run<H: Execute>(
+        client: &ExtendedClient<H>,
+        mut input: ReceiveMessageInput,
+        options: CallOptions,
+    ) -> Result<ReceiveMessageOutput, Error> {
+        ask(&mut input);
+        match client.below::<Self>(&input, options).await {
+            Ok(output) => Ok(client.open_output(output, &Terms::of(&input)).await),
+            Err(error) => Err(match error.client_error().zip(output_of(&error)) {
+                Some((below, output)) => {
+                    let output = client.open_output(output.clone(), &Terms::of(&input)).await;
+                    Error::from(below.with_output(output))
+                }
+                None => error,
+            }),
+        }
+    }
+}
+
+/// The output of an error about wrong checksums.
+fn output_of(error: &Error) -> Option<&ReceiveMessageOutput> {
+    error.client_error()?.output()
+}
+
+impl<H: Execute> ExtendedClient<H> {
+    async fn open_output(&self, mut output: ReceiveMessageOutput, terms: &Terms) -> ReceiveMessageOutput {
+        if output.messages().iter().any(carries_pointer)
+            && let Some(messages) = output.messages.take()
+        {
+            // Its future is large, and most receives bring no pointers.
+            let opened = Box::pin(self.open_all(messages, false, terms)).await;
+            output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
+        }
+        output
+    }
+
+    /// Receives messages with their payloads. Damaged ones come last, as they are.
+    pub(super) async fn receive_opened(
+        &self,
+        input: &ReceiveMessageInput,
+        is_lazy: bool,
+    ) -> Result<Vec<ExtendedMessage>, Error> {
+        let result = self.below::<ReceiveMessage>(input, CallOptions::default()).await;
+        let mut output = match result {
+            Ok(output) => output,
+            Err(error) => output_of(&error).cloned().ok_or(error)?,
+        };
+        let messages = output.messages.take().unwrap_or_default();
+        let mut opened = self.open_all(messages, is_lazy, &Terms::of(input)).await;
+        for damaged in output.damaged_messages() {
+            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
+            self.report_failed(&message, &error);
+            let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
+            opened.push(ExtendedMessage { message, payload, shared });
+        }
+        Ok(opened)
+    }
+}
