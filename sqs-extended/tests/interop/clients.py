@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tempfile
+from os.path import commonprefix
 
 
 class Unexpected(Exception):
@@ -11,12 +12,15 @@ class Unexpected(Exception):
 
 def expect(what, expected, actual):
     if expected != actual:
-        raise Unexpected(f"{what}: expected {short(expected)}, got {short(actual)}")
+        expected, actual = repr(expected), repr(actual)
+        same = len(commonprefix([expected, actual]))
+        raise Unexpected(f"{what}: expected {around(expected, same)}, got {around(actual, same)}")
 
 
-def short(value):
-    text = repr(value)
-    return text if len(text) <= 400 else f"{text[:400]}.. ({len(text)} characters)"
+def around(text, place):
+    """The part of a text where it begins to differ."""
+    start, end = max(0, place - 100), place + 200
+    return ("..." if start else "") + text[start:end] + ("..." if end < len(text) else "")
 
 
 class Library:

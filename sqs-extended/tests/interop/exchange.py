@@ -38,8 +38,8 @@ def main():
                 except Unexpected as unexpected:
                     failed += 1
                     print(f"FAILED: {writer} to {reader}, {scenario.__name__}: {unexpected}", flush=True)
-            print(f"{writer} to {reader}: {done} scenarios passed", flush=True)
-    sys.exit(f"{failed} scenarios failed" if failed else 0)
+            print(f"ok: {writer} to {reader}: {done} scenarios", flush=True)
+    sys.exit(f"failed scenarios: {failed}" if failed else 0)
 
 
 def run(scenario, writer, reader, witness, number):
