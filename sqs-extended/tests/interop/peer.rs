@@ -1,57 +1,95 @@
-//! Our side of the exchange with AWS's libraries; `run` beside this file calls it.
+//! Our client, for the exchange with AWS's libraries: `run` starts it.
 //!
-//! `queue NAME` makes a queue and prints its URL, `send MODE FILE` sends what is in the file, `stream MODE FILE` streams it, `receive MODE FILE` writes
-//! what it receives and deletes the message, `objects` prints how many payloads there are.
+//! Each line of the input is a call, `{"action", "mode", "prefix", "input"}`, and each line of the output its result, `{"output"}` or
+//! `{"error"}`. Inputs and outputs are those of AWS JSON. The peers of the other libraries do the same.
 
 use std::env::var;
 use std::error::Error;
+use std::io::stdin;
 
 use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
+use serde::Deserialize;
+use serde_json::{Value, from_str, from_value, json, to_value};
 use sqs_client::Client;
-use sqs_extended::{Compat, ExtendedClient, Payload, PayloadStore as _, S3Store};
+use sqs_client::client::{CallOptions, Execute as _};
+use sqs_client::operation::Operation;
+use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
+use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
+use sqs_client::operation::create_queue::CreateQueue;
+use sqs_client::operation::delete_message::DeleteMessage;
+use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
+use sqs_client::operation::get_queue_attributes::GetQueueAttributes;
+use sqs_client::operation::receive_message::ReceiveMessage;
+use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
+use sqs_client::operation::send_message_batch::SendMessageBatch;
+use sqs_extended::{Compat, ExtendedClient, PayloadStore as _, S3Store};
 
 type Failed = Box<dyn Error>;
 
+#[derive(Deserialize)]
+struct Call {
+    action: String,
+    mode: String,
+    prefix: String,
+    input: Value,
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failed> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (client, store) = (Client::from_env()?, store()?);
-    match arguments[..] {
-        ["queue", name] => {
-            let queue = client.create_queue().queue_name(name).send().await?;
-            println!("{}", queue.queue_url().unwrap_or_default());
-        }
-        ["send", mode, file] => {
-            let body = std::fs::read_to_string(file)?;
-            let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
-            client.send_message().queue_url(var("QUEUE_URL")?).message_body(body).send().await?;
-        }
-        ["stream", mode, file] => {
-            let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
-            client.send_stream(var("QUEUE_URL")?, Payload::from_path(file)).send().await?;
-        }
-        ["receive", mode, file] => {
-            let client = ExtendedClient::builder(client, store).compat(compat(mode)?).build()?;
-            receive(&client, file).await?;
-        }
-        ["objects"] => println!("{}", store.list(store.bucket(), "", None).await?.objects.len()),
-        _ => {
-            return Err("queue NAME | send MODE FILE | stream MODE FILE | receive MODE FILE | objects".into());
-        }
+    for line in stdin().lines() {
+        let call: Call = from_str(&line?)?;
+        let result = match answer(&client, &store, call).await {
+            Ok(output) => json!({ "output": output }),
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        println!("{result}");
     }
     Ok(())
 }
 
-async fn receive(client: &ExtendedClient, file: &str) -> Result<(), Failed> {
-    let url = var("QUEUE_URL")?;
-    let answer = client.receive_message().queue_url(&url).wait_time_seconds(5).send().await?;
-    let [message] = answer.messages() else { return Err("not one message".into()) };
-    std::fs::write(file, message.body().unwrap_or_default())?;
-    let handle = message.receipt_handle().unwrap_or_default();
-    client.delete_message().queue_url(&url).receipt_handle(handle).send().await?;
+async fn answer(client: &Client, store: &S3Store, call: Call) -> Result<Value, Failed> {
+    let Call { action, mode, prefix, input } = call;
+    let client = ExtendedClient::builder(client.clone(), store.clone());
+    let client = client.compat(compat(&mode)?).key_prefix(prefix).build()?;
+    let output = match action.as_str() {
+        "CreateQueue" => run::<CreateQueue>(&client, input).await,
+        "GetQueueAttributes" => run::<GetQueueAttributes>(&client, input).await,
+        "SendMessage" => run::<SendMessage>(&client, input).await,
+        "SendMessageBatch" => run::<SendMessageBatch>(&client, input).await,
+        "ReceiveMessage" => run::<ReceiveMessage>(&client, input).await,
+        "DeleteMessage" => run::<DeleteMessage>(&client, input).await,
+        "DeleteMessageBatch" => run::<DeleteMessageBatch>(&client, input).await,
+        "ChangeMessageVisibility" => run::<ChangeMessageVisibility>(&client, input).await,
+        "ChangeMessageVisibilityBatch" => run::<ChangeMessageVisibilityBatch>(&client, input).await,
+        // These two are not actions of SQS.
+        "SendStream" => stream(&client, from_value(input)?).await,
+        "ListObjects" => objects(store).await,
+        other => Err(format!("{other:?} is not a known action").into()),
+    };
     client.finish_cleanup().await;
-    Ok(())
+    output
+}
+
+async fn run<O: Operation>(client: &ExtendedClient, input: Value) -> Result<Value, Failed> {
+    let output = client.execute::<O>(&from_value(input)?, CallOptions::default()).await?;
+    Ok(to_value(output)?)
+}
+
+async fn stream(client: &ExtendedClient, input: SendMessageInput) -> Result<Value, Failed> {
+    let body = input.message_body.unwrap_or_default();
+    let mut send = client.send_stream(input.queue_url.unwrap_or_default(), body);
+    for (name, value) in input.message_attributes.unwrap_or_default() {
+        send = send.message_attributes(name, value);
+    }
+    send.send().await?;
+    Ok(json!({}))
+}
+
+async fn objects(store: &S3Store) -> Result<Value, Failed> {
+    let page = store.list(store.bucket(), "", None).await?;
+    let keys: Vec<_> = page.objects.into_iter().map(|object| object.key).collect();
+    Ok(json!({ "Keys": keys }))
 }
 
 fn compat(mode: &str) -> Result<Compat, Failed> {

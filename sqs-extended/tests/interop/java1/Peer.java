@@ -4,13 +4,29 @@ import com.amazonaws.auth.AWSStaticCredentialsProvider;
 import com.amazonaws.auth.BasicAWSCredentials;
 import com.amazonaws.client.builder.AwsClientBuilder.EndpointConfiguration;
 import com.amazonaws.services.s3.AmazonS3ClientBuilder;
+import com.amazonaws.services.sqs.AmazonSQS;
 import com.amazonaws.services.sqs.AmazonSQSClientBuilder;
+import com.amazonaws.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import com.amazonaws.services.sqs.model.ChangeMessageVisibilityRequest;
+import com.amazonaws.services.sqs.model.DeleteMessageBatchRequest;
+import com.amazonaws.services.sqs.model.DeleteMessageRequest;
 import com.amazonaws.services.sqs.model.ReceiveMessageRequest;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import com.amazonaws.services.sqs.model.SendMessageBatchRequest;
+import com.amazonaws.services.sqs.model.SendMessageRequest;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategy;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
-/** AWS's library 1.x for Java: {@code send MODE FILE}, or {@code receive MODE FILE}, which deletes the message too. */
+/** AWS's library 1.x for Java. It reads calls and writes results, a line each, as peer.rs does. It has no modes. */
 public final class Peer {
+    private static final ObjectMapper JSON =
+            new ObjectMapper().setPropertyNamingStrategy(PropertyNamingStrategy.PASCAL_CASE_TO_CAMEL_CASE);
+
     public static void main(String[] arguments) throws Exception {
         var credentials = new AWSStaticCredentialsProvider(new BasicAWSCredentials("test", "test"));
         var s3 = AmazonS3ClientBuilder.standard()
@@ -25,17 +41,39 @@ public final class Peer {
         var configuration = new ExtendedClientConfiguration()
                 .withLargePayloadSupportEnabled(s3, System.getenv("BUCKET"));
         var sqs = new AmazonSQSExtendedClient(plain, configuration);
-        var queue = System.getenv("QUEUE_URL");
-        var file = Path.of(arguments[2]);
-        if (arguments[0].equals("send")) {
-            sqs.sendMessage(queue, Files.readString(file));
-            return;
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        for (var line = in.readLine(); line != null; line = in.readLine()) {
+            Map<String, Object> result;
+            try {
+                var call = JSON.readTree(line);
+                result = Map.of("output", answer(sqs, call.get("action").asText(), call.get("input")));
+            } catch (Exception error) {
+                result = Map.of("error", error.toString());
+            }
+            out.println(JSON.writeValueAsString(result));
         }
-        var messages = sqs.receiveMessage(new ReceiveMessageRequest(queue).withWaitTimeSeconds(5)).getMessages();
-        if (messages.size() != 1) {
-            throw new IllegalStateException(messages.size() + " messages");
+    }
+
+    private static Object answer(AmazonSQS sqs, String action, JsonNode input) throws Exception {
+        switch (action) {
+            case "SendMessage":
+                return sqs.sendMessage(JSON.treeToValue(input, SendMessageRequest.class));
+            case "SendMessageBatch":
+                return sqs.sendMessageBatch(JSON.treeToValue(input, SendMessageBatchRequest.class));
+            case "ReceiveMessage":
+                return sqs.receiveMessage(JSON.treeToValue(input, ReceiveMessageRequest.class));
+            case "DeleteMessage":
+                return sqs.deleteMessage(JSON.treeToValue(input, DeleteMessageRequest.class));
+            case "DeleteMessageBatch":
+                return sqs.deleteMessageBatch(JSON.treeToValue(input, DeleteMessageBatchRequest.class));
+            case "ChangeMessageVisibility":
+                return sqs.changeMessageVisibility(JSON.treeToValue(input, ChangeMessageVisibilityRequest.class));
+            case "ChangeMessageVisibilityBatch":
+                return sqs.changeMessageVisibilityBatch(
+                        JSON.treeToValue(input, ChangeMessageVisibilityBatchRequest.class));
+            default:
+                throw new IllegalArgumentException(action);
         }
-        Files.writeString(file, messages.get(0).getBody());
-        sqs.deleteMessage(queue, messages.get(0).getReceiptHandle());
     }
 }

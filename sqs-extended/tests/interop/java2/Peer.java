@@ -1,16 +1,34 @@
 import com.amazon.sqs.javamessaging.AmazonSQSExtendedClient;
 import com.amazon.sqs.javamessaging.ExtendedClientConfiguration;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 
-/** AWS's library 2.x for Java: {@code send MODE FILE}, or {@code receive MODE FILE}, which deletes the message too. */
+/** AWS's library 2.x for Java. It reads calls and writes results, a line each, as peer.rs does. */
 public final class Peer {
+    private static final ObjectMapper JSON = new ObjectMapper()
+            .setPropertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
+            .disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
+
     public static void main(String[] arguments) throws Exception {
         var credentials = StaticCredentialsProvider.create(AwsBasicCredentials.create("test", "test"));
         var s3 = S3Client.builder()
@@ -24,23 +42,58 @@ public final class Peer {
                 .region(Region.US_EAST_1)
                 .credentialsProvider(credentials)
                 .build();
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        for (var line = in.readLine(); line != null; line = in.readLine()) {
+            var call = JSON.readTree(line);
+            Map<String, Object> result;
+            try {
+                var sqs = new AmazonSQSExtendedClient(plain, configuration(s3, call));
+                result = Map.of("output", answer(sqs, call.get("action").asText(), call.get("input")));
+            } catch (Exception error) {
+                result = Map.of("error", error.toString());
+            }
+            out.println(JSON.writeValueAsString(result));
+        }
+    }
+
+    private static ExtendedClientConfiguration configuration(S3Client s3, JsonNode call) {
         var configuration = new ExtendedClientConfiguration().withPayloadSupportEnabled(s3, System.getenv("BUCKET"));
-        if (arguments[1].equals("modern")) {
+        if (call.get("mode").asText().equals("modern")) {
             configuration = configuration.withLegacyReservedAttributeNameDisabled();
         }
-        var sqs = new AmazonSQSExtendedClient(plain, configuration);
-        var queue = System.getenv("QUEUE_URL");
-        var file = Path.of(arguments[2]);
-        if (arguments[0].equals("send")) {
-            var body = Files.readString(file);
-            sqs.sendMessage(request -> request.queueUrl(queue).messageBody(body));
-            return;
-        }
-        var messages = sqs.receiveMessage(request -> request.queueUrl(queue).waitTimeSeconds(5)).messages();
-        if (messages.size() != 1) {
-            throw new IllegalStateException(messages.size() + " messages");
-        }
-        Files.writeString(file, messages.get(0).body());
-        sqs.deleteMessage(request -> request.queueUrl(queue).receiptHandle(messages.get(0).receiptHandle()));
+        var prefix = call.get("prefix").asText();
+        return prefix.isEmpty() ? configuration : configuration.withS3KeyPrefix(prefix);
+    }
+
+    /** Requests and responses of the SDK cannot be read and written as JSON, but their builders are beans. */
+    private static Object answer(AmazonSQSExtendedClient sqs, String action, JsonNode input) throws Exception {
+        return switch (action) {
+            case "SendMessage" ->
+                sqs.sendMessage(read(input, SendMessageRequest.serializableBuilderClass()).build()).toBuilder();
+            case "SendMessageBatch" ->
+                sqs.sendMessageBatch(read(input, SendMessageBatchRequest.serializableBuilderClass()).build())
+                        .toBuilder();
+            case "ReceiveMessage" ->
+                sqs.receiveMessage(read(input, ReceiveMessageRequest.serializableBuilderClass()).build()).toBuilder();
+            case "DeleteMessage" ->
+                sqs.deleteMessage(read(input, DeleteMessageRequest.serializableBuilderClass()).build()).toBuilder();
+            case "DeleteMessageBatch" ->
+                sqs.deleteMessageBatch(read(input, DeleteMessageBatchRequest.serializableBuilderClass()).build())
+                        .toBuilder();
+            case "ChangeMessageVisibility" ->
+                sqs.changeMessageVisibility(
+                                read(input, ChangeMessageVisibilityRequest.serializableBuilderClass()).build())
+                        .toBuilder();
+            case "ChangeMessageVisibilityBatch" ->
+                sqs.changeMessageVisibilityBatch(
+                                read(input, ChangeMessageVisibilityBatchRequest.serializableBuilderClass()).build())
+                        .toBuilder();
+            default -> throw new IllegalArgumentException(action);
+        };
+    }
+
+    private static <B> B read(JsonNode input, Class<B> builder) throws Exception {
+        return JSON.treeToValue(input, builder);
     }
 }
