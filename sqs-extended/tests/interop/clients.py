@@ -41,7 +41,7 @@ class Library:
             line = ""
         if not line:
             self.log.seek(0)
-            raise Unexpected(f"{self.name} has ended: {self.log.read()}")
+            raise Unexpected(f"{self.name} has ended: {self.log.read().strip()}")
         return json.loads(line)
 
 
