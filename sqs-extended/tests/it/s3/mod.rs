@@ -1,5 +1,7 @@
 //! Against a real S3, in this process and over HTTP.
 
+#[cfg(feature = "object_store")]
+mod adapter;
 mod beside;
 mod fault;
 mod get;
