@@ -11,7 +11,8 @@ use std::io::{self, IoSlice, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::stream::{self, Fuse};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Pieces;
@@ -52,11 +53,11 @@ fn next_block(file: File) -> JoinHandle<io::Result<(Bytes, File)>> {
 }
 
 /// Writes a file, which gets its name when it is complete. Returns its length.
-pub(super) async fn write(path: &Path, mut pieces: Pieces) -> Result<u64, Error> {
+pub(super) async fn write(path: &Path, pieces: Pieces) -> Result<u64, Error> {
     let failed = |error: io::Error| {
         Error::new(ErrorKind::File, format!("writing {} failed: {error}", path.display())).caused_by(error)
     };
-    let to = path.to_owned();
+    let (to, mut pieces) = (path.to_owned(), pieces.fuse());
     let mut writing = spawn_blocking(move || Partial::create(to));
     loop {
         let block = gather(&mut pieces).await;
@@ -70,7 +71,7 @@ pub(super) async fn write(path: &Path, mut pieces: Pieces) -> Result<u64, Error>
 }
 
 /// The next pieces, at least a block of them. Empty at the end.
-async fn gather(pieces: &mut Pieces) -> Result<Vec<Bytes>, Error> {
+async fn gather(pieces: &mut Fuse<Pieces>) -> Result<Vec<Bytes>, Error> {
     let (mut block, mut length) = (Vec::new(), 0);
     while length < BLOCK
         && let Some(piece) = pieces.try_next().await?

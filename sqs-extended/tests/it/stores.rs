@@ -166,7 +166,8 @@ impl Scenario {
     async fn listing_has_pages_and_prefixes_are_taken_as_they_are(&self) {
         let keys = (0..1_010).map(|number| format!("a~b/{:03}/{}", number * 617 % 1_000, number));
         let mut expected: Vec<_> = keys.collect();
-        for key in expected.iter().chain(&["a/other".to_owned()]) {
+        let other = "a/other".to_owned();
+        for key in expected.iter().chain([&other]) {
             self.store
                 .put(&Pointer::new(BUCKET, key), Upload::new(UploadBody::Bytes(bytes(1))))
                 .await
