@@ -209,7 +209,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
         runtime.block_on(async {
             let (release, held) = std::sync::mpsc::channel::<()>();
-            let _ = spawn_blocking(move || held.recv());
+            drop(spawn_blocking(move || held.recv()));
             assert!(write(&path, stream::pending().boxed()).now_or_never().is_none());
             release.send(()).unwrap();
             // The only thread for blocking calls has created the file before.

@@ -185,6 +185,6 @@ impl fmt::Debug for ObjectStoreAdapter {
         f.debug_struct("ObjectStoreAdapter")
             .field("bucket", &self.bucket)
             .field("stores", &self.stores)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

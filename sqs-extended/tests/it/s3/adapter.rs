@@ -56,6 +56,7 @@ async fn missing_bucket_is_not_a_missing_object() {
     let rig = Rig::start().await;
     let store = adapter(&rig, "absent");
     assert_eq!(refused(&store, "orders/k").await, ErrorKind::Unavailable);
+    rig.fail("PutObject", Effect::Answer(404, "NoSuchBucket"), 1);
     let error = store.put(&at("orders/k"), upload(1)).await.unwrap_err();
     assert_eq!((error.kind(), error.is_outcome_unknown()), (ErrorKind::Rejected, false), "{error}");
 }
