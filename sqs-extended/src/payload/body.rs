@@ -86,7 +86,7 @@ impl Body {
     }
 
     /// Writes it to a file, and returns its length. The file gets its name, and replaces an existing one, when it is complete,
-    /// verified and synced to disk. Until then it is beside it as `NAME.<id>.partial`.
+    /// verified and synced to disk. Until then it is beside it as `NAME.<id>.partial`, with at most 200 bytes of the name.
     ///
     /// # Errors
     /// [`ErrorKind::File`], and those of the stream. The partial file is removed.

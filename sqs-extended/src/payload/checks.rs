@@ -42,6 +42,8 @@ impl Hash {
 /// Counts the bytes, and checks what it is told to.
 pub(super) struct Checks {
     pub(super) length: Option<u64>,
+    /// The kind of the error if it has another length.
+    pub(super) wrong_length: ErrorKind,
     pub(super) limit: u64,
     pub(super) utf8: Option<Utf8>,
     pub(super) hash: Hash,
@@ -52,7 +54,8 @@ pub(super) struct Checks {
 impl Checks {
     pub(super) fn new(length: Option<u64>, limit: u64, is_binary: bool) -> Self {
         let utf8 = (!is_binary).then(Utf8::default);
-        Self { length, limit, utf8, hash: Hash::Skipped, listener: None, taken: 0 }
+        let wrong_length = ErrorKind::Damaged;
+        Self { length, wrong_length, limit, utf8, hash: Hash::Skipped, listener: None, taken: 0 }
     }
 
     /// Before the first piece.
@@ -68,7 +71,7 @@ impl Checks {
         self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         if let Some(length) = self.length.filter(|length| self.taken > *length) {
             let text = format!("the payload has more than the expected {length} bytes");
-            return Err(Error::new(ErrorKind::Damaged, text));
+            return Err(Error::new(self.wrong_length, text));
         }
         if self.taken > self.limit {
             let text = format!("the payload has more than the allowed {} bytes", self.limit);
@@ -88,7 +91,7 @@ impl Checks {
     pub(super) fn end(&mut self) -> Result<Option<String>, Error> {
         if let Some(length) = self.length.filter(|length| self.taken < *length) {
             let text = format!("the payload ends after {} of {length} bytes", self.taken);
-            return Err(Error::new(ErrorKind::Damaged, text));
+            return Err(Error::new(self.wrong_length, text));
         }
         if let Some(utf8) = &self.utf8 {
             utf8.end().map_err(not_text)?;

@@ -1,19 +1,28 @@
 //! Payloads in files.
+//!
+//! ```text
+//! read:  a block is read while the one before is used
+//! write: pieces are gathered to a block while the one before is written
+//! ```
+//! Blocks are read and written on threads for blocking calls, without copies.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, IoSlice, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+use futures_util::stream::{self, Fuse};
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use tokio::fs::{self, File};
-use tokio::io::{AsyncWriteExt as _, BufWriter};
-use tokio_util::io::ReaderStream;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Pieces;
 use crate::error::{Error, ErrorKind};
 use crate::random;
 
-/// Read and written at a time: each call runs on a thread for blocking calls.
+/// Bytes of a block.
 const BLOCK: usize = 1 << 20;
+/// The names of partial files have at most so many bytes of the name of their file: file systems allow 255 in all.
+const STEM: usize = 200;
 
 /// Opens a file. Its length is unknown if it is a pipe or a device.
 pub(super) async fn read(path: PathBuf) -> Result<(Option<u64>, Pieces), Error> {
@@ -21,11 +30,26 @@ pub(super) async fn read(path: PathBuf) -> Result<(Option<u64>, Pieces), Error> 
     let failed = move |error: io::Error| {
         Error::new(ErrorKind::Source, format!("reading {name} failed: {error}")).caused_by(error)
     };
-    let mut file = File::open(&path).await.map_err(&failed)?;
-    file.set_max_buf_size(BLOCK);
-    let metadata = file.metadata().await.map_err(&failed)?;
-    let pieces = ReaderStream::with_capacity(file, BLOCK).map_err(failed).boxed();
-    Ok((metadata.is_file().then_some(metadata.len()), pieces))
+    let open = spawn_blocking(move || -> io::Result<_> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata.is_file().then_some(metadata.len())))
+    });
+    let (file, length) = ended(open).await.map_err(&failed)?;
+    let blocks = stream::try_unfold(next_block(file), |reading| async {
+        let (block, file) = ended(reading).await?;
+        Ok::<_, io::Error>((!block.is_empty()).then(|| (block, next_block(file))))
+    });
+    Ok((length, blocks.map_err(failed).boxed()))
+}
+
+fn next_block(file: File) -> JoinHandle<io::Result<(Bytes, File)>> {
+    spawn_blocking(move || {
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut rest = file.take(BLOCK as u64);
+        rest.read_to_end(&mut block)?;
+        Ok((block.into(), rest.into_inner()))
+    })
 }
 
 /// Writes a file, which gets its name when it is complete. Returns its length.
@@ -33,44 +57,89 @@ pub(super) async fn write(path: &Path, pieces: Pieces) -> Result<u64, Error> {
     let failed = |error: io::Error| {
         Error::new(ErrorKind::File, format!("writing {} failed: {error}", path.display())).caused_by(error)
     };
-    let partial = Partial::beside(path);
-    let mut file = File::create_new(&partial.0).await.map_err(failed)?;
-    file.set_max_buf_size(BLOCK);
-    let mut file = BufWriter::with_capacity(BLOCK, file);
-    let (mut pieces, mut length) = (pieces, 0);
-    while let Some(piece) = pieces.try_next().await? {
-        length += u64::try_from(piece.len()).unwrap_or_default();
-        file.write_all(&piece).await.map_err(failed)?;
+    let (to, mut pieces) = (path.to_owned(), pieces.fuse());
+    let mut writing = spawn_blocking(move || Partial::create(to));
+    loop {
+        let block = gather(&mut pieces).await;
+        let partial = ended(writing).await.map_err(failed)?;
+        let block = block?;
+        if block.is_empty() {
+            return ended(spawn_blocking(move || partial.complete())).await.map_err(failed);
+        }
+        writing = spawn_blocking(move || partial.write(&block));
     }
-    file.flush().await.map_err(failed)?;
-    // Otherwise the name could survive a crash of the machine without the bytes.
-    file.get_ref().sync_all().await.map_err(failed)?;
-    fs::rename(&partial.0, path).await.map_err(failed)?;
-    Ok(length)
 }
 
-/// A file that is not complete. It is removed on drop, unless it has been renamed.
-struct Partial(PathBuf);
+/// The next pieces, at least a block of them. Empty at the end.
+async fn gather(pieces: &mut Fuse<Pieces>) -> Result<Vec<Bytes>, Error> {
+    let (mut block, mut length) = (Vec::new(), 0);
+    while length < BLOCK
+        && let Some(piece) = pieces.try_next().await?
+    {
+        length += piece.len();
+        block.extend((!piece.is_empty()).then_some(piece));
+    }
+    Ok(block)
+}
+
+/// The result of a blocking call. It fails also if the runtime ends.
+async fn ended<T>(call: JoinHandle<io::Result<T>>) -> io::Result<T> {
+    call.await.map_err(io::Error::from).flatten()
+}
+
+/// A file that is not complete. It is removed on drop, also if the caller is dropped while a blocking call has it.
+struct Partial {
+    file: File,
+    /// Beside the file that it becomes.
+    path: PathBuf,
+    to: PathBuf,
+    length: u64,
+}
 
 impl Partial {
-    fn beside(path: &Path) -> Self {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.partial", random::uuid()));
-        Self(path.with_file_name(name))
+    fn create(to: PathBuf) -> io::Result<Self> {
+        let name = to.file_name().unwrap_or_default().to_string_lossy();
+        let stem = &name[..name.floor_char_boundary(STEM)];
+        let path = to.with_file_name(format!("{stem}.{}.partial", random::uuid()));
+        Ok(Self { file: File::create_new(&path)?, path, to, length: 0 })
+    }
+
+    fn write(mut self, block: &[Bytes]) -> io::Result<Self> {
+        let mut slices: Vec<_> = block.iter().map(|piece| IoSlice::new(piece)).collect();
+        let mut left = slices.as_mut_slice();
+        while !left.is_empty() {
+            match self.file.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    self.length += u64::try_from(written).unwrap_or_default();
+                    IoSlice::advance_slices(&mut left, written);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self)
+    }
+
+    /// Gives it its name. Returns its length.
+    fn complete(self) -> io::Result<u64> {
+        // Otherwise the name could survive a crash of the machine without the bytes.
+        self.file.sync_all()?;
+        fs::rename(&self.path, &self.to)?;
+        Ok(self.length)
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
         // It fails after the file was renamed; nobody could be told of another failure.
-        let _ = std::fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-    use futures_util::stream;
+    use futures_util::FutureExt as _;
 
     use super::*;
 
@@ -126,9 +195,47 @@ mod tests {
     async fn dropped_write_removes_its_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("to");
-        let pieces = stream::iter([Ok(Bytes::from_static(b"half"))]).chain(stream::pending()).boxed();
+        let block = Bytes::from(vec![7; BLOCK]);
+        let pieces = stream::iter([Ok(block.clone()), Ok(block)]).chain(stream::pending()).boxed();
         let write = tokio::time::timeout(std::time::Duration::from_millis(50), write(&path, pieces));
         assert!(write.await.is_err());
         assert_eq!(files(directory.path()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn write_that_is_dropped_before_its_file_is_created_leaves_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("to");
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            drop(spawn_blocking(move || held.recv()));
+            assert!(write(&path, stream::pending().boxed()).now_or_never().is_none());
+            release.send(()).unwrap();
+            // The only thread for blocking calls has created the file before.
+            spawn_blocking(|| ()).await.unwrap();
+        });
+        assert_eq!(files(directory.path()), [] as [&str; 0]);
+    }
+
+    #[tokio::test]
+    async fn longest_name_of_a_file_is_allowed() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["x".repeat(255), "ü".repeat(127)] {
+            let pieces = stream::iter([Ok(Bytes::from_static(b"abc"))]).boxed();
+            assert_eq!(write(&directory.path().join(name), pieces).await.unwrap(), 3);
+        }
+    }
+
+    #[tokio::test]
+    async fn pieces_of_any_length_are_written_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("to");
+        let piece = |length: usize| Bytes::from(vec![u8::try_from(length % 251).unwrap(); length]);
+        let pieces: Vec<_> = (0..3_000).map(piece).collect();
+        let whole = pieces.concat();
+        let length = write(&path, stream::iter(pieces.into_iter().map(Ok)).boxed()).await.unwrap();
+        assert_eq!(length, whole.len() as u64);
+        assert!(std::fs::read(&path).unwrap() == whole);
     }
 }

@@ -35,12 +35,12 @@ impl Default for Plan {
 pub(super) async fn open(store: &Bounded, at: &Pointer, is_empty: bool, plan: Plan) -> Result<Object, Error> {
     // An empty object has no byte for a range.
     if is_empty || plan.at_once <= 1 {
-        return store.get(at, 0..u64::MAX, None).await;
+        return store.get(at, None, None).await;
     }
-    let object = store.get(at, 0..plan.range, None).await?;
+    let object = store.get(at, Some(0..plan.range), None).await?;
     if object.tag.is_none() && object.length > plan.range {
         // The other ranges could be of another version.
-        return store.get(at, 0..u64::MAX, None).await;
+        return store.get(at, None, None).await;
     }
     Ok(object)
 }

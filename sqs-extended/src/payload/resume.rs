@@ -100,7 +100,7 @@ impl Reading {
     async fn attempt(&mut self) -> Result<Option<Bytes>, Error> {
         if self.body.is_none() && !self.left.is_empty() {
             let Version { store, at, tag, length } = &*self.version;
-            let object = store.get(at, self.left.clone(), tag.as_deref()).await?;
+            let object = store.get(at, Some(self.left.clone()), tag.as_deref()).await?;
             if object.length != *length || object.tag != *tag {
                 let says = "it was overwritten meanwhile";
                 return Err(self.version.wrong(ErrorKind::Damaged, says));

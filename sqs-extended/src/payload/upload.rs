@@ -30,9 +30,8 @@ impl Payload {
     /// Writes it as an object that does not exist yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Source`], [`TooLarge`](ErrorKind::TooLarge), [`NotText`](ErrorKind::NotText),
-    /// [`Damaged`](ErrorKind::Damaged) if it has another length, and those of the store. After an error there is no object, unless
-    /// [`Error::is_outcome_unknown`].
+    /// [`ErrorKind::Source`], [`TooLarge`](ErrorKind::TooLarge), [`NotText`](ErrorKind::NotText), and those of the store. After an
+    /// error there is no object, unless [`Error::is_outcome_unknown`].
     pub(crate) async fn put(self, store: &Bounded, at: &Pointer) -> Result<Uploaded, Error> {
         let (upload, ended) = self.open().await?;
         store.put(at, upload).await?;
@@ -56,7 +55,7 @@ impl Payload {
         };
         let length = length.or(found);
         let mut checks = Checks::new(length, limit, is_binary);
-        checks.listener = listener;
+        (checks.listener, checks.wrong_length) = (listener, ErrorKind::Source);
         if is_hashed {
             checks.hash = Hash::Computed(Sha256::new());
         }

@@ -8,7 +8,7 @@ use super::request::Parts;
 use crate::cleanup::UnsentObject;
 use crate::client::{ExtendedClient, Shared};
 use crate::digest::Digests;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::event::Event;
 use crate::payload::{Payload, TEXT, Uploaded};
 use crate::pointer::Pointer;
@@ -93,9 +93,9 @@ impl<H: Execute> ExtendedClient<H> {
     }
 }
 
-/// Deletes the object of a failed upload if it may exist. An object that existed before belongs to another upload.
+/// Deletes the object of a failed upload if it may exist.
 async fn undo(guard: UnsentObject, error: &Error) {
-    if error.is_outcome_unknown() && error.kind() != ErrorKind::Exists {
+    if error.is_outcome_unknown() {
         guard.delete().await;
     } else {
         guard.keep();

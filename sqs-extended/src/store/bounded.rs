@@ -49,7 +49,7 @@ impl Bounded {
     pub(crate) async fn get(
         &self,
         at: &Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&str>,
     ) -> Result<Object, Error> {
         let what = || format!("reading {at}");

@@ -1,6 +1,8 @@
 //! The interface to stores of payloads, and the stores.
 
 mod bounded;
+#[cfg(any(feature = "s3", feature = "object_store"))]
+mod mark;
 pub(crate) mod memory;
 pub(crate) mod object;
 #[cfg(feature = "object_store")]
@@ -46,23 +48,27 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// Writes an object that does not exist yet.
     ///
     /// # Errors
-    /// [`Exists`](crate::ErrorKind::Exists) if the key is taken, the error of the body, and those of the store. After an
-    /// error there is no object, unless [`Error::is_outcome_unknown`].
+    /// [`Exists`](crate::ErrorKind::Exists) if the key is taken by another upload, the error of the body, and those of the store.
+    /// After an error there is no object of this upload, unless [`Error::is_outcome_unknown`].
     ///
     /// # Cancel safety
     /// If the future is dropped, there is no object, unless the last request was in flight. Uploaded parts are removed in the
     /// background.
     fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()>;
 
-    /// Opens a range of an object for reading. The range is not empty, and may reach beyond the end: `0..u64::MAX` is the whole
-    /// object. With a tag, only that version of the object is read.
+    /// Opens an object for reading, or a range of its bytes. The range is not empty, begins in the object, and may reach beyond its
+    /// end. With a tag, only that version of the object is read.
     ///
     /// # Errors
-    /// [`NotFound`](crate::ErrorKind::NotFound), [`Forbidden`](crate::ErrorKind::Forbidden),
-    /// [`Damaged`](crate::ErrorKind::Damaged) if the object has another version, and those of the store. The body can fail
-    /// later.
-    fn get<'a>(&'a self, at: &'a Pointer, range: Range<u64>, tag: Option<&'a str>)
-    -> StoreFuture<'a, Object>;
+    /// [`NotFound`](crate::ErrorKind::NotFound) if the bucket certainly has no such object: the message of a missing object may be
+    /// deleted. [`Forbidden`](crate::ErrorKind::Forbidden), [`Damaged`](crate::ErrorKind::Damaged) if the object has another
+    /// version, and those of the store. The body can fail later.
+    fn get<'a>(
+        &'a self,
+        at: &'a Pointer,
+        range: Option<Range<u64>>,
+        tag: Option<&'a str>,
+    ) -> StoreFuture<'a, Object>;
 
     /// Deletes an object. If there is none, this succeeds.
     ///
@@ -95,7 +101,7 @@ impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         (**self).get(at, range, tag)

@@ -121,7 +121,7 @@ impl Listed {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ObjectPage {
-    /// Objects, by key.
+    /// Objects. S3 and `MemoryStore` order them by key.
     pub objects: Vec<Listed>,
     /// The token for the next page; `None` after the last.
     pub next: Option<String>,

@@ -93,7 +93,7 @@ impl<H: Execute> Sweep<H> {
             return Ok(true);
         }
         // An empty object has no byte for a range.
-        let range = if length == 0 { 0..u64::MAX } else { 0..1 };
+        let range = (length > 0).then_some(0..1);
         let object = self.client.shared.store.get(at, range, None).await?;
         Ok(object.metadata.contains_key(TOKEN_METADATA))
     }

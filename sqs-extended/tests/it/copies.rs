@@ -58,7 +58,12 @@ impl PayloadStore for Witness {
         Box::pin(ready(Ok(())))
     }
 
-    fn get<'a>(&'a self, _: &'a Pointer, _: Range<u64>, _: Option<&'a str>) -> StoreFuture<'a, Object> {
+    fn get<'a>(
+        &'a self,
+        _: &'a Pointer,
+        _: Option<Range<u64>>,
+        _: Option<&'a str>,
+    ) -> StoreFuture<'a, Object> {
         Box::pin(ready(Err(Error::new(ErrorKind::NotFound, "it keeps nothing"))))
     }
 

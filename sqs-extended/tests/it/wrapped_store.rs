@@ -43,7 +43,7 @@ impl PayloadStore for WrappedStore {
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         Box::pin(async move {

@@ -77,8 +77,8 @@ async fn payload_over_its_maximum_or_of_another_length_is_not_sent() {
     for (payload, kind) in [
         (in_pieces(&text(12)).max_length(11), ErrorKind::TooLarge),
         (Payload::from(text(12)).max_length(11), ErrorKind::TooLarge),
-        (in_pieces(&text(12)).length(11), ErrorKind::Damaged),
-        (in_pieces(&text(12)).length(13), ErrorKind::Damaged),
+        (in_pieces(&text(12)).length(11), ErrorKind::Source),
+        (in_pieces(&text(12)).length(13), ErrorKind::Source),
     ] {
         assert_eq!(store.put(payload).await.unwrap_err().kind(), kind);
     }

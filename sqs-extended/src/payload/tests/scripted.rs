@@ -107,8 +107,13 @@ impl PayloadStore for Scripted {
         })
     }
 
-    fn get<'a>(&'a self, _: &'a Pointer, range: Range<u64>, tag: Option<&'a str>) -> StoreFuture<'a, Object> {
-        Box::pin(ready(self.get_now(&range, tag)))
+    fn get<'a>(
+        &'a self,
+        _: &'a Pointer,
+        range: Option<Range<u64>>,
+        tag: Option<&'a str>,
+    ) -> StoreFuture<'a, Object> {
+        Box::pin(ready(self.get_now(&range.unwrap_or(0..u64::MAX), tag)))
     }
 
     fn delete<'a>(&'a self, _: &'a Pointer) -> StoreFuture<'a, ()> {

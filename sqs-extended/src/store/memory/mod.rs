@@ -125,12 +125,12 @@ impl PayloadStore for MemoryStore {
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         Box::pin(async move {
             let fault = self.struck(StoreCall::Get, at);
-            let get = async { self.shared.shelf.lock().get(at, &range, tag) };
+            let get = async { self.shared.shelf.lock().get(at, range, tag) };
             let (stored, bytes) = self.obey(StoreCall::Get, at, fault.clone(), get).await?;
             let mut object = Object::new(stored.length(), pieces(&bytes, fault.as_ref()));
             object.tag = Some(stored.tag);

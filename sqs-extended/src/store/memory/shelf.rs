@@ -86,11 +86,11 @@ impl Shelf {
         let _ = self.put(at, bytes, None, metadata, now);
     }
 
-    /// The object, and the bytes of a range.
+    /// The object, and its bytes or a range of them.
     pub(super) fn get(
         &self,
         at: &Pointer,
-        range: &Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&str>,
     ) -> Result<(Stored, Bytes), Error> {
         let error = |kind, text: &str| Error::new(kind, format!("{at}: {text}"));
@@ -99,6 +99,7 @@ impl Shelf {
             return Err(error(ErrorKind::Damaged, "the object has another version"));
         }
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(stored.bytes.len());
+        let range = range.unwrap_or(0..stored.length());
         if range.start > stored.length() {
             return Err(error(ErrorKind::Rejected, "the range begins after the end of the object"));
         }

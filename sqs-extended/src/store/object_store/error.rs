@@ -4,9 +4,9 @@ use object_store::Error as Foreign;
 
 use crate::error::{Error, ErrorKind};
 
+/// A failed call. "Not found" is rejected: a missing bucket or folder is not a missing object.
 pub(super) fn failed(what: &str, error: Foreign) -> Error {
     let kind = match &error {
-        Foreign::NotFound { .. } => ErrorKind::NotFound,
         Foreign::PermissionDenied { .. } | Foreign::Unauthenticated { .. } => ErrorKind::Forbidden,
         Foreign::AlreadyExists { .. } => ErrorKind::Exists,
         Foreign::Precondition { .. } | Foreign::NotModified { .. } => ErrorKind::Damaged,

@@ -1,9 +1,11 @@
 //! Payloads in the stores of the crate `object_store`.
 
 mod error;
+mod listing;
+mod target;
 mod write;
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,16 +13,15 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
 use object_store::{
-    Attribute, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt as _,
+    Attribute, Attributes, Error as Foreign, GetOptions, GetRange, GetResult, ObjectStore,
+    ObjectStoreExt as _,
 };
 
-use super::{Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload};
+use super::{Object, ObjectPage, PayloadStore, StoreFuture, Upload, mark};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use error::failed;
-
-/// Objects on a page of a listing.
-const PAGE: usize = 10_000;
+use listing::{Listings, folder};
 
 /// Payloads in a store of the crate [`object_store`]: Google Cloud Storage, Azure Blob Storage, Amazon S3, local files, memory.
 ///
@@ -28,6 +29,12 @@ const PAGE: usize = 10_000;
 /// are uploaded in parts, four at a time. Metadata has underscores for hyphens, since Azure allows no hyphens. Stores without
 /// metadata, such as local files, keep no hash and no mark: payloads that are not streamed are verified by their length only, and a sweep
 /// needs [`unmarked`](crate::Sweep::unmarked).
+///
+/// A missing folder or container looks like an empty one. So a missing object is [`ErrorKind::NotFound`] only if there is another
+/// object with the same prefix up to the last `/`, and [`ErrorKind::Unavailable`] otherwise. An object that stays there, such as
+/// `orders/keep`, makes sure of it.
+///
+/// Pages of a listing are read once, in order; 16 listings can be open at a time.
 ///
 /// ```
 /// # fn main() -> Result<(), object_store::Error> {
@@ -48,17 +55,20 @@ const PAGE: usize = 10_000;
 pub struct ObjectStoreAdapter {
     bucket: Arc<str>,
     stores: HashMap<Arc<str>, Arc<dyn ObjectStore>>,
+    listings: Arc<Listings>,
 }
 
 impl ObjectStoreAdapter {
     /// An adapter for a store. Pointers have this bucket.
     pub fn new(store: Arc<dyn ObjectStore>, bucket: impl Into<Arc<str>>) -> Self {
         let bucket = bucket.into();
-        Self { stores: HashMap::from([(Arc::clone(&bucket), store)]), bucket }
+        let stores = HashMap::from([(Arc::clone(&bucket), store)]);
+        Self { bucket, stores, listings: Arc::default() }
     }
 
     /// Sets the store of another bucket, to which received pointers may lead (see
-    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)).
+    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). A later call for the same bucket replaces its store, also that of
+    /// the adapter's own bucket.
     pub fn other_bucket(mut self, bucket: impl Into<Arc<str>>, store: Arc<dyn ObjectStore>) -> Self {
         self.stores.insert(bucket.into(), store);
         self
@@ -71,47 +81,38 @@ impl ObjectStoreAdapter {
         })
     }
 
-    async fn read(&self, at: &Pointer, range: Range<u64>, tag: Option<&str>) -> Result<Object, Error> {
-        let what = || format!("reading {at}");
-        let range = match (range.start, range.end) {
-            // An empty object has no byte for a range.
-            (0, u64::MAX) => None,
-            (from, u64::MAX) => Some(GetRange::Offset(from)),
-            (from, end) => Some(GetRange::Bounded(from..end)),
-        };
+    async fn read(
+        &self,
+        at: &Pointer,
+        range: Option<Range<u64>>,
+        tag: Option<&str>,
+    ) -> Result<Object, Error> {
+        let (store, range) = (self.store(at.bucket())?, range.map(GetRange::Bounded));
         let options = GetOptions { range, if_match: tag.map(str::to_owned), ..GetOptions::default() };
-        let read = self.store(at.bucket())?.get_opts(&path(at)?, options).await;
-        Ok(object(read.map_err(|error| failed(&what(), error))?, what()))
-    }
-
-    /// The first keys of a listing after `page`. Stores list in any order, so all keys are looked at.
-    async fn page(&self, bucket: &str, prefix: &str, page: Option<&str>) -> Result<ObjectPage, Error> {
-        let what = || format!("listing {bucket:?}");
-        // Prefixes of stores are whole segments of a path.
-        let folder = prefix.rsplit_once('/').map(|(folder, _)| Path::from(folder));
-        let store = self.store(bucket)?;
-        let mut listing = match page {
-            Some(page) => store.list_with_offset(folder.as_ref(), &Path::from(page)),
-            None => store.list(folder.as_ref()),
-        };
-        let mut first = BinaryHeap::new();
-        while let Some(found) = listing.try_next().await.map_err(|error| failed(&what(), error))? {
-            let key = found.location.as_ref();
-            if !key.starts_with(prefix) || page.is_some_and(|page| key <= page) {
-                continue;
-            }
-            first.push(ByKey(found));
-            if first.len() > PAGE + 1 {
-                first.pop();
-            }
+        match store.get_opts(&path(at)?, options).await {
+            Ok(read) => Ok(object(read, format!("reading {at}"))),
+            Err(error @ Foreign::NotFound { .. }) => Err(missing(store, at, error).await),
+            Err(error) => Err(failed(&format!("reading {at}"), error)),
         }
-        let mut objects: Vec<_> =
-            first.into_sorted_vec().into_iter().map(|ByKey(found)| listed(&found)).collect();
-        let has_more = objects.len() > PAGE;
-        objects.truncate(PAGE);
-        let next = objects.last().filter(|_| has_more).map(|last| last.key.clone());
-        Ok(ObjectPage::new(objects, next))
     }
+}
+
+/// The error for an object that was not found. An object beside it proves that its bucket is there: without one, the store could be a
+/// folder that is not mounted.
+async fn missing(store: &Arc<dyn ObjectStore>, at: &Pointer, error: Foreign) -> Error {
+    let folder = match folder(at.key()) {
+        Ok(folder) => folder,
+        Err(error) => return error,
+    };
+    let (kind, text) = match store.list(folder.as_ref()).next().await {
+        Some(Ok(_)) => (ErrorKind::NotFound, "the object does not exist"),
+        Some(Err(error)) => return failed(&format!("reading {at}: its bucket cannot be listed"), error),
+        None => (
+            ErrorKind::Unavailable,
+            "there is no object with its prefix: the bucket may be missing or not mounted",
+        ),
+    };
+    Error::new(kind, format!("reading {at}: {text}")).caused_by(error)
 }
 
 impl PayloadStore for ObjectStoreAdapter {
@@ -120,13 +121,13 @@ impl PayloadStore for ObjectStoreAdapter {
     }
 
     fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
-        Box::pin(async move { write::write(self.store(at.bucket())?, at, &path(at)?, upload).await })
+        Box::pin(async move { write::write(self.store(at.bucket())?, at, upload).await })
     }
 
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         Box::pin(self.read(at, range, tag))
@@ -135,7 +136,7 @@ impl PayloadStore for ObjectStoreAdapter {
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             match self.store(at.bucket())?.delete(&path(at)?).await {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                Ok(()) | Err(Foreign::NotFound { .. }) => Ok(()),
                 Err(error) => Err(failed(&format!("deleting {at}"), error)),
             }
         })
@@ -147,7 +148,7 @@ impl PayloadStore for ObjectStoreAdapter {
         prefix: &'a str,
         page: Option<&'a str>,
     ) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(self.page(bucket, prefix, page))
+        Box::pin(async move { self.listings.page(self.store(bucket)?, prefix, page).await })
     }
 }
 
@@ -164,52 +165,26 @@ fn with_underscores(name: &str) -> String {
     name.replace('-', "_")
 }
 
+fn metadata(attributes: &Attributes) -> HashMap<String, String> {
+    mark::with_hyphens(attributes.iter().filter_map(|(attribute, value)| match attribute {
+        Attribute::Metadata(name) => Some((name.to_string(), value.to_string())),
+        _ => None,
+    }))
+}
+
 fn object(read: GetResult, what: String) -> Object {
-    let (length, tag) = (read.meta.size, read.meta.e_tag.clone());
-    let mut metadata = HashMap::new();
-    for (attribute, value) in &read.attributes {
-        if let Attribute::Metadata(name) = attribute {
-            metadata.insert(name.replace('_', "-"), value.to_string());
-        }
-    }
-    let mut object =
-        Object::new(length, read.into_stream().map_err(move |error| failed(&what, error)).boxed());
+    let (length, tag, metadata) = (read.meta.size, read.meta.e_tag.clone(), metadata(&read.attributes));
+    let body = read.into_stream().map_err(move |error| failed(&what, error));
+    let mut object = Object::new(length, body.boxed());
     (object.tag, object.metadata) = (tag, metadata);
     object
 }
-
-fn listed(found: &ObjectMeta) -> Listed {
-    Listed::new(found.location.as_ref(), found.size, found.last_modified.into())
-}
-
-/// Ordered by key.
-struct ByKey(ObjectMeta);
-
-impl Ord for ByKey {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.location.as_ref().cmp(other.0.location.as_ref())
-    }
-}
-
-impl PartialOrd for ByKey {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for ByKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for ByKey {}
 
 impl fmt::Debug for ObjectStoreAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ObjectStoreAdapter")
             .field("bucket", &self.bucket)
             .field("stores", &self.stores)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -1,124 +1,86 @@
 //! Writing an object, in one request if it fits into one part.
+//!
+//! ```text
+//! source -> parts -> one part:   put
+//!                    more parts: begin -> several at a time -> complete     or abort, also on drop
+//!   in doubt: look for the object with our mark
+//! ```
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use object_store::path::Path;
-use object_store::{
-    Attribute, AttributeValue, Attributes, Error as Foreign, MultipartUpload, ObjectStore, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload,
-};
+use object_store::{Error as Foreign, MultipartUpload, ObjectStore};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 use super::error::failed;
-use super::with_underscores;
+use super::path;
+use super::target::{Target, Unwritten, payload};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
+use crate::store::Upload;
 use crate::store::parts::{MAX_PARTS, Part, Source};
-use crate::store::{TOKEN_METADATA, Upload};
 
 const PART: usize = 8 << 20;
 /// Parts that are uploaded at a time.
 const IN_FLIGHT: usize = 4;
 
-pub(super) async fn write(
-    store: &Arc<dyn ObjectStore>,
-    at: &Pointer,
-    path: &Path,
-    upload: Upload,
-) -> Result<(), Error> {
+pub(super) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Upload) -> Result<(), Error> {
     let Upload { body, length, content_type, metadata } = upload;
-    let attributes = attributes(content_type, &metadata);
+    let (store, path, at) = (Arc::clone(store), path(at)?, at.clone());
+    let target = Arc::new(Target { store, at, path, content_type, metadata });
     let mut source = Source::new(body, length, PART);
     let first = source.part().await?.unwrap_or_default();
-    let what = || format!("writing {at}");
-    if !source.is_done() {
-        let upload = begin(store, path, attributes).await.map_err(|error| failed(&what(), error))?;
-        return Parts { upload: Some(upload), runtime: Handle::current() }.send(&what(), first, source).await;
-    }
-    match put(store, path, &first, attributes).await {
+    let written = if source.is_done() {
+        target.put(&first).await
+    } else {
+        Parts::begin(&target).await?.send(first, source).await
+    };
+    match written {
         Ok(()) => Ok(()),
-        Err(error) => {
-            let error = failed(&what(), error);
-            match error.kind() {
-                // The store may have executed an attempt whose response it lost.
-                ErrorKind::Exists if is_of(store, path, &metadata).await => Ok(()),
-                ErrorKind::Unavailable => Err(error.outcome_unknown()),
-                _ => Err(error),
-            }
-        }
+        Err(Unwritten::Surely(error)) => Err(error),
+        Err(Unwritten::Maybe(error)) => target.settle(error).await,
     }
-}
-
-fn attributes(content_type: Option<String>, metadata: &HashMap<String, String>) -> Attributes {
-    let named = metadata.iter().map(|(name, value)| {
-        (Attribute::Metadata(with_underscores(name).into()), AttributeValue::from(value.clone()))
-    });
-    content_type
-        .into_iter()
-        .map(|value| (Attribute::ContentType, AttributeValue::from(value)))
-        .chain(named)
-        .collect()
-}
-
-/// Some stores keep no attributes.
-fn keeps_none(error: &Foreign) -> bool {
-    matches!(error, Foreign::NotImplemented { .. } | Foreign::NotSupported { .. })
-}
-
-async fn put(
-    store: &Arc<dyn ObjectStore>,
-    path: &Path,
-    part: &Part,
-    attributes: Attributes,
-) -> Result<(), Foreign> {
-    let put = async |attributes| {
-        let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
-        store.put_opts(path, payload(part), options).await.map(drop)
-    };
-    match put(attributes).await {
-        Err(error) if keeps_none(&error) => put(Attributes::default()).await,
-        result => result,
-    }
-}
-
-async fn begin(
-    store: &Arc<dyn ObjectStore>,
-    path: &Path,
-    attributes: Attributes,
-) -> Result<Box<dyn MultipartUpload>, Foreign> {
-    let begin = async |attributes| {
-        let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
-        store.put_multipart_opts(path, options).await
-    };
-    match begin(attributes).await {
-        Err(error) if keeps_none(&error) => begin(Attributes::default()).await,
-        result => result,
-    }
-}
-
-async fn is_of(store: &Arc<dyn ObjectStore>, path: &Path, metadata: &HashMap<String, String>) -> bool {
-    let options = object_store::GetOptions { head: true, ..object_store::GetOptions::default() };
-    let Ok(found) = store.get_opts(path, options).await else { return false };
-    let name = Attribute::Metadata(with_underscores(TOKEN_METADATA).into());
-    let token = metadata.get(TOKEN_METADATA).map(String::as_str);
-    token.is_some() && found.attributes.get(&name).map(AsRef::as_ref) == token
-}
-
-fn payload(part: &Part) -> PutPayload {
-    part.pieces().iter().cloned().collect()
 }
 
 /// An upload in parts. It is aborted on drop.
 struct Parts {
+    /// `None` after it was completed or aborted.
     upload: Option<Box<dyn MultipartUpload>>,
+    target: Arc<Target>,
     runtime: Handle,
 }
 
 impl Parts {
-    async fn send(mut self, what: &str, first: Part, source: Source) -> Result<(), Error> {
+    /// Runs in its own task: if the caller is dropped, the new upload is dropped too, and so aborted.
+    async fn begin(target: &Arc<Target>) -> Result<Self, Error> {
+        let (target, runtime) = (Arc::clone(target), Handle::current());
+        let what = target.what();
+        let task = runtime.clone().spawn(async move {
+            let upload = target.begin().await.map_err(|error| failed(&target.what(), error))?;
+            Ok(Self { upload: Some(upload), target, runtime })
+        });
+        task.await.map_err(|error| {
+            Error::new(ErrorKind::Unavailable, format!("{what}: a task of the upload ended: {error}"))
+        })?
+    }
+
+    /// Writes all parts, and completes the upload. If that fails, it is aborted; the outcome is open if completing it failed.
+    async fn send(mut self, first: Part, source: Source) -> Result<(), Unwritten> {
+        let sent = match self.send_parts(first, source).await {
+            Ok(()) => self.complete().await.map_err(Unwritten::Maybe),
+            Err(error) => Err(Unwritten::Surely(error)),
+        };
+        if let Some(task) = self.abort_in_background() {
+            // It ends early only with the runtime.
+            let _ = task.await;
+        }
+        sent
+    }
+
+    async fn send_parts(&mut self, first: Part, source: Source) -> Result<(), Error> {
         let Some(upload) = &mut self.upload else { return Ok(()) };
+        let what = &self.target.what();
         let rest = stream::try_unfold(source, |mut source| async {
             Ok::<_, Error>(source.part().await?.map(|part| (part, source)))
         });
@@ -131,27 +93,33 @@ impl Parts {
             let sent = upload.put_part(payload(&part));
             Ok(async move { sent.await.map_err(|error| failed(what, error)) })
         });
-        sending.try_buffer_unordered(IN_FLIGHT).try_collect::<()>().await?;
-        // Whether it is executed is unknown until it responds.
-        let completed = upload.complete().await;
-        match completed {
-            Ok(_) => {
-                self.upload = None;
-                Ok(())
+        sending.try_buffer_unordered(IN_FLIGHT).try_collect::<()>().await
+    }
+
+    async fn complete(&mut self) -> Result<(), Error> {
+        let Some(upload) = &mut self.upload else { return Ok(()) };
+        upload.complete().await.map_err(|error| failed(&self.target.what(), error))?;
+        self.upload = None;
+        Ok(())
+    }
+
+    fn abort_in_background(&mut self) -> Option<JoinHandle<()>> {
+        let (mut upload, target) = (self.upload.take()?, Arc::clone(&self.target));
+        Some(self.runtime.spawn(async move {
+            match upload.abort().await {
+                // It was completed before.
+                Ok(()) | Err(Foreign::NotFound { .. }) => {}
+                Err(error) => {
+                    let (bucket, key) = (target.at.bucket(), target.at.key());
+                    tracing::warn!(bucket, key, %error, "an upload could not be aborted");
+                }
             }
-            Err(error) => Err(failed(what, error).outcome_unknown()),
-        }
+        }))
     }
 }
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        if let Some(mut upload) = self.upload.take() {
-            self.runtime.spawn(async move {
-                if let Err(error) = upload.abort().await {
-                    tracing::warn!(%error, "an upload could not be aborted");
-                }
-            });
-        }
+        self.abort_in_background();
     }
 }

@@ -3,10 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sha2::{Digest as _, Sha256};
-
-/// Other tasks have their turn after so many bytes.
-const STEP: usize = 256 << 10;
 
 /// A part of an object, as the pieces that came. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -26,29 +22,5 @@ impl Part {
 
     pub(in crate::store) fn length(&self) -> usize {
         self.length
-    }
-
-    /// Its SHA-256. Other tasks have their turn between steps.
-    pub(in crate::store) async fn sha256(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        for piece in self.pieces.iter() {
-            for bytes in piece.chunks(STEP) {
-                hash.update(bytes);
-                tokio::task::yield_now().await;
-            }
-        }
-        hash.finalize().into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn hash_covers_all_pieces() {
-        let part = Part::new(vec![Bytes::from(vec![1; STEP + 1]), Bytes::from_static(b"x")]);
-        assert_eq!(part.length(), STEP + 2);
-        assert_eq!(part.sha256().await, <[u8; 32]>::from(Sha256::digest(part.pieces().concat())));
     }
 }

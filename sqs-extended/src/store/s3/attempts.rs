@@ -5,9 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aws_sdk_s3::error::ProvideErrorMetadata;
+use aws_sdk_s3::operation::complete_multipart_upload::CompleteMultipartUploadError;
+use aws_sdk_s3::operation::put_object::PutObjectError;
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorContextRef;
-use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::interceptors::{self, Intercept, dyn_dispatch_hint};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
@@ -38,7 +41,7 @@ impl Intercept for Attempts {
     ) -> Result<(), BoxError> {
         let Some(Err(error)) = context.output_or_error() else { return Ok(()) };
         let maybe_applied = match context.response() {
-            Some(response) => is_open(response.status().as_u16()),
+            Some(response) => is_open(response.status().as_u16(), error.as_operation_error().and_then(code)),
             None => error.is_timeout_error() || error.as_connector_error().is_some_and(|e| !is_refused(e)),
         };
         self.maybe_applied.fetch_or(maybe_applied, Ordering::Relaxed);
@@ -46,10 +49,20 @@ impl Intercept for Attempts {
     }
 }
 
-/// Whether S3 may have executed a request with this response. 503 is throttling. A success with an unreadable body may have been
-/// executed.
-fn is_open(status: u16) -> bool {
-    status < 300 || (status >= 500 && status != 503)
+/// The error codes of throttled requests, which were not executed.
+const THROTTLED: &[&str] =
+    &["SlowDown", "SlowDownRead", "SlowDownWrite", "Throttling", "ThrottlingException"];
+
+/// Whether S3 may have executed a request with this response. Another 503 may be that of a proxy which lost the response. A success
+/// with an unreadable body may have been executed.
+fn is_open(status: u16, code: Option<&str>) -> bool {
+    status < 300 || (status >= 500 && !code.is_some_and(|code| THROTTLED.contains(&code)))
+}
+
+/// The error code of one of the calls that are observed.
+fn code(error: &interceptors::context::Error) -> Option<&str> {
+    let put = error.downcast_ref::<PutObjectError>().and_then(ProvideErrorMetadata::code);
+    put.or_else(|| error.downcast_ref::<CompleteMultipartUploadError>()?.code())
 }
 
 /// The connection was refused, so no request was sent.
@@ -70,7 +83,8 @@ mod tests {
 
     #[test]
     fn outcome_is_known_after_a_client_error_and_unknown_after_a_server_error() {
-        assert!([400, 403, 404, 409, 412, 429, 503].iter().all(|status| !is_open(*status)));
-        assert!([200, 500, 502, 504].iter().all(|status| is_open(*status)));
+        assert!([400, 403, 404, 409, 412, 429].iter().all(|status| !is_open(*status, None)));
+        assert!([200, 500, 502, 503, 504].iter().all(|status| is_open(*status, None)));
+        assert!(!is_open(503, Some("SlowDown")) && is_open(503, Some("ServiceUnavailable")));
     }
 }

@@ -8,6 +8,7 @@
 
 mod attempts;
 mod chain;
+mod checksum;
 mod error;
 mod multipart;
 mod object;
@@ -24,7 +25,8 @@ use crate::pointer::Pointer;
 use error::{Asked, What};
 use settings::Settings;
 
-pub use settings::{Checksum, Encryption, S3Access, S3StoreBuilder};
+pub use checksum::Checksum;
+pub use settings::{Encryption, S3Access, S3StoreBuilder};
 
 /// Payloads in Amazon S3 and compatible services.
 ///
@@ -109,7 +111,7 @@ impl PayloadStore for S3Store {
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         Box::pin(self.read(at, range, tag))

@@ -7,15 +7,14 @@
 
 use aws_sdk_s3::operation::abort_multipart_upload::AbortMultipartUploadError;
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
-use base64_simd::STANDARD;
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use super::attempts::Attempts;
+use super::checksum::{Checksum, with_checksum};
 use super::error::{Asked, What, causes};
 use super::object::{About, describe};
 use super::put::length;
-use super::settings::Checksum;
 use super::{S3Store, chain};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
@@ -157,24 +156,15 @@ impl S3Store {
         part: &Part,
     ) -> Result<CompletedPart, Error> {
         let checksum = self.settings().checksum;
-        let hash = match checksum {
-            Checksum::Sha256 => Some(STANDARD.encode_to_string(part.sha256().await)),
-            _ => None,
-        };
+        let sum = checksum.of(part).await;
         let request = self.client(at.bucket()).upload_part().bucket(at.bucket()).key(at.key()).upload_id(id);
         let request = request.part_number(number).content_length(length(part)).body(chain::body(part));
-        let request = request.set_checksum_algorithm(checksum.algorithm()).set_checksum_sha256(hash.clone());
-        let request = request.set_expected_bucket_owner(self.owner(at.bucket()));
+        let request = request.set_checksum_algorithm(checksum.algorithm());
+        let request = with_checksum!(request, sum).set_expected_bucket_owner(self.owner(at.bucket()));
         let sent = request.customize().config_override(self.checksums()).send().await;
         let sent = sent.map_err(|error| Asked::of(What::Write, at).failed(error))?;
-        Ok(CompletedPart::builder()
-            .part_number(number)
-            .set_e_tag(sent.e_tag)
-            .set_checksum_sha256(hash)
-            .set_checksum_crc32(sent.checksum_crc32)
-            .set_checksum_crc32_c(sent.checksum_crc32_c)
-            .set_checksum_crc64_nvme(sent.checksum_crc64_nvme)
-            .build())
+        let completed = CompletedPart::builder().part_number(number).set_e_tag(sent.e_tag);
+        Ok(with_checksum!(completed, sum).build())
     }
 
     async fn abort(&self, at: &Pointer, id: String) {

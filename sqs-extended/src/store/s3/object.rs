@@ -7,20 +7,11 @@ use base64_simd::STANDARD;
 
 use super::S3Store;
 use super::settings::Encryption;
-use crate::store::TOKEN_METADATA;
 
 /// The description of a new object.
 pub(super) struct About {
     pub(super) content_type: Option<String>,
     pub(super) metadata: HashMap<String, String>,
-}
-
-impl About {
-    /// Whether an object with this metadata was written by this upload.
-    pub(super) fn is_of(&self, metadata: Option<&HashMap<String, String>>) -> bool {
-        let token = self.metadata.get(TOKEN_METADATA);
-        token.is_some() && metadata.and_then(|metadata| metadata.get(TOKEN_METADATA)) == token
-    }
 }
 
 /// The members that `PutObject` and `CreateMultipartUpload` share.
@@ -91,17 +82,5 @@ mod tests {
             let json = STANDARD.decode_to_vec(members.context.unwrap()).unwrap();
             assert_eq!(json, br#"{"app":"a\"b"}"#);
         }
-    }
-
-    #[test]
-    fn object_is_recognised_by_its_token() {
-        let about = |token: &str| About {
-            content_type: None,
-            metadata: HashMap::from([(TOKEN_METADATA.to_owned(), token.to_owned())]),
-        };
-        let without = About { content_type: None, metadata: HashMap::new() };
-        assert!(about("a").is_of(Some(&about("a").metadata)));
-        assert!(!about("a").is_of(Some(&about("b").metadata)) && !about("a").is_of(None));
-        assert!(!without.is_of(Some(&without.metadata)));
     }
 }

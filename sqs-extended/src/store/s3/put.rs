@@ -2,17 +2,16 @@
 
 use aws_sdk_s3::config::RequestChecksumCalculation;
 use aws_sdk_s3::error::SdkError;
-use aws_sdk_s3::operation::head_object::HeadObjectError;
-use base64_simd::STANDARD;
 
 use super::attempts::Attempts;
 use super::chain;
+use super::checksum::{Checksum, with_checksum};
 use super::error::{Asked, What};
 use super::object::{About, describe};
-use super::settings::Checksum;
 use super::{S3Store, Upload};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
+use crate::store::mark;
 use crate::store::parts::{Part, Source};
 
 impl S3Store {
@@ -22,29 +21,24 @@ impl S3Store {
         let mut source = Source::new(body, length, self.settings().part_size);
         let first = source.part().await?.unwrap_or_default();
         if source.is_done() {
-            let hash = first.sha256().await;
-            self.put_object(at, &about, &first, hash).await
+            self.put_object(at, &about, &first).await
         } else {
             self.put_parts(at, about, first, source).await
         }
     }
 
-    async fn put_object(
-        &self,
-        at: &Pointer,
-        about: &About,
-        part: &Part,
-        sha256: [u8; 32],
-    ) -> Result<(), Error> {
+    async fn put_object(&self, at: &Pointer, about: &About, part: &Part) -> Result<(), Error> {
         let (attempts, checksum) = (Attempts::default(), self.settings().checksum);
-        let hash = (checksum == Checksum::Sha256).then(|| STANDARD.encode_to_string(sha256));
+        let sum = checksum.of(part).await;
         let request = describe!(self.client(at.bucket()).put_object(), self, at, about)
             .set_if_none_match(self.if_none_match())
             .content_length(length(part))
             .set_checksum_algorithm(checksum.algorithm())
-            .set_checksum_sha256(hash)
             .body(chain::body(part));
-        let request = request.customize().config_override(self.checksums()).interceptor(attempts.clone());
+        let request = with_checksum!(request, sum)
+            .customize()
+            .config_override(self.checksums())
+            .interceptor(attempts.clone());
         match request.send().await {
             Ok(_) => Ok(()),
             Err(error) => {
@@ -57,13 +51,15 @@ impl S3Store {
     /// The outcome of a write that S3 may have executed: looks for the object.
     pub(super) async fn settle(&self, at: &Pointer, about: &About, error: Error) -> Result<(), Error> {
         let request = self.client(at.bucket()).head_object().bucket(at.bucket()).key(at.key());
-        match request.set_expected_bucket_owner(self.owner(at.bucket())).send().await {
-            Ok(found) if about.is_of(found.metadata()) => Ok(()),
-            Ok(_) if error.kind() == ErrorKind::Exists => Err(error),
-            // Keys are unique, so an earlier attempt of this write took it. Without `s3:GetObject` it cannot be looked at.
-            Err(denied) if error.kind() == ErrorKind::Exists && !is_missing(&denied) => Ok(()),
-            _ => Err(error.outcome_unknown()),
-        }
+        let is_ours = match request.set_expected_bucket_owner(self.owner(at.bucket())).send().await {
+            Ok(found) => {
+                mark::is_of(&mark::with_hyphens(found.metadata.unwrap_or_default()), &about.metadata)
+            }
+            // Without `s3:GetObject` it cannot be looked at. Keys are unique, so an earlier attempt of this write took it.
+            Err(denied) if error.kind() == ErrorKind::Exists && is_denied(&denied) => Some(true),
+            Err(_) => None,
+        };
+        mark::settle(error, is_ours)
     }
 
     pub(super) fn if_none_match(&self) -> Option<String> {
@@ -80,8 +76,8 @@ impl S3Store {
     }
 }
 
-fn is_missing<R>(error: &SdkError<HeadObjectError, R>) -> bool {
-    error.as_service_error().is_some_and(HeadObjectError::is_not_found)
+fn is_denied<E>(error: &SdkError<E>) -> bool {
+    error.raw_response().is_some_and(|response| response.status().as_u16() == 403)
 }
 
 pub(super) fn length(part: &Part) -> i64 {

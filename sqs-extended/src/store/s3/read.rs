@@ -15,6 +15,7 @@ use super::S3Store;
 use super::error::{Asked, What};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
+use crate::store::mark::with_hyphens;
 use crate::store::object::cut;
 use crate::store::{ByteStream, Listed, Object, ObjectPage};
 
@@ -22,21 +23,18 @@ impl S3Store {
     pub(super) async fn read(
         &self,
         at: &Pointer,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
         tag: Option<&str>,
     ) -> Result<Object, Error> {
         let asked = Asked::of(What::Read, at);
-        let header = match (range.start, range.end) {
-            // An empty object has no byte for a range.
-            (0, u64::MAX) => None,
-            (from, u64::MAX) => Some(format!("bytes={from}-")),
-            (from, end) => Some(format!("bytes={from}-{}", end.saturating_sub(1))),
-        };
+        let header =
+            range.as_ref().map(|range| format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
+        let Range { start, end } = range.unwrap_or(0..u64::MAX);
         let request = self.client(at.bucket()).get_object().bucket(at.bucket()).key(at.key());
         let request = request.set_range(header).set_if_match(tag.map(str::to_owned));
         let answer = request.set_expected_bucket_owner(self.owner(at.bucket())).send().await;
-        let mut object = object(asked, range.start, tag, answer.map_err(|error| asked.failed(error))?)?;
-        object.body = cut(object.body, range.end.saturating_sub(range.start));
+        let mut object = object(asked, start, tag, answer.map_err(|error| asked.failed(error))?)?;
+        object.body = cut(object.body, end.saturating_sub(start));
         Ok(object)
     }
 
@@ -105,7 +103,7 @@ fn object(asked: Asked<'_>, from: u64, tag: Option<&str>, answer: GetObjectOutpu
     })?;
     let mut object = Object::new(length, stream(asked, answer.body));
     object.tag = answer.e_tag;
-    object.metadata = answer.metadata.unwrap_or_default();
+    object.metadata = with_hyphens(answer.metadata.unwrap_or_default());
     Ok(object)
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use aws_sdk_s3::types::{ChecksumAlgorithm, ObjectCannedAcl, StorageClass};
+use aws_sdk_s3::types::{ObjectCannedAcl, StorageClass};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::S3Store;
+use super::checksum::Checksum;
 use crate::error::{Error, ErrorKind};
 
 /// The smallest part of S3, except the last of an object.
@@ -36,38 +37,6 @@ pub enum Encryption {
         /// The encryption context: names and values.
         context: Vec<(String, String)>,
     },
-}
-
-/// The checksum of requests with bytes, which S3 verifies and stores.
-///
-/// See [Checking object integrity](https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html). Some
-/// compatible services accept only some of them, or none.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Checksum {
-    /// SHA-256.
-    #[default]
-    Sha256,
-    /// CRC-32.
-    Crc32,
-    /// CRC-32C.
-    Crc32C,
-    /// CRC-64/NVME.
-    Crc64Nvme,
-    /// No checksum is sent.
-    None,
-}
-
-impl Checksum {
-    pub(super) fn algorithm(self) -> Option<ChecksumAlgorithm> {
-        match self {
-            Self::Sha256 => Some(ChecksumAlgorithm::Sha256),
-            Self::Crc32 => Some(ChecksumAlgorithm::Crc32),
-            Self::Crc32C => Some(ChecksumAlgorithm::Crc32C),
-            Self::Crc64Nvme => Some(ChecksumAlgorithm::Crc64Nvme),
-            Self::None => None,
-        }
-    }
 }
 
 /// How a bucket is accessed that is not the store's own; see [`S3StoreBuilder::other_bucket`].
@@ -191,13 +160,13 @@ impl S3StoreBuilder {
 
     /// Sets how another bucket is accessed, to which received pointers may lead (see
     /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). By default the client of the store is used, and any account may
-    /// own the bucket.
+    /// own the bucket. For the store's own bucket, use [`expected_bucket_owner`](Self::expected_bucket_owner).
     pub fn other_bucket(mut self, bucket: impl Into<String>, access: S3Access) -> Self {
         self.settings.others.insert(bucket.into(), access);
         self
     }
 
-    /// Sets the checksum of requests with bytes: SHA-256 by default.
+    /// Sets the checksum of requests with bytes: CRC-32 by default.
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.settings.checksum = checksum;
         self
@@ -226,9 +195,17 @@ impl S3StoreBuilder {
     /// Builds the store.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if the part size or the number of parts is out of range.
+    /// [`ErrorKind::Config`] if the part size or the number of parts is out of range, or if `other_bucket` names the store's own
+    /// bucket.
     pub fn build(self) -> Result<S3Store, Error> {
         let Settings { part_size, in_flight, .. } = self.settings;
+        if self.settings.others.contains_key(&self.bucket) {
+            let text = format!(
+                "other_bucket({:?}) is the store's own bucket; set its owner with expected_bucket_owner",
+                self.bucket
+            );
+            return Err(Error::new(ErrorKind::Config, text));
+        }
         if !(MIN_PART..=MAX_PART).contains(&part_size) {
             let text = format!("the part size is {part_size} bytes; allowed are {MIN_PART} to {MAX_PART}");
             return Err(Error::new(ErrorKind::Config, text));

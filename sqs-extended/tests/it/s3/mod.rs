@@ -1,5 +1,7 @@
 //! Tests with an S3 server in this process, over HTTP.
 
+#[cfg(feature = "object_store")]
+mod adapter;
 mod backend;
 mod fault;
 mod get;

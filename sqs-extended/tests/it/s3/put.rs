@@ -48,16 +48,16 @@ async fn body_larger_than_one_part_is_a_multipart_upload() {
 }
 
 #[tokio::test]
-async fn upload_sends_sha256_with_all_bytes_and_if_none_match_at_the_end() {
+async fn upload_sends_crc32_with_all_bytes_and_if_none_match_at_the_end() {
     let rig = Rig::start().await;
     rig.store().put(&at("one"), whole(bytes(10))).await.unwrap();
     rig.store().put(&at("two"), whole(bytes(PART + 10))).await.unwrap();
     let seen = rig.faults.seen();
     for request in &seen {
         let name = request.name();
-        let sent = request.header("x-amz-checksum-sha256").map(ToOwned::to_owned);
+        let sent = request.header("x-amz-checksum-crc32").map(ToOwned::to_owned);
         let expected =
-            matches!(name, "PutObject" | "UploadPart").then(|| STANDARD.encode_to_string(&request.sha256));
+            matches!(name, "PutObject" | "UploadPart").then(|| STANDARD.encode_to_string(request.crc32));
         assert_eq!(sent, expected, "{name}");
         let is_last = matches!(name, "PutObject" | "Complete");
         assert_eq!(request.header("if-none-match"), is_last.then_some("*"), "{name}");
@@ -69,9 +69,15 @@ async fn upload_sends_sha256_with_all_bytes_and_if_none_match_at_the_end() {
 #[tokio::test]
 async fn wrong_checksum_is_rejected_by_s3() {
     let rig = Rig::start().await;
-    let request =
-        rig.client.put_object().bucket(BUCKET).key("k").checksum_sha256(STANDARD.encode_to_string([0; 32]));
-    assert!(request.body(bytes(10).into()).send().await.is_err(), "S3 does not verify checksums");
+    let request = || rig.client.put_object().bucket(BUCKET).key("k").body(bytes(10).into());
+    for (name, request) in [
+        ("CRC-32", request().checksum_crc32(STANDARD.encode_to_string([0; 4]))),
+        ("CRC-32C", request().checksum_crc32_c(STANDARD.encode_to_string([0; 4]))),
+        ("CRC-64/NVME", request().checksum_crc64_nvme(STANDARD.encode_to_string([0; 8]))),
+        ("SHA-256", request().checksum_sha256(STANDARD.encode_to_string([0; 32]))),
+    ] {
+        assert!(request.send().await.is_err(), "{name}: else the other tests show nothing");
+    }
 }
 
 #[tokio::test]
@@ -136,12 +142,63 @@ async fn key_taken_by_an_earlier_attempt_is_a_success_without_head_object() {
     }
 }
 
+/// The first attempt may have been executed; the second one is told that the key is taken.
+#[tokio::test]
+async fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
+    let rig = Rig::start().await;
+    rig.client.put_object().bucket(BUCKET).key("unmarked").body(bytes(10).into()).send().await.unwrap();
+    rig.store().put(&at("others"), whole(bytes(10))).await.unwrap();
+    for (key, kind, is_unknown) in [
+        ("others", ErrorKind::Exists, false),
+        ("unmarked", ErrorKind::Unavailable, true),
+        ("nothing", ErrorKind::Unavailable, true),
+    ] {
+        rig.fail("PutObject", Effect::ResetBefore, 1);
+        rig.fail("PutObject", Effect::Answer(412, "PreconditionFailed"), 1);
+        let error = rig.store().put(&at(key), whole(bytes(11))).await.unwrap_err();
+        assert_eq!((error.kind(), error.is_outcome_unknown()), (kind, is_unknown), "{key}: {error}");
+        assert_eq!(error.is_retryable(), is_unknown);
+    }
+}
+
+#[tokio::test]
+async fn key_that_is_taken_by_an_object_that_cannot_be_looked_at_now_is_an_unknown_outcome() {
+    let rig = Rig::start().await;
+    rig.fail("PutObject", Effect::ResetAfter, 1);
+    rig.fail("HeadObject", Effect::Answer(503, "SlowDown"), 9);
+    let error = rig.store().put(&at("k"), whole(bytes(10))).await.unwrap_err();
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (ErrorKind::Unavailable, true), "{error}");
+}
+
+/// A proxy answers 503 if it lost the response of S3.
+#[tokio::test]
+async fn only_throttling_means_that_a_request_was_not_executed() {
+    let rig = Rig::start().await;
+    rig.fail("HeadObject", Effect::Answer(403, "AccessDenied"), 99);
+    for (key, effect, is_unknown) in [
+        ("throttled", Effect::Answer(503, "SlowDown"), false),
+        ("proxy", Effect::Succeed(503), true),
+        ("busy", Effect::Answer(503, "ServiceUnavailable"), true),
+    ] {
+        for (name, length) in [("PutObject", 10), ("Complete", PART + 10)] {
+            rig.fail(name, effect, 3);
+            let error = rig.store().put(&at(key), whole(bytes(length))).await.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.is_outcome_unknown()),
+                (ErrorKind::Unavailable, is_unknown),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn upload_has_the_selected_checksum_or_none() {
     for (checksum, header) in [
         (Checksum::Sha256, Some("x-amz-checksum-sha256")),
         (Checksum::Crc32, Some("x-amz-checksum-crc32")),
         (Checksum::Crc32C, Some("x-amz-checksum-crc32c")),
+        (Checksum::Crc64Nvme, Some("x-amz-checksum-crc64nvme")),
         (Checksum::None, None),
     ] {
         let rig = Rig::start().await;
@@ -324,7 +381,7 @@ async fn object_settings_are_sent_with_the_upload() {
         ] {
             assert_eq!(request.header(name), Some(value), "{name} of {}", request.name());
         }
-        let object = store.get(&at(key), 0..u64::MAX, None).await.unwrap();
+        let object = store.get(&at(key), None, None).await.unwrap();
         assert_eq!(object.metadata["sha256"], "abc");
     }
     store.list(BUCKET, "", None).await.unwrap();
@@ -340,4 +397,13 @@ async fn part_settings_out_of_range_are_rejected() {
     let error = builder().part_size(PART - 1).build().unwrap_err();
     assert!(error.to_string().contains("5242880"), "{error}");
     assert!(builder().parts_in_flight(0).build().is_err());
+}
+
+#[tokio::test]
+async fn own_bucket_is_not_another_bucket() {
+    let rig = Rig::start().await;
+    let error = S3Store::builder(rig.client.clone(), BUCKET).other_bucket(BUCKET, S3Access::new()).build();
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
+    assert!(error.to_string().contains("payloads"), "{error}");
 }

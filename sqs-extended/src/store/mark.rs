@@ -1,0 +1,70 @@
+//! The mark of an upload: whose an object is.
+
+use std::collections::HashMap;
+
+use super::TOKEN_METADATA;
+use crate::error::{Error, ErrorKind};
+
+/// Metadata as it was before the adapter for `object_store` wrote it: Azure allows no hyphens.
+pub(super) fn with_hyphens(metadata: impl IntoIterator<Item = (String, String)>) -> HashMap<String, String> {
+    let ours = |name: String| if name.starts_with("sqs_extended_") { name.replace('_', "-") } else { name };
+    metadata.into_iter().map(|(name, value)| (ours(name), value)).collect()
+}
+
+/// Whether an object with this metadata was written by the upload with that one. `None`: it has no mark.
+pub(super) fn is_of(found: &HashMap<String, String>, upload: &HashMap<String, String>) -> Option<bool> {
+    let (found, mark) = (found.get(TOKEN_METADATA)?, upload.get(TOKEN_METADATA)?);
+    Some(found == mark)
+}
+
+/// The outcome of a failed write that the store may have executed. `is_ours` says whose the object at its key is, if that is known.
+pub(super) fn settle(error: Error, is_ours: Option<bool>) -> Result<(), Error> {
+    match (is_ours, error.kind()) {
+        (Some(true), _) => Ok(()),
+        (Some(false), ErrorKind::Exists) => Err(error),
+        (None, ErrorKind::Exists) => {
+            let text = format!("{error}; an earlier attempt of this write may have stored it");
+            Err(Error::new(ErrorKind::Unavailable, text).caused_by(error).outcome_unknown())
+        }
+        _ => Err(error.outcome_unknown()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(mark: &str) -> HashMap<String, String> {
+        HashMap::from([(TOKEN_METADATA.to_owned(), mark.to_owned())])
+    }
+
+    #[test]
+    fn object_is_recognised_by_its_mark() {
+        assert_eq!(is_of(&marked("a"), &marked("a")), Some(true));
+        assert_eq!(is_of(&marked("b"), &marked("a")), Some(false));
+        assert_eq!(is_of(&HashMap::new(), &marked("a")), None);
+        assert_eq!(is_of(&marked("a"), &HashMap::new()), None);
+    }
+
+    #[test]
+    fn only_names_of_this_crate_get_hyphens() {
+        let name = |name: &str| (name.to_owned(), "a".to_owned());
+        let found = with_hyphens([name("sqs_extended_upload"), name("my_name")]);
+        assert_eq!((found.get(TOKEN_METADATA), found.get("my_name")), (Some(&"a".into()), Some(&"a".into())));
+    }
+
+    #[test]
+    fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
+        for (is_ours, kind, is_unknown) in
+            [(Some(false), ErrorKind::Exists, false), (None, ErrorKind::Unavailable, true)]
+        {
+            let error = settle(Error::new(ErrorKind::Exists, "taken"), is_ours).unwrap_err();
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (kind, is_unknown));
+        }
+        for is_ours in [Some(false), None] {
+            let error = settle(Error::new(ErrorKind::Unavailable, "lost"), is_ours).unwrap_err();
+            assert!(error.is_outcome_unknown());
+        }
+        settle(Error::new(ErrorKind::Exists, "taken"), Some(true)).unwrap();
+    }
+}
