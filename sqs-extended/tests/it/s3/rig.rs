@@ -25,6 +25,7 @@ pub(crate) const PART: usize = 5 << 20;
 pub(crate) struct Rig {
     pub(crate) client: Client,
     pub(crate) faults: Faults,
+    #[cfg(feature = "object_store")]
     pub(crate) url: String,
     directory: TempDir,
 }
@@ -46,7 +47,13 @@ impl Rig {
                 tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
             }
         });
-        Self { client: client(&url), faults, url, directory }
+        Self {
+            client: client(&url),
+            faults,
+            #[cfg(feature = "object_store")]
+            url,
+            directory,
+        }
     }
 
     pub(crate) fn store(&self) -> S3Store {
