@@ -105,8 +105,8 @@ impl From<SqsRecord> for Message {
             record.message_attributes.into_iter().map(|(name, value)| (name, value.into())).collect();
         Self {
             message_id: Some(record.message_id),
-            receipt_handle: Some(record.receipt_handle),
-            md5_of_body: Some(record.md5_of_body),
+            receipt_handle: Some(record.receipt_handle).filter(|handle| !handle.is_empty()),
+            md5_of_body: Some(record.md5_of_body).filter(|md5| !md5.is_empty()),
             body: Some(record.body),
             attributes: Some(attributes).filter(|attributes| !attributes.is_empty()),
             md5_of_message_attributes: record.md5_of_message_attributes,

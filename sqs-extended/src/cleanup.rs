@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
+//! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
 //! ```
 //! At most 10,000 objects wait. An object that is given up, also because the runtime ends, is an event; a sweep finds it.
 
@@ -39,6 +40,13 @@ pub(crate) struct Cleaner {
     turns: Arc<Semaphore>,
 }
 
+/// The result of an attempt to delete an object.
+enum Attempt {
+    Deleted,
+    GivenUp,
+    Failed,
+}
+
 impl Cleaner {
     pub(crate) fn new(store: Bounded, tally: Arc<Tally>, events: EventSink) -> Self {
         let tasks = TaskTracker::new();
@@ -49,58 +57,52 @@ impl Cleaner {
     }
 
     /// Deletes objects. Failed deletes are retried in the background, also if the future is dropped.
-    pub(crate) async fn delete(&self, pointers: impl IntoIterator<Item = Pointer>) {
-        self.delete_all(pointers.into_iter().map(|pointer| self.guard(pointer))).await;
-    }
-
-    /// As [`delete`](Self::delete).
-    pub(crate) async fn delete_all(&self, objects: impl IntoIterator<Item = UnsentObject>) {
+    pub(crate) async fn delete_all(&self, objects: impl IntoIterator<Item = UnneededObject>) {
         let objects: Vec<_> = objects.into_iter().collect();
-        stream::iter(objects).for_each_concurrent(CONCURRENCY, UnsentObject::delete).await;
+        stream::iter(objects).for_each_concurrent(CONCURRENCY, UnneededObject::delete).await;
     }
 
-    /// An object without a message.
-    pub(crate) fn guard(&self, pointer: Pointer) -> UnsentObject {
-        UnsentObject { cleaner: self.clone(), pointer: Some(pointer) }
+    /// An object that is about to be written.
+    pub(crate) fn new_object(&self, pointer: Pointer) -> UnneededObject {
+        UnneededObject { cleaner: self.clone(), pointer: Some(pointer), is_written: false }
     }
 
-    /// Deletes an object in the background, after `attempts`.
-    fn later(&self, pointer: Pointer, attempts: u32) {
+    /// An object whose message is about to be deleted.
+    pub(crate) fn object(&self, pointer: Pointer) -> UncertainObject {
+        UncertainObject { cleaner: self.clone(), pointer: Some(pointer) }
+    }
+
+    fn later(&self, pointer: Pointer, attempts: u32, delay: Duration, is_repeated: bool) {
         let room = Arc::clone(&self.room).try_acquire_owned();
         match (Handle::try_current(), room) {
             (Ok(runtime), Ok(room)) => {
-                let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer) };
-                self.tasks.spawn_on(waiting.retry(attempts, room), &runtime);
+                let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated };
+                self.tasks.spawn_on(waiting.run(attempts, delay, room), &runtime);
             }
             _ => self.give_up(&pointer, None),
         }
     }
 
-    /// Whether the object is deleted or given up.
-    async fn attempt(&self, pointer: &Pointer, attempts: u32) -> bool {
-        let Err(error) = self.store.delete(pointer).await else {
-            self.tally.objects_deleted.add(1);
-            return true;
-        };
+    async fn attempt(&self, pointer: &Pointer, attempts: u32) -> Attempt {
+        let Err(error) = self.store.delete(pointer).await else { return Attempt::Deleted };
         self.tally.cleanup_failed.add(1);
-        let is_over = !error.is_retryable() || attempts >= ATTEMPTS;
-        if is_over {
+        if !error.is_retryable() || attempts >= ATTEMPTS {
             self.give_up(pointer, Some(&error));
-        } else {
-            self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts });
+            return Attempt::GivenUp;
         }
-        is_over
+        self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts });
+        Attempt::Failed
     }
 
-    fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
+    /// An object is not deleted.
+    pub(crate) fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
         self.tally.cleanup_given_up.add(1);
         self.events.send(&Event::CleanupGivenUp { pointer, error });
     }
 
-    /// It is unknown whether SQS has the message of an object.
-    fn keep_in_doubt(&self, pointer: &Pointer) {
-        self.tally.outcomes_unknown.add(1);
-        self.events.send(&Event::OutcomeUnknown { pointer });
+    /// How long a store may take to finish a write whose call has ended.
+    fn grace(&self) -> Duration {
+        self.store.timeout() / 8
     }
 
     /// How many objects wait in the background.
@@ -124,18 +126,30 @@ fn pause(attempts: u32, random: f64) -> Duration {
 struct Waiting {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
+    /// Whether it is deleted a second time, since the store may still be writing it.
+    is_repeated: bool,
 }
 
 impl Waiting {
-    async fn retry(mut self, mut attempts: u32, _room: OwnedSemaphorePermit) {
+    async fn run(mut self, mut attempts: u32, delay: Duration, _room: OwnedSemaphorePermit) {
+        sleep(delay).await;
         while let Some(pointer) = &self.pointer {
             sleep(pause(attempts, crate::random::unit())).await;
             let turn = self.cleaner.turns.acquire().await;
             attempts += 1;
-            let is_over = self.cleaner.attempt(pointer, attempts).await;
+            let attempt = self.cleaner.attempt(pointer, attempts).await;
             drop(turn);
-            if is_over {
-                self.pointer = None;
+            match attempt {
+                Attempt::Failed => {}
+                Attempt::Deleted if self.is_repeated => {
+                    (self.is_repeated, attempts) = (false, 0);
+                    sleep(self.cleaner.grace()).await;
+                }
+                Attempt::Deleted => {
+                    self.cleaner.tally.objects_deleted.add(1);
+                    self.pointer = None;
+                }
+                Attempt::GivenUp => self.pointer = None,
             }
         }
     }
@@ -149,66 +163,80 @@ impl Drop for Waiting {
     }
 }
 
-/// An object whose message is not sent. It is deleted in the background on drop.
+/// An object without a message. It is deleted in the background on drop.
 #[derive(Debug)]
-pub(crate) struct UnsentObject {
+pub(crate) struct UnneededObject {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
+    /// Whether its write is over. Until then, a delete could come before the write.
+    is_written: bool,
 }
 
-impl UnsentObject {
+impl UnneededObject {
+    /// Its write has succeeded.
+    pub(crate) fn written(mut self) -> Self {
+        self.is_written = true;
+        self
+    }
+
     /// Deletes it now. A failed delete is retried in the background, also if the future is dropped.
     pub(crate) async fn delete(mut self) {
         let Some(pointer) = self.pointer.clone() else { return };
-        let is_over = self.cleaner.attempt(&pointer, 1).await;
+        let attempt = self.cleaner.attempt(&pointer, 1).await;
         self.pointer = None;
-        if !is_over {
-            self.cleaner.later(pointer, 1);
+        match attempt {
+            Attempt::Failed => self.cleaner.later(pointer, 1, Duration::ZERO, !self.is_written),
+            Attempt::Deleted if !self.is_written => {
+                self.cleaner.later(pointer, 0, self.cleaner.grace(), false);
+            }
+            Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
+            Attempt::GivenUp => {}
         }
     }
 
-    /// Keeps the object.
-    pub(crate) fn keep(mut self) {
+    /// There is no object.
+    pub(crate) fn not_written(mut self) {
         self.pointer = None;
     }
 
-    /// From here on, the message may exist.
-    pub(crate) fn sent(mut self) -> SentObject {
-        SentObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
+    /// From here on, its message may exist.
+    pub(crate) fn sent(mut self) -> UncertainObject {
+        UncertainObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
     }
 }
 
-impl Drop for UnsentObject {
+impl Drop for UnneededObject {
     fn drop(&mut self) {
         if let Some(pointer) = self.pointer.take() {
-            self.cleaner.later(pointer, 0);
+            self.cleaner.later(pointer, 0, Duration::ZERO, !self.is_written);
         }
     }
 }
 
 /// An object whose message may exist. On drop it is kept, and reported, since nobody knows whether SQS has the message.
 #[derive(Debug)]
-pub(crate) struct SentObject {
+pub(crate) struct UncertainObject {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
 }
 
-impl SentObject {
+impl UncertainObject {
     /// SQS has the message.
-    pub(crate) fn accepted(mut self) {
+    pub(crate) fn needed(mut self) {
         self.pointer = None;
     }
 
     /// SQS does not have the message.
-    pub(crate) fn refused(mut self) -> UnsentObject {
-        UnsentObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
+    pub(crate) fn unneeded(mut self) -> UnneededObject {
+        UnneededObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take(), is_written: true }
     }
 }
 
-impl Drop for SentObject {
+impl Drop for UncertainObject {
     fn drop(&mut self) {
         if let Some(pointer) = &self.pointer {
-            self.cleaner.keep_in_doubt(pointer);
+            self.cleaner.tally.outcomes_unknown.add(1);
+            self.cleaner.events.send(&Event::OutcomeUnknown { pointer });
         }
     }
 }

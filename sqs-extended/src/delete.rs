@@ -1,15 +1,14 @@
 //! Deletes and visibility changes: SQS first, by its own receipt handles; then the objects of deleted messages.
 
-use std::collections::HashSet;
-
 use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
 use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
 use sqs_client::operation::delete_message::DeleteMessage;
-use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
+use sqs_client::operation::delete_message_batch::{DeleteMessageBatch, DeleteMessageBatchOutput};
 
+use crate::cleanup::{UncertainObject, UnneededObject};
 use crate::client::{ExtendedClient, Rewritten, Shared};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::format::{ExtendedHandle, ends_with_uuid, strip};
 use crate::pointer::Pointer;
 use crate::receive::{ExtendedMessage, MessagePayload};
@@ -19,7 +18,7 @@ fn has_pointer(handle: &str) -> bool {
 }
 
 impl Rewritten for DeleteMessage {
-    fn concerns<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
+    fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
         input.receipt_handle().is_some_and(has_pointer)
     }
 
@@ -29,14 +28,21 @@ impl Rewritten for DeleteMessage {
         options: CallOptions,
     ) -> Result<Self::Output, Error> {
         let pointer = input.receipt_handle.as_mut().and_then(strip);
-        let output = client.below::<Self>(&input, options).await?;
-        client.shared.clean_up(pointer).await;
-        Ok(output)
+        let object = pointer.and_then(|pointer| client.shared.deletable(pointer));
+        let result = client.below::<Self>(&input, options).await;
+        if let Some(object) = object {
+            match &result {
+                Ok(_) => object.unneeded().delete().await,
+                Err(error) if error.is_refusal() => object.needed(),
+                Err(_) => drop(object),
+            }
+        }
+        result
     }
 }
 
 impl Rewritten for DeleteMessageBatch {
-    fn concerns<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
+    fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
         input.entries().iter().any(|entry| has_pointer(entry.receipt_handle()))
     }
 
@@ -46,21 +52,39 @@ impl Rewritten for DeleteMessageBatch {
         options: CallOptions,
     ) -> Result<Self::Output, Error> {
         let entries = input.entries.iter_mut().flatten();
-        let pointers: Vec<_> =
-            entries.filter_map(|entry| Some((entry.id.clone(), strip(&mut entry.receipt_handle)?))).collect();
-        let output = client.below::<Self>(&input, options).await?;
-        let mut deleted: HashSet<_> = output.successful.iter().map(|entry| entry.id.as_str()).collect();
-        for failed in &output.failed {
-            deleted.remove(failed.id.as_str());
-        }
-        let pointers = pointers.into_iter().filter(|(id, _)| deleted.contains(id.as_str()));
-        client.shared.clean_up(pointers.map(|(_, pointer)| pointer)).await;
-        Ok(output)
+        let objects: Vec<_> = entries
+            .filter_map(|entry| {
+                let pointer = strip(&mut entry.receipt_handle)?;
+                Some((entry.id.clone(), client.shared.deletable(pointer)?))
+            })
+            .collect();
+        let result = client.below::<Self>(&input, options).await;
+        let unneeded = objects.into_iter().filter_map(|(id, object)| settle(&result, &id, object));
+        client.shared.cleaner.delete_all(unneeded.collect::<Vec<_>>()).await;
+        result
     }
 }
 
+/// The object, if its message is deleted. An entry in both lists counts as failed, and one in none as unknown.
+fn settle(
+    result: &Result<DeleteMessageBatchOutput, Error>,
+    id: &str,
+    object: UncertainObject,
+) -> Option<UnneededObject> {
+    let is_failed = match result {
+        Ok(output) => output.failed.iter().any(|failed| failed.id == id),
+        Err(error) => error.is_refusal(),
+    };
+    if is_failed {
+        object.needed();
+        return None;
+    }
+    let is_deleted = |output: &DeleteMessageBatchOutput| output.successful.iter().any(|entry| entry.id == id);
+    result.as_ref().is_ok_and(is_deleted).then(|| object.unneeded())
+}
+
 impl Rewritten for ChangeMessageVisibility {
-    fn concerns<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
+    fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
         input.receipt_handle().is_some_and(has_pointer)
     }
 
@@ -75,7 +99,7 @@ impl Rewritten for ChangeMessageVisibility {
 }
 
 impl Rewritten for ChangeMessageVisibilityBatch {
-    fn concerns<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
+    fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, input: &Self::Input) -> bool {
         input.entries().iter().any(|entry| has_pointer(entry.receipt_handle()))
     }
 
@@ -92,32 +116,43 @@ impl Rewritten for ChangeMessageVisibilityBatch {
 }
 
 impl Shared {
-    /// Deletes the objects of deleted messages, unless they are retained. Failed deletes are retried in the background.
+    /// The object of a message that is about to be deleted, unless objects are retained.
     ///
     /// The sender chose the pointer, so only keys that end in a UUID in allowed buckets are deleted.
-    async fn clean_up(&self, pointers: impl IntoIterator<Item = Pointer>) {
-        let settings = &self.settings;
-        if settings.clean_up {
-            let is_allowed = |pointer: &Pointer| {
-                settings.allowed_buckets.contains(pointer.bucket()) && ends_with_uuid(pointer.key())
-            };
-            self.cleaner.delete(pointers.into_iter().filter(is_allowed)).await;
+    fn deletable(&self, pointer: Pointer) -> Option<UncertainObject> {
+        let refuse = |kind, why: &str| {
+            let error = Error::new(kind, format!("{pointer} is not deleted: {why}")).at(&pointer);
+            self.cleaner.give_up(&pointer, Some(&error));
+            None
+        };
+        if !self.settings.clean_up {
+            return None;
         }
+        if !self.settings.pointers.allowed_buckets.contains(pointer.bucket()) {
+            return refuse(ErrorKind::ForeignBucket, "its bucket is not allowed (see allow_bucket)");
+        }
+        if !ends_with_uuid(pointer.key()) {
+            return refuse(ErrorKind::BadPointer, "its key does not end in a UUID");
+        }
+        Some(self.cleaner.object(pointer))
     }
 }
 
 impl ExtendedMessage {
     /// Deletes the object of a payload, for messages that are not deleted through the client: AWS Lambda deletes the messages of a
-    /// successful invocation itself. The object of a [`Failed`](MessagePayload::Failed) payload is kept. If the message comes
-    /// again, its object is missing.
+    /// successful invocation itself. Call it when nothing can fail any more: if the message comes again, its object is missing.
     ///
-    /// A failed delete is retried in the background. [`retain`](crate::ExtendedClientBuilder::retain) keeps the object.
+    /// The objects of [`Failed`](MessagePayload::Failed) payloads and of SNS notifications are kept. A failed delete is retried in
+    /// the background. [`retain`](crate::ExtendedClientBuilder::retain) keeps all objects.
     ///
     /// # Cancel safety
     /// If the future is dropped, the object is deleted in the background.
     pub async fn delete_payload(&self) {
-        if let MessagePayload::Loaded(payload) | MessagePayload::Lazy(payload) = &self.payload {
-            self.shared.clean_up([payload.pointer().clone()]).await;
+        if let MessagePayload::Loaded(payload) | MessagePayload::Lazy(payload) = &self.payload
+            && !payload.is_in_notification()
+            && let Some(object) = self.shared.deletable(payload.pointer().clone())
+        {
+            object.unneeded().delete().await;
         }
     }
 }

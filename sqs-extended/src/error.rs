@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use sqs_client::ErrorKind as ClientErrorKind;
 use sqs_client::client::OperationError;
 use sqs_client::wire::service_error::ErrorCode;
 
@@ -170,6 +171,12 @@ impl Error {
             inner.client = Some(client);
             inner.source = Some(Arc::new(error));
         })
+    }
+
+    /// Whether SQS certainly did not execute the request. After a wrong checksum, SQS has the message.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let is_damaged = self.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);
+        !is_damaged && !self.is_outcome_unknown()
     }
 
     /// The cause, for streams and readers with `io::Error`.

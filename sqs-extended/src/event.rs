@@ -35,11 +35,12 @@ pub enum Event<'a> {
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
-        /// The error of the last attempt. `None`: too many objects wait, or there is no tokio runtime, or it ended.
+        /// The error of the last attempt, or why the object is not deleted: its bucket is not allowed, or its key does not end in
+        /// a UUID. `None`: too many objects wait, or there is no tokio runtime, or it ended.
         error: Option<&'a Error>,
     },
-    /// It is unknown whether a message was sent, so its object is kept; also if the call was dropped. If it was not sent, a sweep
-    /// finds the object.
+    /// It is unknown whether SQS has a message, so its object is kept: the send or the delete failed without a response, or was
+    /// dropped. If there is no message, a sweep finds the object.
     OutcomeUnknown {
         /// The object.
         pointer: &'a Pointer,

@@ -26,7 +26,7 @@ pub struct Stats {
     pub cleanup_given_up: u64,
     /// Objects that wait to be deleted in the background.
     pub cleanup_pending: usize,
-    /// Objects that were kept because it is unknown whether their message was sent.
+    /// Objects that were kept because it is unknown whether SQS has their message.
     pub outcomes_unknown: u64,
 }
 

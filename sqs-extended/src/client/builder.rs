@@ -76,7 +76,16 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// can send to the queue chooses which objects of these buckets are read, and which of those with a key that ends in a
     /// UUID are deleted: use buckets for payloads only.
     pub fn allow_bucket(mut self, bucket: impl Into<String>) -> Self {
-        self.settings.allowed_buckets.insert(bucket.into());
+        self.settings.pointers.allowed_buckets.insert(bucket.into());
+        self
+    }
+
+    /// Sets whether pointers in notifications of SNS are followed, for queues that get them without raw message delivery: no by
+    /// default. The payload becomes the `Message` of the notification. Its object is never deleted, since other queues may have
+    /// the same pointer: let a lifecycle rule expire it. Then the body of a message decides what is read, so use it for queues to which
+    /// only SNS can send.
+    pub fn sns_notifications(mut self, follow: bool) -> Self {
+        self.settings.pointers.notifications = follow;
         self
     }
 
@@ -185,7 +194,7 @@ fn check(settings: &Settings) -> Result<(), Error> {
         return refuse(format!("store_timeout is {timeout:?}; allowed are {least} to {most} s"));
     }
     check_prefix(&settings.key_prefix)?;
-    let unusable = settings.allowed_buckets.iter().find(|bucket| !is_bucket(bucket));
+    let unusable = settings.pointers.allowed_buckets.iter().find(|bucket| !is_bucket(bucket));
     unusable.map_or(Ok(()), |bucket| refuse(format!("{bucket:?} is not a valid bucket name")))
 }
 

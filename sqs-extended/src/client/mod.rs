@@ -130,8 +130,8 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Waits until no object waits to be deleted in the background: each is deleted, or given up after five attempts in up to a minute
-    /// and a half, plus [`store_timeout`](ExtendedClientBuilder::store_timeout) for each attempt. Call it at the end of a
-    /// program.
+    /// and a half, plus [`store_timeout`](ExtendedClientBuilder::store_timeout) for each attempt. The object of an upload that was
+    /// dropped is deleted twice, the second time after an eighth of that timeout. Call it at the end of a program.
     ///
     /// # Cancel safety
     /// If the future is dropped, nothing is lost.

@@ -8,8 +8,8 @@ use crate::error::Error;
 
 /// An operation that the client changes.
 pub(crate) trait Rewritten: Operation {
-    /// Whether a call with this input is changed. Otherwise the client below gets the input as it is.
-    fn concerns<H: Execute>(client: &ExtendedClient<H>, input: &Self::Input) -> bool;
+    /// Whether a call with this input is changed. Otherwise the client below gets the input unchanged.
+    fn needs_rewrite<H: Execute>(client: &ExtendedClient<H>, input: &Self::Input) -> bool;
 
     /// Runs a changed call.
     fn run<H: Execute>(

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqs_client::time::{SharedTimeSource, SystemClock};
 
 use crate::event::Listener;
-use crate::format::Compat;
+use crate::format::{Compat, PointerRules};
 
 pub use policy::{MissingObject, Threshold};
 pub(crate) use prefix::check as check_prefix;
@@ -34,8 +34,7 @@ pub(crate) struct Settings {
     pub(crate) stores_all: bool,
     pub(crate) compat: Compat,
     pub(crate) key_prefix: String,
-    /// Buckets that pointers may lead to, including that of the store.
-    pub(crate) allowed_buckets: BTreeSet<String>,
+    pub(crate) pointers: PointerRules,
     pub(crate) missing_object: MissingObject,
     /// Whether the object of a deleted message is deleted.
     pub(crate) clean_up: bool,
@@ -55,7 +54,10 @@ impl Settings {
             stores_all: false,
             compat: Compat::default(),
             key_prefix: String::new(),
-            allowed_buckets: BTreeSet::from([own_bucket.to_owned()]),
+            pointers: PointerRules {
+                allowed_buckets: BTreeSet::from([own_bucket.to_owned()]),
+                notifications: false,
+            },
             missing_object: MissingObject::default(),
             clean_up: true,
             concurrency: 4,

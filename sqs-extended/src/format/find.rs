@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use sqs_client::types::Message;
 
-use super::carried::{Carried, carried};
 use super::compat::HASH_LABEL;
 use super::handle::ExtendedHandle;
+use super::raw_pointer::RawPointer;
 use super::sns::Notification;
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
@@ -17,11 +17,12 @@ pub struct PayloadRef {
     pointer: Pointer,
     length: u64,
     sha256: Option<String>,
+    is_in_notification: bool,
 }
 
 impl PayloadRef {
     pub(crate) fn new(pointer: Pointer, length: u64, sha256: Option<String>) -> Self {
-        Self { pointer, length, sha256 }
+        Self { pointer, length, sha256, is_in_notification: false }
     }
 
     /// The object.
@@ -38,6 +39,11 @@ impl PayloadRef {
     pub fn sha256(&self) -> Option<&str> {
         self.sha256.as_deref()
     }
+
+    /// Whether its pointer is in a notification of SNS. Other queues may have the same pointer.
+    pub(crate) fn is_in_notification(&self) -> bool {
+        self.is_in_notification
+    }
 }
 
 /// What a message has.
@@ -51,49 +57,59 @@ pub(crate) enum Found {
     Unusable(Error),
 }
 
-/// Whether a message has the attribute of a pointer, or is a notification with it.
-pub(crate) fn carries_pointer(message: &Message) -> bool {
-    carried(message).is_some() || notification(message).is_some()
+/// Which pointers are followed.
+#[derive(Clone, Debug)]
+pub(crate) struct PointerRules {
+    /// Including the bucket of the store.
+    pub(crate) allowed_buckets: BTreeSet<String>,
+    /// Whether notifications of SNS are looked into.
+    pub(crate) notifications: bool,
 }
 
-/// Parses a message. Without the attribute, no body is a pointer.
-pub(crate) fn find(message: &Message, allowed_buckets: &BTreeSet<String>) -> Found {
-    let found = match (carried(message), notification(message)) {
-        (Some(carried), _) => pointer(carried, allowed_buckets),
-        (None, Some(notification)) => pointer(notification.carried(), allowed_buckets),
-        (None, None) => return Found::Inline,
-    };
-    found.map_or_else(Found::Unusable, Found::Pointer)
-}
-
-fn notification(message: &Message) -> Option<Notification> {
-    Notification::parse(message.body()?)
-}
-
-fn pointer(carried: Carried<'_>, allowed_buckets: &BTreeSet<String>) -> Result<PayloadRef, Error> {
-    let Carried { body, name, size, data_type } = carried;
-    let pointer = Pointer::from_body(body)?;
-    let error = |kind, text: String| Err(Error::new(kind, text).at(&pointer));
-    let Ok(length) = size.parse() else {
-        return error(
-            ErrorKind::BadPointer,
-            format!("the attribute {name} is {size:?}, not a number of bytes"),
-        );
-    };
-    if !allowed_buckets.contains(pointer.bucket()) {
-        let bucket = pointer.bucket();
-        let text =
-            format!("bucket {bucket:?} is not allowed; allowed are {allowed_buckets:?} (see allow_bucket)");
-        return error(ErrorKind::ForeignBucket, text);
+impl PointerRules {
+    /// Whether a message has a pointer, which may be invalid.
+    pub(crate) fn has_pointer(&self, message: &Message) -> bool {
+        RawPointer::of(message).is_some() || self.notification(message).is_some()
     }
-    // Such a handle would mean another object or another message.
-    if pointer.key().is_empty() || !ExtendedHandle::new(pointer.clone(), "").is_readable() {
-        return error(
-            ErrorKind::BadPointer,
-            format!("key {:?} does not fit into a receipt handle", pointer.key()),
-        );
+
+    /// Parses a message. Without the attribute, no body is a pointer.
+    pub(crate) fn find(&self, message: &Message) -> Found {
+        let found = match (RawPointer::of(message), self.notification(message)) {
+            (Some(raw), _) => self.parse(raw),
+            (None, Some(notification)) => self
+                .parse(notification.raw_pointer())
+                .map(|payload| PayloadRef { is_in_notification: true, ..payload }),
+            (None, None) => return Found::Inline,
+        };
+        found.map_or_else(Found::Unusable, Found::Pointer)
     }
-    Ok(PayloadRef::new(pointer, length, hash_of(data_type)))
+
+    fn notification(&self, message: &Message) -> Option<Notification> {
+        let body = message.body().filter(|_| self.notifications)?;
+        Notification::parse(body)
+    }
+
+    fn parse(&self, raw: RawPointer<'_>) -> Result<PayloadRef, Error> {
+        let RawPointer { body, name, size, data_type } = raw;
+        let pointer = Pointer::from_body(body)?;
+        let error = |kind, text: String| Err(Error::new(kind, text).at(&pointer));
+        let Ok(length) = size.parse() else {
+            let text = format!("the attribute {name} is {size:?}, not a number of bytes");
+            return error(ErrorKind::BadPointer, text);
+        };
+        if !self.allowed_buckets.contains(pointer.bucket()) {
+            let (bucket, allowed) = (pointer.bucket(), &self.allowed_buckets);
+            let text =
+                format!("bucket {bucket:?} is not allowed; allowed are {allowed:?} (see allow_bucket)");
+            return error(ErrorKind::ForeignBucket, text);
+        }
+        // Such a handle would mean another object or another message.
+        if pointer.key().is_empty() || !ExtendedHandle::new(pointer.clone(), "").is_readable() {
+            let text = format!("key {:?} does not fit into a receipt handle", pointer.key());
+            return error(ErrorKind::BadPointer, text);
+        }
+        Ok(PayloadRef::new(pointer, length, hash_of(data_type)))
+    }
 }
 
 /// The hash in the label of a data type.
@@ -120,7 +136,8 @@ mod tests {
     }
 
     fn found(body: &str, attribute: Option<(&str, &str)>) -> Found {
-        find(&message(body, attribute), &BTreeSet::from(["own".to_owned(), "other".to_owned()]))
+        let allowed_buckets = BTreeSet::from(["own".to_owned(), "other".to_owned()]);
+        PointerRules { allowed_buckets, notifications: false }.find(&message(body, attribute))
     }
 
     fn body(bucket: &str, key: &str) -> String {

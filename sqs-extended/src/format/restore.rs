@@ -1,28 +1,14 @@
 //! Restores messages as they were sent.
 
 use sqs_client::types::Message;
-use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes, md5_of_body};
+use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
 
-use super::carried::carried;
 use super::compat::RESERVED_ATTRIBUTES;
-use super::sns::Notification;
 
-/// Restores body, attributes and their checksums as they were sent. A notification gets the payload as its message.
-pub(crate) fn restore(message: &mut Message, payload: String, md5_of_payload: Md5Hex) {
-    let notification = match carried(message) {
-        Some(_) => None,
-        None => message.body().and_then(Notification::parse),
-    };
-    let (body, md5) = match notification {
-        None => (payload, md5_of_payload),
-        Some(notification) => {
-            let body = notification.with_message(payload);
-            let md5 = md5_of_body(&body);
-            (body, md5)
-        }
-    };
+/// Sets the body, and removes the attribute of the pointer. The checksums are those of the message as it was sent.
+pub(crate) fn restore(message: &mut Message, body: String, md5_of_body: Md5Hex) {
     message.body = Some(body);
-    message.md5_of_body = Some(md5.into());
+    message.md5_of_body = Some(md5_of_body.into());
     if let Some(attributes) = &mut message.message_attributes {
         attributes.retain(|name, _| !RESERVED_ATTRIBUTES.contains(&name.as_str()));
     }

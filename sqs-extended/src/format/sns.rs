@@ -4,18 +4,18 @@
 
 use serde_json::{Map, Value};
 
-use super::carried::Carried;
 use super::compat::RESERVED_ATTRIBUTES;
+use super::raw_pointer::RawPointer;
 
 const MESSAGE: &str = "Message";
 const ATTRIBUTES: &str = "MessageAttributes";
 
 /// A notification whose message is a pointer.
-pub(super) struct Notification(Map<String, Value>);
+pub(crate) struct Notification(Map<String, Value>);
 
 impl Notification {
     /// `None` unless the message has the attribute of a pointer.
-    pub(super) fn parse(body: &str) -> Option<Self> {
+    pub(crate) fn parse(body: &str) -> Option<Self> {
         // Most bodies are something else, and are not parsed.
         let may_be = body.trim_start().starts_with('{')
             && RESERVED_ATTRIBUTES.iter().any(|name| body.contains(name))
@@ -27,15 +27,15 @@ impl Notification {
             .then_some(notification)
     }
 
-    pub(super) fn carried(&self) -> Carried<'_> {
+    pub(super) fn raw_pointer(&self) -> RawPointer<'_> {
         let (name, attribute) = self.attribute().unwrap_or_default();
         let text = |member: &str| attribute.and_then(|it| it.get(member)?.as_str()).unwrap_or_default();
         let body = self.0.get(MESSAGE).and_then(Value::as_str).unwrap_or_default();
-        Carried { body, name, size: text("Value"), data_type: text("Type") }
+        RawPointer { body, name, size: text("Value"), data_type: text("Type") }
     }
 
     /// The notification with this message, and without the attribute of the pointer.
-    pub(super) fn with_message(mut self, message: String) -> String {
+    pub(crate) fn with_message(mut self, message: String) -> String {
         self.0.insert(MESSAGE.to_owned(), Value::String(message));
         if let Some(attributes) = self.0.get_mut(ATTRIBUTES).and_then(Value::as_object_mut) {
             for name in RESERVED_ATTRIBUTES {
@@ -78,9 +78,9 @@ mod tests {
     fn notification_with_a_pointer_is_recognised_by_its_attribute() {
         for name in RESERVED_ATTRIBUTES {
             let found = Notification::parse(&notification(name)).expect(name);
-            let carried = found.carried();
-            assert_eq!((carried.name, carried.size, carried.data_type), (name, "300000", "Number"));
-            assert!(carried.body.contains(r#""s3Key":"k""#), "{}", carried.body);
+            let raw = found.raw_pointer();
+            assert_eq!((raw.name, raw.size, raw.data_type), (name, "300000", "Number"));
+            assert!(raw.body.contains(r#""s3Key":"k""#), "{}", raw.body);
         }
         for other in [
             notification("size"),

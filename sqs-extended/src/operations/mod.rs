@@ -36,7 +36,7 @@ macro_rules! rewritten {
             ) -> Result<O::Output, Error> {
                 $(
                     if let Some(input) = input_of::<$op>(input)
-                        && $op::concerns(self, input)
+                        && $op::needs_rewrite(self, input)
                     {
                         // Its future is large, and most calls are not changed.
                         let output = Box::pin($op::run(self, input.clone(), options)).await?;

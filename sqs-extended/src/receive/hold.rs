@@ -26,13 +26,13 @@ pub(super) const MAX_HOLD: Duration = Duration::from_secs(3_600);
 
 /// The parts of a receive that are needed later.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Terms {
+pub(super) struct LeaseTerms {
     pub(super) queue_url: String,
     /// In seconds. `None`: that of the queue.
     visibility_timeout: Option<i32>,
 }
 
-impl Terms {
+impl LeaseTerms {
     pub(super) fn of(input: &ReceiveMessageInput) -> Self {
         let queue_url = input.queue_url().unwrap_or_default().to_owned();
         Self { queue_url, visibility_timeout: input.visibility_timeout() }
@@ -44,7 +44,7 @@ impl<H: Execute> ExtendedClient<H> {
     /// the end. `work` continues during a renewal, never waits long for one, and ends by itself at [`MAX_HOLD`].
     pub(super) async fn holding<T>(
         &self,
-        terms: &Terms,
+        terms: &LeaseTerms,
         handles: &[String],
         work: impl Future<Output = T>,
     ) -> T {
@@ -78,7 +78,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// The visibility timeout, which may be zero; `None` if it is unknown.
-    async fn lease(&self, terms: &Terms) -> Option<Duration> {
+    async fn lease(&self, terms: &LeaseTerms) -> Option<Duration> {
         let asked = terms.visibility_timeout.and_then(|seconds| u64::try_from(seconds).ok());
         match asked {
             Some(seconds) => Some(Duration::from_secs(seconds)),
@@ -89,7 +89,7 @@ impl<H: Execute> ExtendedClient<H> {
     /// Waits for `work` without renewals, and reports that if it takes long.
     async fn without_renewals<T>(
         &self,
-        terms: &Terms,
+        terms: &LeaseTerms,
         until: Instant,
         mut work: impl Future<Output = T> + Unpin,
     ) -> T {
@@ -101,7 +101,13 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Whether all are renewed; otherwise an event says why. No response within `patience` is a failure, too.
-    async fn renew(&self, terms: &Terms, handles: &[String], lease: Duration, patience: Duration) -> bool {
+    async fn renew(
+        &self,
+        terms: &LeaseTerms,
+        handles: &[String],
+        lease: Duration,
+        patience: Duration,
+    ) -> bool {
         let change = timeout(patience, self.hide(&terms.queue_url, handles, lease)).await;
         let late = |_| Err(Error::new(ErrorKind::Client, format!("no response within {patience:?}")));
         let Err(error) = change.unwrap_or_else(late) else { return true };

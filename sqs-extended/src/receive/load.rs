@@ -18,6 +18,13 @@ pub(super) struct Text {
     pub(super) md5: Md5Hex,
 }
 
+impl Text {
+    pub(super) async fn of(text: String) -> Self {
+        let (body, md5) = md5_of(text).await;
+        Self { body, md5 }
+    }
+}
+
 impl Shared {
     /// Opens a payload for reading.
     pub(super) async fn open(&self, payload: &PayloadRef, options: Options) -> Result<Body, Error> {
@@ -52,7 +59,7 @@ impl Shared {
 
     /// Loads a payload. All clones together load as many at a time as [`concurrency`](crate::ExtendedClientBuilder::concurrency)
     /// says.
-    pub(super) async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
+    async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
         let mut options =
             Options { is_binary: true, limit: self.settings.max_payload_bytes, ..Options::default() };
         // Ranges that are read ahead would need more memory.
@@ -64,7 +71,6 @@ impl Shared {
         drop(permit);
         self.tally.downloads.add(1);
         self.tally.downloaded_bytes.add(text.len());
-        let (body, md5) = md5_of(text).await;
-        Ok(Text { body, md5 })
+        Ok(Text::of(text).await)
     }
 }

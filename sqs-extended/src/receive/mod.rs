@@ -8,11 +8,11 @@
 //!                     fails --> as it is, with the error
 //! ```
 
-mod answer;
 mod hold;
 mod load;
 mod message;
 mod missing;
+mod output;
 mod release;
 mod resolve;
 mod stream;

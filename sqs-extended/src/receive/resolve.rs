@@ -7,14 +7,15 @@ use sqs_client::client::Execute;
 use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
 
-use super::hold::{MAX_HOLD, Terms};
+use super::hold::{LeaseTerms, MAX_HOLD};
+use super::load::Text;
 use super::release::ReleaseOnDrop;
 use super::{ExtendedMessage, MessagePayload};
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
 use crate::format::{
-    ExtendedHandle, Found, PayloadRef, carries_pointer, extend_handle, find, original_handle, restore,
+    ExtendedHandle, Found, Notification, PayloadRef, extend_handle, original_handle, restore,
 };
 
 /// Messages of a receive that are resolved at a time.
@@ -22,9 +23,8 @@ const MESSAGES: usize = 10;
 
 /// What to do with the payload of a message in the store.
 #[derive(Clone, Copy, Debug)]
-enum Load {
+enum LoadPlan {
     Never,
-    Now,
     Until(Instant),
     /// The payloads of its receive exceed the memory budget.
     OverBudget,
@@ -36,7 +36,7 @@ impl<H: Execute> ExtendedClient<H> {
     /// For messages of [`receive_message`](Self::receive_message) or of a consumer. A payload that could not be loaded is
     /// [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its pointer is invalid.
     pub fn payload(&self, message: &Message) -> MessagePayload {
-        match find(message, &self.shared.settings.allowed_buckets) {
+        match self.shared.settings.pointers.find(message) {
             Found::Pointer(payload) => MessagePayload::Lazy(payload),
             Found::Unusable(error) => MessagePayload::Failed(error),
             Found::Inline => match message.receipt_handle().and_then(ExtendedHandle::parse) {
@@ -53,43 +53,23 @@ impl<H: Execute> ExtendedClient<H> {
     /// returned as they are.
     ///
     /// A [`Message`] can be made of the record of a Lambda event ([`SqsRecord`](sqs_client::lambda::SqsRecord)), and of body, attributes
-    /// and receipt handle ([`Message::builder`]).
+    /// and receipt handle ([`Message::builder`]). It waits for the memory budget and for other downloads of the client, and takes up to
+    /// an hour in all: set a timeout.
     ///
     /// If it is [`Failed`](MessagePayload::Failed), the receipt handle is that of SQS: deleting the message keeps its object. The lease
     /// is not renewed meanwhile, and [`MissingObject`](crate::MissingObject) does not apply.
     ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let server = sqs_mock_server::MockSqs::in_process();
-    /// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
-    /// use sqs_client::lambda::SqsEvent;
-    ///
-    /// # let json = r#"{"Records": [{"messageId": "7f2c", "receiptHandle": "AQEB", "body": "one apple"}]}"#;
-    /// let event: SqsEvent = serde_json::from_str(json)?;
-    /// for record in event.records {
-    ///     let received = client.resolve(record).await;
-    ///     println!("{:?}", received.body()?);
-    ///     received.delete_payload().await; // Lambda deletes the message
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Cancel safety
     /// If the future is dropped, the message is dropped; nothing else has changed.
     pub async fn resolve(&self, message: impl Into<Message> + Send) -> ExtendedMessage {
-        let message = message.into();
+        let (message, end) = (message.into(), Instant::now() + MAX_HOLD);
         let found = self.payload(&message);
-        let bytes = self.bytes_to_load(&found);
-        if bytes > self.shared.memory.bytes() {
-            return self.open(message, found, Load::OverBudget).await;
-        }
-        let _budget = self.shared.memory.take(bytes).await;
-        self.open(message, found, Load::Now).await
+        // If it is not there in time, the load ends at once.
+        let _budget = timeout_at(end, self.shared.memory.take(self.bytes_to_load(&found))).await;
+        self.open(message, found, LoadPlan::Until(end)).await
     }
 
-    async fn open(&self, mut message: Message, found: MessagePayload, load: Load) -> ExtendedMessage {
+    async fn open(&self, mut message: Message, found: MessagePayload, load: LoadPlan) -> ExtendedMessage {
         let shared = Arc::clone(&self.shared);
         if let MessagePayload::Failed(error) = &found {
             self.report_failed(&message, error);
@@ -98,17 +78,20 @@ impl<H: Execute> ExtendedClient<H> {
             return ExtendedMessage { message, payload: found, shared };
         };
         let loaded = match load {
-            Load::Never => {
-                extend_handle(&mut message, reference.pointer());
+            LoadPlan::Never => {
+                extend(&mut message, &reference);
                 return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), shared };
             }
-            Load::Now => shared.load(&reference).await,
-            Load::Until(end) => shared.load_until(&reference, end).await,
-            Load::OverBudget => Err(self.over_budget(&reference)),
+            LoadPlan::Until(end) => shared.load_until(&reference, end).await,
+            LoadPlan::OverBudget => Err(self.over_budget(&reference)),
+        };
+        let loaded = match loaded {
+            Ok(text) if reference.is_in_notification() => notified(&message, text).await,
+            loaded => loaded,
         };
         let payload = match loaded {
             Ok(text) => {
-                extend_handle(&mut message, reference.pointer());
+                extend(&mut message, &reference);
                 restore(&mut message, text.body, text.md5);
                 MessagePayload::Loaded(reference)
             }
@@ -152,9 +135,10 @@ impl<H: Execute> ExtendedClient<H> {
         &self,
         messages: Vec<Message>,
         is_lazy: bool,
-        terms: &Terms,
+        terms: &LeaseTerms,
     ) -> Vec<ExtendedMessage> {
-        let is_loading = !is_lazy && messages.iter().any(carries_pointer);
+        let pointers = &self.shared.settings.pointers;
+        let is_loading = !is_lazy && messages.iter().any(|message| pointers.has_pointer(message));
         let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
         let release = ReleaseOnDrop::new(self, &terms.queue_url, handles);
         let opened = if is_loading {
@@ -162,7 +146,7 @@ impl<H: Execute> ExtendedClient<H> {
         } else {
             let opening = stream::iter(messages).then(|message| {
                 let found = self.payload(&message);
-                self.open(message, found, Load::Never)
+                self.open(message, found, LoadPlan::Never)
             });
             opening.collect().await
         };
@@ -183,7 +167,7 @@ impl<H: Execute> ExtendedClient<H> {
                 let found = self.payload(&message);
                 let rest = left.checked_sub(self.bytes_to_load(&found));
                 left = rest.unwrap_or(left);
-                (message, found, if rest.is_some() { Load::Until(end) } else { Load::OverBudget })
+                (message, found, if rest.is_some() { LoadPlan::Until(end) } else { LoadPlan::OverBudget })
             })
             .collect();
         // If it is not there in time, each load ends at once.
@@ -191,4 +175,20 @@ impl<H: Execute> ExtendedClient<H> {
         let opening = stream::iter(planned).map(|(message, found, load)| self.open(message, found, load));
         opening.buffered(MESSAGES).collect().await
     }
+}
+
+/// Deleting a message deletes its object, unless other queues may have the same pointer.
+fn extend(message: &mut Message, payload: &PayloadRef) {
+    if !payload.is_in_notification() {
+        extend_handle(message, payload.pointer());
+    }
+}
+
+/// The notification in a message, with its payload.
+async fn notified(message: &Message, text: Text) -> Result<Text, Error> {
+    let Some(notification) = message.body().and_then(Notification::parse) else { return Ok(text) };
+    // Writing JSON blocks for as long as hashing does.
+    let body = tokio::task::spawn_blocking(move || notification.with_message(text.body)).await;
+    let ended = |error| Error::new(ErrorKind::Unavailable, format!("a task of the receive ended: {error}"));
+    Ok(Text::of(body.map_err(ended)?).await)
 }

@@ -12,7 +12,7 @@ use sqs_client::types::Message;
 use super::{ExtendedMessage, MessagePayload};
 use crate::client::{ExtendedClient, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::format::{Found, PayloadRef, find};
+use crate::format::{Found, PayloadRef};
 use crate::payload::{Body, Options, Progress};
 
 /// The payload of a message as a stream. Awaiting it opens it.
@@ -57,7 +57,7 @@ impl<H: Execute> ExtendedClient<H> {
     /// The message may come from a plain client or from a Lambda event. For messages of [`receive`](Self::receive), see
     /// [`ExtendedMessage::body_stream`].
     pub fn body_stream(&self, message: &Message) -> BodyStream {
-        match find(message, &self.shared.settings.allowed_buckets) {
+        match self.shared.settings.pointers.find(message) {
             Found::Inline => BodyStream::in_message(message),
             Found::Pointer(payload) => BodyStream::in_store(payload, &self.shared),
             Found::Unusable(error) => BodyStream::failed(error),
@@ -66,7 +66,7 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 impl ExtendedMessage {
-    /// The payload as a stream, in bounded memory: from the store if it was not loaded ([`lazy`](super::Receive::lazy)) or
+    /// The payload as a stream, in bounded memory: the body of the message, or from the store if it was not loaded ([`lazy`](super::Receive::lazy)) or
     /// could not be loaded, for example because it is too large for memory.
     ///
     /// ```no_run
@@ -82,8 +82,7 @@ impl ExtendedMessage {
         match &self.payload {
             MessagePayload::Inline | MessagePayload::Loaded(_) => BodyStream::in_message(&self.message),
             MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), &self.shared),
-            MessagePayload::Failed(error) => match find(&self.message, &self.shared.settings.allowed_buckets)
-            {
+            MessagePayload::Failed(error) => match self.shared.settings.pointers.find(&self.message) {
                 // A message with a wrong checksum is not trusted.
                 Found::Pointer(payload) if error.kind() != ErrorKind::Client => {
                     BodyStream::in_store(payload, &self.shared)

@@ -9,7 +9,7 @@ use sqs_client::types::MessageSystemAttributeName;
 use super::ExtendedMessage;
 use crate::client::ExtendedClient;
 use crate::error::Error;
-use crate::format::ask;
+use crate::format::request_attributes;
 
 /// A receive that returns messages with their payloads.
 ///
@@ -97,7 +97,7 @@ impl<H: Execute> Receive<H> {
     /// the response arrives, they may stay hidden until their visibility timeout.
     pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
         let Self { client, mut input, is_lazy } = self;
-        ask(&mut input);
+        request_attributes(&mut input);
         client.receive_opened(&input, is_lazy).await
     }
 }

@@ -7,7 +7,7 @@ use sqs_client::operation::send_message_batch::{
 use sqs_client::types::{BatchResultErrorEntry, SendMessageBatchRequestEntry};
 use sqs_client::wire::service_error::ErrorCode;
 
-use super::request::{Fate, Original, Parts, SendRequest, Unsent, fate_after};
+use super::request::{Disposition, Original, Parts, SendRequest, Unsent, disposition_after};
 use crate::error::{Error, ErrorKind};
 use crate::format::{Envelope, Sizes};
 
@@ -31,7 +31,7 @@ impl SendRequest for SendMessageBatch {
 
     fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error> {
         let Some(entries) = &mut input.entries else { return Ok(Vec::new()) };
-        // From the end, so that places stay what they are.
+        // Backwards: removing an entry shifts the later ones.
         let mut report: Vec<_> = unsent
             .iter()
             .rev()
@@ -41,13 +41,13 @@ impl SendRequest for SendMessageBatch {
         Ok(report)
     }
 
-    fn fate(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Fate {
+    fn disposition(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Disposition {
         match (id(input, place), result) {
-            (Some(id), Ok(output)) => fate_in(output, id),
+            (Some(id), Ok(output)) => disposition_in(output, id),
             (Some(id), Err(error)) => {
-                output_of(error).map_or_else(|| fate_after(error), |output| fate_in(output, id))
+                output_of(error).map_or_else(|| disposition_after(error), |output| disposition_in(output, id))
             }
-            (None, _) => Fate::Unknown,
+            (None, _) => Disposition::Unknown,
         }
     }
 
@@ -78,13 +78,13 @@ fn id(input: &SendMessageBatchInput, place: usize) -> Option<&str> {
     input.entries().get(place).map(SendMessageBatchRequestEntry::id)
 }
 
-fn fate_in(output: &SendMessageBatchOutput, id: &str) -> Fate {
+fn disposition_in(output: &SendMessageBatchOutput, id: &str) -> Disposition {
     if output.successful.iter().any(|accepted| accepted.id == id) {
-        return Fate::Accepted;
+        return Disposition::Accepted;
     }
     let is_failed = output.failed.iter().any(|failed| failed.id == id);
     // Of a repeated request, an earlier attempt may have been executed.
-    if is_failed && !output.is_maybe_repeated() { Fate::Refused } else { Fate::Unknown }
+    if is_failed && !output.is_maybe_repeated() { Disposition::Refused } else { Disposition::Unknown }
 }
 
 fn finished(

@@ -5,8 +5,8 @@ use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use crate::format::Sizes;
 
 impl Sizes {
-    /// Whether its payload is stored for its own size. If the attributes leave no room, this is an error, which the caller must get.
-    /// `threshold` is `None` if every payload is stored.
+    /// Whether the payload is stored because of its own size. A `threshold` of `None` stores every payload. Attributes that leave no
+    /// room do not count here: the caller gets that error when the payload is stored.
     pub(crate) fn exceed(&self, threshold: Option<usize>) -> bool {
         match threshold {
             None => self.offloaded.is_some(),

@@ -5,7 +5,7 @@ use sqs_client::client::Execute;
 use sqs_client::wire::checksum::Md5Hex;
 
 use super::request::Parts;
-use crate::cleanup::UnsentObject;
+use crate::cleanup::UnneededObject;
 use crate::client::{ExtendedClient, Shared};
 use crate::digest::Digests;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::store::{Upload, UploadBody};
 
 /// An object whose message is not sent yet.
 pub(super) struct NewObject {
-    pub(super) guard: UnsentObject,
+    pub(super) guard: UnneededObject,
     pub(super) pointer: Pointer,
     pub(super) length: u64,
     /// In hex.
@@ -45,15 +45,15 @@ impl<H: Execute> ExtendedClient<H> {
         self.written(pointer, guard, result).await
     }
 
-    fn new_object(&self) -> (Pointer, UnsentObject) {
+    fn new_object(&self) -> (Pointer, UnneededObject) {
         let pointer = self.shared.envelope.address(&crate::random::uuid());
-        (pointer.clone(), self.shared.cleaner.guard(pointer))
+        (pointer.clone(), self.shared.cleaner.new_object(pointer))
     }
 
     async fn written(
         &self,
         pointer: Pointer,
-        guard: UnsentObject,
+        guard: UnneededObject,
         result: Result<Uploaded, Error>,
     ) -> Result<NewObject, Error> {
         let Shared { tally, events, .. } = &*self.shared;
@@ -61,7 +61,7 @@ impl<H: Execute> ExtendedClient<H> {
             Ok(Uploaded { length, sha256 }) => {
                 tally.uploads.add(1);
                 tally.uploaded_bytes.add(usize::try_from(length).unwrap_or(usize::MAX));
-                Ok(NewObject { guard, pointer, length, sha256, md5: None })
+                Ok(NewObject { guard: guard.written(), pointer, length, sha256, md5: None })
             }
             Err(error) => {
                 tally.uploads_failed.add(1);
@@ -94,10 +94,10 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 /// Deletes the object of a failed upload if it may exist.
-async fn undo(guard: UnsentObject, error: &Error) {
+async fn undo(guard: UnneededObject, error: &Error) {
     if error.is_outcome_unknown() {
         guard.delete().await;
     } else {
-        guard.keep();
+        guard.not_written();
     }
 }

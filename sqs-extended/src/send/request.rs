@@ -1,6 +1,5 @@
 //! The requests that send messages: a batch, or a single message, which is a batch of one.
 
-use sqs_client::ErrorKind as ClientErrorKind;
 use sqs_client::operation::Operation;
 use sqs_client::types::BatchResultErrorEntry;
 use sqs_client::wire::checksum::Md5Hex;
@@ -26,7 +25,7 @@ pub(super) struct Original {
 
 /// What SQS did with a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Fate {
+pub(super) enum Disposition {
     Accepted,
     /// It certainly does not have the message.
     Refused,
@@ -40,7 +39,7 @@ pub(super) struct Unsent {
     pub(super) error: Error,
 }
 
-/// A request that sends messages. They are known by their places in it.
+/// A request that sends messages. Messages are identified by their index in it.
 pub(super) trait SendRequest: Operation {
     fn sizes(input: &Self::Input, envelope: &Envelope) -> impl Iterator<Item = Sizes>;
 
@@ -50,7 +49,7 @@ pub(super) trait SendRequest: Operation {
     /// message fails its call.
     fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error>;
 
-    fn fate(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Fate;
+    fn disposition(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Disposition;
 
     /// The result for the caller: with the checksums of the original messages, and the entries that were not sent.
     fn finish(
@@ -62,8 +61,6 @@ pub(super) trait SendRequest: Operation {
 }
 
 /// What a failed request says about its messages.
-pub(super) fn fate_after(error: &Error) -> Fate {
-    // SQS has a message that it returned the wrong checksum of.
-    let is_damaged = error.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);
-    if is_damaged || error.is_outcome_unknown() { Fate::Unknown } else { Fate::Refused }
+pub(super) fn disposition_after(error: &Error) -> Disposition {
+    if error.is_refusal() { Disposition::Refused } else { Disposition::Unknown }
 }

@@ -13,15 +13,15 @@ use sqs_client::types::{BatchResultErrorEntry, HasMetadata as _};
 use tokio::time::sleep;
 
 use super::object::NewObject;
-use super::request::{Fate, Original, SendRequest};
-use crate::cleanup::SentObject;
+use super::request::{Disposition, Original, SendRequest};
+use crate::cleanup::UncertainObject;
 use crate::client::{ExtendedClient, Rewritten};
 use crate::error::Error;
 
 /// A message in a request, whose payload is in the store.
 pub(super) struct Stored {
     pub(super) place: usize,
-    pub(super) object: SentObject,
+    pub(super) object: UncertainObject,
     /// `None` for a stream.
     pub(super) original: Option<Original>,
     /// To be stored anew if the request is repeated. `None`: it is not.
@@ -29,7 +29,7 @@ pub(super) struct Stored {
 }
 
 impl<O: SendRequest> Rewritten for O {
-    fn concerns<H: Execute>(client: &ExtendedClient<H>, input: &O::Input) -> bool {
+    fn needs_rewrite<H: Execute>(client: &ExtendedClient<H>, input: &O::Input) -> bool {
         !client.selection::<O>(input, client.known_threshold(input.queue_url())).is_empty()
     }
 
@@ -114,10 +114,10 @@ impl<H: Execute> ExtendedClient<H> {
     ) {
         let mut refused = Vec::new();
         for Stored { place, object, .. } in stored {
-            match O::fate(input, place, result) {
-                Fate::Accepted => object.accepted(),
-                Fate::Refused => refused.push(object.refused()),
-                Fate::Unknown => drop(object),
+            match O::disposition(input, place, result) {
+                Disposition::Accepted => object.needed(),
+                Disposition::Refused => refused.push(object.unneeded()),
+                Disposition::Unknown => drop(object),
             }
         }
         self.shared.cleaner.delete_all(refused).await;

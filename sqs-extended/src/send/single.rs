@@ -5,7 +5,7 @@ use std::iter;
 use sqs_client::operation::send_message::SendMessage;
 use sqs_client::types::BatchResultErrorEntry;
 
-use super::request::{Fate, Original, Parts, SendRequest, Unsent, fate_after};
+use super::request::{Disposition, Original, Parts, SendRequest, Unsent, disposition_after};
 use crate::error::Error;
 use crate::format::{Envelope, Sizes};
 
@@ -26,8 +26,8 @@ impl SendRequest for SendMessage {
         unsent.into_iter().next().map_or(Ok(Vec::new()), |unsent| Err(unsent.error))
     }
 
-    fn fate(_: &Self::Input, _: usize, result: &Result<Self::Output, Error>) -> Fate {
-        result.as_ref().err().map_or(Fate::Accepted, fate_after)
+    fn disposition(_: &Self::Input, _: usize, result: &Result<Self::Output, Error>) -> Disposition {
+        result.as_ref().err().map_or(Disposition::Accepted, disposition_after)
     }
 
     fn finish(

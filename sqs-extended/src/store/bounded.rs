@@ -29,6 +29,10 @@ impl Bounded {
         &self.inner
     }
 
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     pub(crate) fn bucket(&self) -> &str {
         self.inner.bucket()
     }

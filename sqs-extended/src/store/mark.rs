@@ -19,14 +19,16 @@ pub(super) fn is_of(found: &HashMap<String, String>, upload: &HashMap<String, St
 
 /// The outcome of a failed write that the store may have executed. `is_ours` says whose the object at its key is, if that is known.
 pub(super) fn settle(error: Error, is_ours: Option<bool>) -> Result<(), Error> {
-    match (is_ours, error.kind()) {
-        (Some(true), _) => Ok(()),
-        (Some(false), ErrorKind::Exists) => Err(error),
-        (None, ErrorKind::Exists) => {
-            let text = format!("{error}; an earlier attempt of this write may have stored it");
+    match is_ours {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let text = format!("{error}; the key is taken by another upload");
+            Err(Error::new(ErrorKind::Exists, text).caused_by(error))
+        }
+        None => {
+            let text = format!("{error}; the store may have written it");
             Err(Error::new(ErrorKind::Unavailable, text).caused_by(error).outcome_unknown())
         }
-        _ => Err(error.outcome_unknown()),
     }
 }
 
@@ -55,15 +57,14 @@ mod tests {
 
     #[test]
     fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
-        for (is_ours, kind, is_unknown) in
-            [(Some(false), ErrorKind::Exists, false), (None, ErrorKind::Unavailable, true)]
-        {
-            let error = settle(Error::new(ErrorKind::Exists, "taken"), is_ours).unwrap_err();
-            assert_eq!((error.kind(), error.is_outcome_unknown()), (kind, is_unknown));
-        }
-        for is_ours in [Some(false), None] {
-            let error = settle(Error::new(ErrorKind::Unavailable, "lost"), is_ours).unwrap_err();
-            assert!(error.is_outcome_unknown());
+        for failed in [ErrorKind::Exists, ErrorKind::Unavailable, ErrorKind::Forbidden] {
+            for (is_ours, kind, is_unknown) in
+                [(Some(false), ErrorKind::Exists, false), (None, ErrorKind::Unavailable, true)]
+            {
+                let error = settle(Error::new(failed, "failed"), is_ours).unwrap_err();
+                assert_eq!((error.kind(), error.is_outcome_unknown()), (kind, is_unknown));
+                assert_eq!(error.is_retryable(), is_unknown);
+            }
         }
         settle(Error::new(ErrorKind::Exists, "taken"), Some(true)).unwrap();
     }

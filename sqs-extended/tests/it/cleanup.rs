@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use sqs_client::types::DeleteMessageBatchRequestEntry;
-use sqs_extended::{ErrorKind, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreFault};
 
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
+use super::wrapped_store::WrappedStore;
 
 async fn delete_one(rig: &Rig) {
     rig.send(large("")).await;
@@ -134,4 +135,19 @@ fn pending_delete_is_reported_as_given_up_when_its_runtime_ends() {
     drop(runtime);
     assert_eq!((rig.client.stats().cleanup_pending, events.count("CleanupGivenUp")), (0, 1));
     assert_eq!(rig.client.stats().cleanup_given_up, 1);
+}
+
+/// A store may execute a write after its call was dropped, and so after the first delete.
+#[tokio::test(start_paused = true)]
+async fn object_that_appears_after_its_upload_was_dropped_is_deleted() {
+    let rig = Rig::new().await;
+    let mut store = WrappedStore::new(rig.store.clone());
+    store.late_puts = Some(Duration::from_secs(10));
+    let client = ExtendedClient::new(rig.plain.clone(), store);
+    let send = client.send_message().queue_url(&rig.url).message_body(large("")).send();
+    assert!(tokio::time::timeout(Duration::from_secs(1), send).await.is_err());
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(rig.store.objects().len(), 1);
+    client.finish_cleanup().await;
+    assert_eq!((rig.store.objects().len(), client.stats().objects_deleted), (0, 1));
 }

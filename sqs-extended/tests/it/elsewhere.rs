@@ -7,6 +7,8 @@ use sqs_extended::{ErrorKind, ExtendedClientBuilder, MessagePayload, Pointer, Po
 use super::receiving::{failure, receive_one};
 use super::rig::{Rig, large};
 
+const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
+
 /// A record of a Lambda event with this message.
 fn lambda_event(message: &Message) -> SqsEvent {
     let attributes = message.message_attributes().into_iter().flatten().map(|(name, value)| {
@@ -67,10 +69,14 @@ fn notification(pointer: &Pointer, length: usize) -> String {
     .to_string()
 }
 
+async fn following_rig() -> Rig {
+    Rig::with("q", |builder| builder.sns_notifications(true)).await
+}
+
 #[tokio::test(start_paused = true)]
-async fn notification_is_received_with_the_payload_as_its_message() {
-    let rig = Rig::new().await;
-    let pointer = Pointer::new("own", "01234567-89ab-4cde-8f01-23456789abcd");
+async fn notification_is_received_with_the_payload_and_its_object_is_kept() {
+    let rig = following_rig().await;
+    let pointer = Pointer::new("own", UUID);
     rig.store.overwrite(&pointer, "tea for \"two\"");
     rig.send_raw(notification(&pointer, 13), None).await;
 
@@ -80,26 +86,38 @@ async fn notification_is_received_with_the_payload_as_its_message() {
     assert_eq!(body["MessageAttributes"], serde_json::json!({"color": {"Type": "String", "Value": "red"}}));
     let md5 = sqs_client::wire::checksum::md5_of_body(message.body().unwrap());
     assert_eq!(message.md5_of_body(), Some(md5.as_str()));
-    assert!(matches!(rig.client.payload(&message), MessagePayload::Loaded(_)));
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
-    assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
+    rig.client.resolve(message).await.delete_payload().await;
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn payload_of_a_notification_is_streamed_without_the_notification() {
+async fn notification_is_not_followed_by_default() {
     let rig = Rig::new().await;
-    let pointer = Pointer::new("own", "01234567-89ab-4cde-8f01-23456789abcd");
+    let body = notification(&Pointer::new("own", UUID), 3);
+    rig.send_raw(&body, None).await;
+    let received = receive_one(&rig).await;
+    assert!(matches!(received.payload, MessagePayload::Inline));
+    assert_eq!((received.body().unwrap(), rig.store.calls().gets), (Some(&*body), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn payload_of_a_lazy_notification_is_streamed_without_the_notification() {
+    let rig = following_rig().await;
+    let pointer = Pointer::new("own", UUID);
     rig.store.overwrite(&pointer, "tea");
     rig.send_raw(notification(&pointer, 3), None).await;
     let received = rig.client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
-    let body = received.body_stream().await.unwrap();
-    assert_eq!(body.text(100).await.unwrap(), "tea");
+    assert_eq!(received.body_stream().await.unwrap().text(100).await.unwrap(), "tea");
+    rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();
+    received.delete_payload().await;
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn notification_with_a_pointer_to_a_foreign_bucket_causes_no_store_call() {
-    let rig = Rig::new().await;
-    let body = notification(&Pointer::new("foreign", "01234567-89ab-4cde-8f01-23456789abcd"), 3);
+    let rig = following_rig().await;
+    let body = notification(&Pointer::new("foreign", UUID), 3);
     rig.send_raw(&body, None).await;
     let received = receive_one(&rig).await;
     assert_eq!(failure(&received).kind(), ErrorKind::ForeignBucket);

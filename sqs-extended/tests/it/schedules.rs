@@ -1,8 +1,8 @@
-//! After any faults, each message in the queue has its object. An object without a message remains only if the client
-//! could not know the outcome.
+//! After any faults, each message in the queue has its object, and an event explains each object without a message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -14,7 +14,10 @@ use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, ExtendedHandle, Payload, Pointer, StoreCall, StoreFault, Threshold};
+use sqs_extended::{
+    ErrorKind, Event, ExtendedClientBuilder, ExtendedHandle, Payload, Pointer, StoreCall, StoreFault,
+    Threshold,
+};
 use sqs_mock_server::faults::Fault;
 
 use super::rig::Rig;
@@ -132,8 +135,10 @@ struct Run {
     made: usize,
     /// The latest handle of each message that was received.
     held: BTreeMap<String, Message>,
-    /// The number of objects that may remain without a message.
-    possible_orphans: usize,
+    /// The keys of objects that may remain without a message: those of events, and of messages whose payloads were not loaded.
+    explained: Arc<Mutex<BTreeSet<String>>>,
+    /// The number of objects that may remain in addition, since a FIFO queue drops duplicates without telling.
+    duplicates: usize,
 }
 
 /// A body above or below the threshold of these tests.
@@ -170,6 +175,13 @@ impl Run {
         self.held.values().nth(place).cloned()
     }
 
+    /// Deleting a message whose payload was not loaded keeps its object.
+    fn explain(&self, message: &Message) {
+        if let Ok(pointer) = Pointer::from_body(message.body().unwrap()) {
+            self.explained.lock().unwrap().insert(pointer.key().to_owned());
+        }
+    }
+
     async fn step(&mut self, step: &Step, polls: Option<u32>) {
         let (client, url) = (self.rig.client.clone(), self.rig.url.clone());
         match step {
@@ -177,12 +189,12 @@ impl Run {
                 let body = self.make(*is_large);
                 let send = client.send_message().queue_url(url).message_body(body);
                 let send = send.set_message_group_id(self.group()).send();
-                self.possible_orphans += usize::from(within(polls, send).await.is_none());
+                let _ = within(polls, send).await;
             }
             Step::SendBatch { large: sizes } => {
                 let entries = self.entries(sizes);
                 let send = client.send_message_batch().queue_url(url).set_entries(Some(entries)).send();
-                self.possible_orphans += if within(polls, send).await.is_none() { sizes.len() } else { 0 };
+                let _ = within(polls, send).await;
             }
             Step::SendOnce { large: sizes, attempts } => {
                 let mut input = SendMessageBatchInput::default();
@@ -190,15 +202,13 @@ impl Run {
                 for _ in 0..*attempts {
                     let send =
                         client.execute::<SendMessageBatch>(&input, CallOptions::with_retries(Retries::Never));
-                    self.possible_orphans += match within(polls, send).await {
-                        None => sizes.len(),
-                        Some(Ok(_)) => break,
-                        Some(Err(_)) => 0,
-                    };
+                    if matches!(within(polls, send).await, Some(Ok(_))) {
+                        break;
+                    }
                 }
                 // A FIFO queue reports duplicates as sent, so the objects of repeated attempts remain.
                 if self.rig.url.ends_with(".fifo") {
-                    self.possible_orphans += sizes.len() * (attempts - 1);
+                    self.duplicates += sizes.len() * (attempts - 1);
                 }
             }
             Step::SendStream { breaks_after } => {
@@ -213,7 +223,7 @@ impl Run {
                 if let Some(group) = self.group() {
                     send = send.message_group_id(group).message_deduplication_id(self.made.to_string());
                 }
-                self.possible_orphans += usize::from(within(polls, send.send()).await.is_none());
+                let _ = within(polls, send.send()).await;
             }
             Step::Receive => {
                 for message in self.rig.receive().await {
@@ -224,9 +234,8 @@ impl Run {
                 let Some(message) = self.pick(*pick) else { return };
                 let delete = client.delete_message().queue_url(url);
                 let delete = delete.set_receipt_handle(message.receipt_handle.clone()).send();
-                // An object remains if its message may be deleted, or was never loaded.
-                let is_known = matches!(within(polls, delete).await, Some(Ok(_)));
-                self.possible_orphans += usize::from(!is_known || is_pointer(&message));
+                self.explain(&message);
+                let _ = within(polls, delete).await;
             }
             Step::DeleteBatch { count } => {
                 let messages: Vec<_> = self.held.values().take(*count).cloned().collect();
@@ -236,12 +245,8 @@ impl Run {
                 });
                 let delete =
                     client.delete_message_batch().queue_url(url).set_entries(Some(entries.collect()));
-                let done = match within(polls, delete.send()).await {
-                    Some(Ok(output)) => output.successful.len(),
-                    _ => 0,
-                };
-                let left = messages.iter().filter(|message| is_pointer(message)).count();
-                self.possible_orphans += (messages.len() - done + left).min(messages.len());
+                messages.iter().for_each(|message| self.explain(message));
+                let _ = within(polls, delete.send()).await;
             }
             Step::Hide { pick } => {
                 let Some(message) = self.pick(*pick) else { return };
@@ -269,7 +274,7 @@ impl Run {
     }
 
     async fn check(self) {
-        let Self { rig, held, possible_orphans, .. } = self;
+        let Self { rig, held, explained, duplicates, .. } = self;
         rig.store.heal();
         rig.server.faults().clear();
         rig.client.finish_cleanup().await;
@@ -277,11 +282,9 @@ impl Run {
         let objects: BTreeSet<_> = rig.store.objects().iter().map(|at| at.key().to_owned()).collect();
         let lost: Vec<_> = live.difference(&objects).collect();
         assert!(lost.is_empty(), "messages without an object: {lost:?}");
-        let orphans = objects.difference(&live).count();
-        let stats = rig.client.stats();
-        let explained = usize::try_from(stats.outcomes_unknown + stats.cleanup_given_up).unwrap();
-        let explained = explained + possible_orphans;
-        assert!(orphans <= explained, "{orphans} objects without messages, {explained} explained: {stats:?}");
+        let explained = explained.lock().unwrap();
+        let orphans: Vec<_> = objects.difference(&live).filter(|key| !explained.contains(*key)).collect();
+        assert!(orphans.len() <= duplicates, "objects without message and event: {orphans:?}");
         // Each received body is the original one, or the unchanged pointer.
         for message in held.values() {
             let body = message.body().unwrap();
@@ -295,8 +298,17 @@ impl Run {
 }
 
 async fn run(name: &'static str, steps: &[(Step, Trouble)], retry: RetryConfig) {
-    let rig = Rig::retrying(name, retry, |builder| builder.threshold(Threshold::Bytes(100))).await;
-    let mut run = Run { rig, made: 0, held: BTreeMap::new(), possible_orphans: 0 };
+    let explained = Arc::new(Mutex::new(BTreeSet::new()));
+    let keys = Arc::clone(&explained);
+    let listener = move |event: &Event<'_>| {
+        if let Event::OutcomeUnknown { pointer } | Event::CleanupGivenUp { pointer, .. } = event {
+            keys.lock().unwrap().insert(pointer.key().to_owned());
+        }
+    };
+    let settings =
+        |builder: ExtendedClientBuilder<_>| builder.threshold(Threshold::Bytes(100)).on_event(listener);
+    let rig = Rig::retrying(name, retry, settings).await;
+    let mut run = Run { rig, made: 0, held: BTreeMap::new(), explained, duplicates: 0 };
     for (step, trouble) in steps {
         run.arm(trouble);
         run.step(step, trouble.polls).await;

@@ -1,12 +1,14 @@
 //! Deletes and changes of the visibility timeout.
 
+use std::time::Duration;
+
 use sqs_client::operation::Action;
 use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::ExtendedHandle;
 use sqs_mock_server::faults::Fault;
 
-use super::rig::{Rig, large};
+use super::rig::{EventLog, Rig, large};
 
 fn original_handle(message: &Message) -> String {
     let handle = message.receipt_handle().unwrap();
@@ -77,6 +79,37 @@ async fn object_is_kept_if_its_message_is_not_deleted() {
         assert_eq!((rig.bodies().len(), rig.store.objects().len()), (1, 1));
         assert_eq!(rig.store.calls().deletes, 0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_is_kept_and_reported_if_the_outcome_of_its_delete_is_unknown() {
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
+    for mark in ["a", "b", "c", "d"] {
+        rig.send(large(mark)).await;
+    }
+    let messages = rig.receive().await;
+    let queue = rig.client.queue(&rig.url);
+    rig.server.faults().inject(Fault::reset_after().times(2));
+    assert!(queue.delete(&messages[0]).send().await.is_err());
+    let batch = rig.client.delete_message_batch().queue_url(&rig.url);
+    assert!(batch.set_entries(Some(delete_entries(&messages[1..3]))).send().await.is_err());
+    rig.server.faults().inject(Fault::latency(Duration::from_mins(1)).times(1));
+    let dropped = tokio::time::timeout(Duration::from_secs(1), queue.delete(&messages[3]).send()).await;
+    assert!(dropped.is_err());
+    assert_eq!((rig.store.objects().len(), rig.store.calls().deletes), (4, 0));
+    assert_eq!((events.count("OutcomeUnknown"), rig.client.stats().outcomes_unknown), (4, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_that_must_not_be_deleted_is_reported() {
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
+    rig.store_and_send("backups/db.dump", b"tea").await;
+    let message = rig.receive().await.remove(0);
+    rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
+    assert_eq!((events.count("CleanupGivenUp"), rig.client.stats().cleanup_given_up), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sqs_extended::{Error, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreFuture, Upload};
@@ -13,6 +14,8 @@ pub(crate) struct WrappedStore {
     inner: MemoryStore,
     /// Changes each upload.
     pub(crate) puts: Changed<Upload, Upload>,
+    /// Executes uploads after this time, also if their calls are dropped before.
+    pub(crate) late_puts: Option<Duration>,
     /// Runs before each read.
     pub(crate) before_gets: Changed<(), BoxFuture<'static, ()>>,
     /// Changes each object that was read.
@@ -23,7 +26,7 @@ pub(crate) struct WrappedStore {
 
 impl WrappedStore {
     pub(crate) fn new(inner: MemoryStore) -> Self {
-        Self { inner, puts: None, before_gets: None, gets: None, lists: None }
+        Self { inner, puts: None, late_puts: None, before_gets: None, gets: None, lists: None }
     }
 }
 
@@ -37,7 +40,13 @@ impl PayloadStore for WrappedStore {
             Some(change) => change(upload),
             None => upload,
         };
-        self.inner.put(at, upload)
+        let Some(delay) = self.late_puts else { return self.inner.put(at, upload) };
+        let (inner, at) = (self.inner.clone(), at.clone());
+        let executed = tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            inner.put(&at, upload).await
+        });
+        Box::pin(async move { executed.await.unwrap() })
     }
 
     fn get<'a>(

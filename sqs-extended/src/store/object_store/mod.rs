@@ -27,7 +27,7 @@ use listing::{Listings, folder};
 ///
 /// The bucket of pointers is a name that senders and receivers agree on, usually that of the bucket or container. Objects over 8 MiB
 /// are uploaded in parts, four at a time. Metadata has underscores for hyphens, since Azure allows no hyphens. Stores without
-/// metadata, such as local files, keep no hash and no mark: payloads that are not streamed are verified by their length only, and a sweep
+/// metadata, such as local files, keep no mark: a write whose response is lost fails, and a sweep
 /// needs [`unmarked`](crate::Sweep::unmarked).
 ///
 /// A missing folder or container looks like an empty one. So a missing object is [`ErrorKind::NotFound`] only if there is another

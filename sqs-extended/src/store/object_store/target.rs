@@ -11,7 +11,7 @@ use object_store::{
 
 use super::error::failed;
 use super::{metadata, with_underscores};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::pointer::Pointer;
 use crate::store::mark;
 use crate::store::parts::Part;
@@ -28,9 +28,9 @@ pub(super) struct Target {
 /// Why a write failed.
 pub(super) enum Unwritten {
     /// There is no object.
-    Surely(Error),
+    Certainly(Error),
     /// The store may have executed it.
-    Maybe(Error),
+    Possibly(Error),
 }
 
 impl Target {
@@ -50,12 +50,12 @@ impl Target {
             result => result,
         };
         written.map_err(|error| {
+            // There is no bucket, or no request was made.
+            let is_certain =
+                keeps_none(&error) || matches!(error, Foreign::NotFound { .. } | Foreign::InvalidPath { .. });
             let error = failed(&self.what(), error);
-            match error.kind() {
-                // The store may have retried an attempt whose response was lost.
-                ErrorKind::Exists | ErrorKind::Unavailable => Unwritten::Maybe(error),
-                _ => Unwritten::Surely(error),
-            }
+            // Stores retry by themselves, and an attempt before the last one may have been executed.
+            if is_certain { Unwritten::Certainly(error) } else { Unwritten::Possibly(error) }
         })
     }
 

@@ -38,8 +38,8 @@ pub(super) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Up
     };
     match written {
         Ok(()) => Ok(()),
-        Err(Unwritten::Surely(error)) => Err(error),
-        Err(Unwritten::Maybe(error)) => target.settle(error).await,
+        Err(Unwritten::Certainly(error)) => Err(error),
+        Err(Unwritten::Possibly(error)) => target.settle(error).await,
     }
 }
 
@@ -68,8 +68,8 @@ impl Parts {
     /// Writes all parts, and completes the upload. If that fails, it is aborted; the outcome is open if completing it failed.
     async fn send(mut self, first: Part, source: Source) -> Result<(), Unwritten> {
         let sent = match self.send_parts(first, source).await {
-            Ok(()) => self.complete().await.map_err(Unwritten::Maybe),
-            Err(error) => Err(Unwritten::Surely(error)),
+            Ok(()) => self.complete().await.map_err(Unwritten::Possibly),
+            Err(error) => Err(Unwritten::Certainly(error)),
         };
         if let Some(task) = self.abort_in_background() {
             // It ends early only with the runtime.

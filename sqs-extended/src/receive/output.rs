@@ -5,14 +5,14 @@ use std::sync::Arc;
 use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 
-use super::hold::Terms;
+use super::hold::LeaseTerms;
 use super::{ExtendedMessage, MessagePayload};
 use crate::client::{ExtendedClient, Rewritten};
 use crate::error::Error;
-use crate::format::{ask, carries_pointer};
+use crate::format::request_attributes;
 
 impl Rewritten for ReceiveMessage {
-    fn concerns<H: Execute>(_: &ExtendedClient<H>, _: &ReceiveMessageInput) -> bool {
+    fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, _: &ReceiveMessageInput) -> bool {
         true
     }
 
@@ -22,12 +22,12 @@ impl Rewritten for ReceiveMessage {
         mut input: ReceiveMessageInput,
         options: CallOptions,
     ) -> Result<ReceiveMessageOutput, Error> {
-        ask(&mut input);
+        request_attributes(&mut input);
         match client.below::<Self>(&input, options).await {
-            Ok(output) => Ok(client.open_output(output, &Terms::of(&input)).await),
+            Ok(output) => Ok(client.open_output(output, &LeaseTerms::of(&input)).await),
             Err(error) => Err(match error.client_error().zip(output_of(&error)) {
                 Some((below, output)) => {
-                    let output = client.open_output(output.clone(), &Terms::of(&input)).await;
+                    let output = client.open_output(output.clone(), &LeaseTerms::of(&input)).await;
                     Error::from(below.with_output(output))
                 }
                 None => error,
@@ -42,8 +42,13 @@ fn output_of(error: &Error) -> Option<&ReceiveMessageOutput> {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    async fn open_output(&self, mut output: ReceiveMessageOutput, terms: &Terms) -> ReceiveMessageOutput {
-        if output.messages().iter().any(carries_pointer)
+    async fn open_output(
+        &self,
+        mut output: ReceiveMessageOutput,
+        terms: &LeaseTerms,
+    ) -> ReceiveMessageOutput {
+        let pointers = &self.shared.settings.pointers;
+        if output.messages().iter().any(|message| pointers.has_pointer(message))
             && let Some(messages) = output.messages.take()
         {
             // Its future is large, and most receives bring no pointers.
@@ -65,7 +70,7 @@ impl<H: Execute> ExtendedClient<H> {
             Err(error) => output_of(&error).cloned().ok_or(error)?,
         };
         let messages = output.messages.take().unwrap_or_default();
-        let mut opened = self.open_all(messages, is_lazy, &Terms::of(input)).await;
+        let mut opened = self.open_all(messages, is_lazy, &LeaseTerms::of(input)).await;
         for damaged in output.damaged_messages() {
             let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
             self.report_failed(&message, &error);
