@@ -245,7 +245,9 @@ impl Run {
                 });
                 let delete =
                     client.delete_message_batch().queue_url(url).set_entries(Some(entries.collect()));
-                messages.iter().for_each(|message| self.explain(message));
+                for message in &messages {
+                    self.explain(message);
+                }
                 let _ = within(polls, delete.send()).await;
             }
             Step::Hide { pick } => {
