@@ -166,9 +166,12 @@ mod tests {
         let Err(error) = read(missing.clone()).await else { panic!("a missing file was read") };
         assert_eq!(error.kind(), ErrorKind::Source);
         assert!(error.to_string().contains(missing.to_str().unwrap()), "{error}");
-        let (length, mut pieces) = read(directory.path().to_owned()).await.unwrap();
-        let error = pieces.next().await.unwrap().unwrap_err();
-        assert_eq!((length, error.kind()), (None, ErrorKind::Source));
+        // Windows does not open directories, other systems do not read them.
+        let error = match read(directory.path().to_owned()).await {
+            Ok((_, mut pieces)) => pieces.next().await.unwrap().unwrap_err(),
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), ErrorKind::Source);
     }
 
     #[tokio::test]

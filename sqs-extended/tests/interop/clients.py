@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tempfile
+import threading
 from os.path import commonprefix
 
 
@@ -23,6 +24,10 @@ def around(text, place):
     return ("..." if start else "") + text[start:end] + ("..." if end < len(text) else "")
 
 
+# Seconds that a peer may take for a call.
+TIMEOUT = 60
+
+
 class Library:
     """A peer: it reads a call from each line of its input, and writes its result."""
 
@@ -33,15 +38,19 @@ class Library:
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.log, encoding="utf-8")
 
     def call(self, **call):
+        timer = threading.Timer(TIMEOUT, self.process.kill)
+        timer.start()
         try:
             self.process.stdin.write(json.dumps(call) + "\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
+        finally:
+            timer.cancel()
         if not line:
             self.log.seek(0)
-            raise Unexpected(f"{self.name} has ended: {self.log.read().strip()}")
+            raise Unexpected(f"{self.name} has ended, or took {TIMEOUT} s for {call}: {self.log.read().strip()}")
         return json.loads(line)
 
 
