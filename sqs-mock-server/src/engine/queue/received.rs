@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::receive::MOST_BURIED;
 use super::{DeadLetter, SequenceNumber};
 use crate::clock::Timestamp;
 use crate::engine::{Payload, QueueArn};
@@ -16,6 +17,13 @@ pub(crate) struct Received {
     /// Messages that were delivered too often, for
     /// [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
     pub dead_letters: Vec<DeadLetter>,
+}
+
+impl Received {
+    /// Whether it gives nothing only because it found so many spent messages first: the same call goes on from there.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.dead_letters.len() >= MOST_BURIED && matches!(self.outcome, Outcome::Empty { .. })
+    }
 }
 
 /// Messages or the lack of them.
