@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 
 use parking_lot::Mutex;
+use sqs_client::operation::create_queue::CreateQueueInput;
+use sqs_client::operation::delete_queue::DeleteQueueInput;
+use sqs_client::operation::list_dead_letter_source_queues::ListDeadLetterSourceQueuesInput;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
+use sqs_client::types::QueueAttributeName;
 
 use super::*;
 
@@ -65,4 +70,47 @@ async fn no_message_and_no_wake_up_is_lost_between_threads() {
     }
     let seen = seen.lock();
     assert_eq!((seen.len(), seen.iter().collect::<BTreeSet<_>>().len()), (MESSAGES, MESSAGES));
+}
+
+/// Sets the redrive policy of a queue many times, each time to another target, or deletes it in between.
+async fn change(rig: Rig, url: String, first: usize) {
+    for number in first..first + 300 {
+        match number % 7 {
+            0 => drop(rig.call(DeleteQueueInput::builder().queue_url(&url)).await),
+            1 => drop(rig.call(CreateQueueInput::builder().queue_name("source")).await),
+            _ => {
+                let policy = redrive_to(["one", "other"][number % 2], 1);
+                let input = SetQueueAttributesInput::builder()
+                    .queue_url(&url)
+                    .attributes(QueueAttributeName::RedrivePolicy, policy);
+                // Another task may have deleted the queue.
+                drop(rig.call(input).await);
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_changes_of_a_redrive_policy_leave_policy_and_sources_in_agreement() {
+    for round in 0..20 {
+        let rig = rig_with(Settings { relaxed_timing: true, ..Settings::default() });
+        rig.queue("one", &[]).await;
+        rig.queue("other", &[]).await;
+        let url = rig.queue("source", &[]).await;
+        let changes: Vec<_> =
+            (0..4).map(|task| tokio::spawn(change(rig.clone(), url.clone(), round + 2 * task))).collect();
+        for change in changes {
+            change.await.expect("a task");
+        }
+        rig.call(CreateQueueInput::builder().queue_name("source")).await.expect("it exists again");
+        let policy = rig.attribute(&url, "RedrivePolicy").await.unwrap_or_default();
+        for name in ["one", "other"] {
+            let input = ListDeadLetterSourceQueuesInput::builder()
+                .queue_url(format!("http://sqs.test/{ACCOUNT}/{name}"));
+            let sources = rig.call(input).await.expect("a list").queue_urls;
+            let is_target = policy.contains(&format!(":{name}\""));
+            assert_eq!(!sources.is_empty(), is_target, "{name}: {sources:?}, {policy:?}");
+        }
+    }
 }
