@@ -91,7 +91,7 @@ pub(crate) struct Arguments {
         help_heading = "Browsers"
     )]
     allow_hosts: Vec<String>,
-    /// An origin whose pages may use the server, such as http://localhost:3000; repeat it for more, or separate them by
+    /// An origin whose pages may use the server, such as `http://localhost:3000`; repeat it for more, or separate them by
     /// commas. By default pages can change nothing and read nothing.
     #[arg(
         long = "cors-origin",

@@ -32,10 +32,7 @@ fn statement(member: &str, value: serde_json::Value) -> String {
 }
 
 fn is_refused(text: &str) -> bool {
-    let error = match Policy::parse(text) {
-        Ok(_) => return false,
-        Err(error) => error,
-    };
+    let Err(error) = Policy::parse(text) else { return false };
     assert_eq!(error.code, ErrorCode::InvalidAttributeValue, "{text}");
     assert_eq!(error.message.as_deref(), Some("Invalid value for the parameter Policy."), "{text}");
     true

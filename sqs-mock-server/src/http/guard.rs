@@ -87,6 +87,20 @@ impl Guard {
         Ok(())
     }
 
+    /// Checks a request to S3. Its reads are GET requests to hosts of all kinds, so that only those of browsers need an
+    /// allowed one.
+    ///
+    /// # Errors
+    /// The text of the refusal.
+    #[cfg(feature = "s3")]
+    pub(crate) fn check_s3(&self, head: &Parts) -> Result<(), String> {
+        let only_reads = head.method == Method::GET || head.method == Method::HEAD;
+        if is_of_browser(head) && self.listed_origin(head).is_none() {
+            self.check_host(head)?;
+        }
+        if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
+    }
+
     /// Whether a request has the token, if one is asked for.
     pub(super) fn has_token(&self, head: &Parts) -> bool {
         let Some(AdminToken(expected)) = &self.admin_token else { return true };
@@ -98,13 +112,11 @@ impl Guard {
 
     /// Whether a page of another site makes the request.
     fn is_foreign(&self, head: &Parts) -> bool {
-        match head.headers.get(ORIGIN) {
-            Some(origin) => !self.is_own(origin, head) && self.listed_origin(head).is_none(),
-            None => {
-                let site = head.headers.get(SEC_FETCH_SITE);
-                site.is_some_and(|site| site == "cross-site" || site == "same-site")
-            }
+        if let Some(origin) = head.headers.get(ORIGIN) {
+            return !self.is_own(origin, head) && self.listed_origin(head).is_none();
         }
+        let site = head.headers.get(SEC_FETCH_SITE);
+        site.is_some_and(|site| site == "cross-site" || site == "same-site")
     }
 
     fn is_own(&self, origin: &HeaderValue, head: &Parts) -> bool {

@@ -38,6 +38,8 @@ mod witness;
 
 pub(crate) use auth::Keys;
 pub(crate) use caller::is_region;
+#[cfg(feature = "s3")]
+pub(crate) use cors::allow_reading;
 pub(crate) use endpoint::{Endpoint, Names};
 pub(crate) use guard::{AdminToken, Guard, is_host, is_origin, name_of};
 pub use in_process::InProcess;

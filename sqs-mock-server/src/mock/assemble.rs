@@ -64,7 +64,7 @@ impl MockSqs {
 }
 
 /// The hosts that it is reached by are allowed beside those that somebody lists.
-fn guard(config: &Config, own_host: &str) -> Guard {
+pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let public = public.as_ref().and_then(http::Uri::host);
     let own = [config.host.as_str(), own_host].into_iter().chain(public);
