@@ -12,7 +12,7 @@
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{error::Elapsed, timeout};
+use tokio::time::{Instant, error::Elapsed, timeout};
 
 use super::Limits;
 use super::body::{self, Begun, BodyError};
@@ -74,17 +74,18 @@ impl Intake {
             let body = timeout(patience, body::discard(body)).await.map_err(too_slow)??;
             return Ok(Admitted { body, share: None });
         };
-        let limit = self.limits.max_body;
+        let (limit, start) = (self.limits.max_body, Instant::now());
         match timeout(patience, body::begin(body, limit)).await.map_err(too_slow)?? {
             Begun::Whole(body) => {
                 let share = timeout(patience, self.small.share(body.len())).await;
                 Ok(Admitted { body, share: share.map_err(|_| BodyError::NoRoom)? })
             }
             Begun::Part(part) => {
+                let patience_left = patience.saturating_sub(start.elapsed());
                 let share = timeout(patience, self.large.share(need)).await;
                 let mut share = share.map_err(|_| BodyError::NoRoom)?;
-                // The wait for room was not the caller's fault: the time of a slow sender begins again.
-                let body = timeout(patience, part.finish(limit)).await.map_err(too_slow)??;
+                // The wait for room was not the caller's fault, and does not count.
+                let body = timeout(patience_left, part.finish(limit)).await.map_err(too_slow)??;
                 if let Some(share) = &mut share {
                     // One that announced nothing took room for the longest; a long poll would keep that for all its wait.
                     drop(share.split(share.num_permits().saturating_sub(body.len())));

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::received::MOST_BURIED;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::clock::Timestamp;
 use crate::engine::aws_like::Asked;
 use crate::engine::handle::Handle;
 use crate::engine::message::{Core, State, Stored};
 use crate::engine::slab::Slot;
-
-/// How many spent messages one call takes out at most, so that nobody waits long for the lock of the queue.
-pub(crate) const MOST_BURIED: usize = 256;
 
 /// What a receive asks for.
 #[derive(Clone, Copy, Debug)]

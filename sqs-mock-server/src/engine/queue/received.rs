@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::receive::MOST_BURIED;
 use super::{DeadLetter, SequenceNumber};
 use crate::clock::Timestamp;
 use crate::engine::{Payload, QueueArn};
 use crate::seed::Uuid;
+
+/// How many spent messages one call takes out at most, so that nobody waits long for the lock of the queue.
+pub(super) const MOST_BURIED: usize = 256;
 
 /// What a receive gives.
 #[derive(Debug)]

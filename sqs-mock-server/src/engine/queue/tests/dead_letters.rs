@@ -50,7 +50,7 @@ fn receive_goes_on_behind_dead_letters() {
 
 #[test]
 fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
-    let most = super::super::receive::MOST_BURIED;
+    let most = super::super::received::MOST_BURIED;
     let (mut source, _) = with_policy("", 1);
     for _ in 0..=2 * most {
         source.send("spent");
