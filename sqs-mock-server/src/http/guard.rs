@@ -1,26 +1,25 @@
-//! Which requests a browser may make, so that no web page can use the server behind the back of its visitor.
+//! Which requests browsers may make. Without these rules, any web page could use the server through the browser of its
+//! visitor, also on the loopback address; with DNS rebinding (a name that first leads to the page, then to this server)
+//! it could read the answers too.
 //!
-//! Any page can make the browser of its visitor send requests to this server, also to the loopback address. With DNS
-//! rebinding (a name that first leads to the page, then to this server) a page can read the answers too. So:
-//!
-//! | Request | How it is recognized | What it may do |
+//! | Request | Recognized by | Allowed |
 //! |---|---|---|
 //! | of a program: SDK, curl, another container | no header of a browser | everything |
-//! | of a page in `--cors-origin` | `Origin` | everything, and it may read the answers |
-//! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or there is none | all but changes by GET |
+//! | of a page in `--cors-origin` | `Origin` | everything; the page may read the answers |
+//! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or there is none | everything but changes by GET |
 //! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | what changes nothing |
 //!
-//! A browser puts an `Origin` on every POST, and no page can take it off. GET requests may lack it, and browsers send
-//! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback one. The rules for GET therefore use
-//! `User-Agent` too, which a page cannot change for other sites.
+//! Browsers put an `Origin` on every POST, and pages cannot remove it. A GET may lack it, and browsers send
+//! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. So a GET is also recognized by its
+//! `User-Agent`, which a page cannot change in requests to other sites.
 //!
-//! `/_mock`, `/_aws`, `/metrics` and actions by GET also need an allowed host. Actions by POST accept every host: an
-//! SDK may know the server by any name, and the `Origin` of a rebound page gives that page away. Allowed hosts are:
+//! `/_mock`, `/_aws`, `/metrics` and actions by GET also need an allowed host. Actions by POST accept every host: SDKs know
+//! the server by many names, and a rebound page is recognized by its `Origin`. Allowed hosts are:
 //! - none at all: every browser sends one;
 //! - IP addresses: rebinding needs a name;
 //! - names without a dot (containers of a network, machines nearby) and names that end in `.localhost`, `.internal`,
-//!   `.local` or `.test`: public DNS never resolves them. Whoever controls the DNS of the local network is trusted;
-//! - the host that the server listens on, that of the public URL, those of `--allow-host`, and all names below them.
+//!   `.local` or `.test`: public DNS does not resolve them. The DNS of the local network is trusted;
+//! - the host that the server listens on, the host of the public URL, those of `--allow-host`, and all names below them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -87,8 +86,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Checks a request to S3. Its reads are GET requests to hosts of all kinds, so that only those of browsers need an
-    /// allowed one.
+    /// Checks a request to S3. SDKs read by GET and know the server by many names, so only browsers need an allowed host.
     ///
     /// # Errors
     /// The text of the refusal.
