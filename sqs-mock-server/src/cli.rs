@@ -31,6 +31,9 @@ Examples:
   Reachable from other machines and containers (queue URLs follow the host that each caller uses):
     sqs-mock-server --host 0.0.0.0
 
+  For an SDK in a page of your own; pages of other origins can change nothing and read nothing:
+    sqs-mock-server --cors-origin http://localhost:3000
+
   Any free port, without the 60 s that AWS asks for between deleting and creating a queue:
     sqs-mock-server --port 0 --relaxed-timing
 
@@ -78,6 +81,35 @@ pub(crate) struct Arguments {
     /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host> [default: path].
     #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", help_heading = "Network")]
     queue_url_style: Option<StyleName>,
+    /// A host name that /_mock, /metrics and actions by GET accept, with the names below it; repeat it for more, or
+    /// separate them by commas. Names that public DNS cannot resolve need no permission.
+    #[arg(
+        long = "allow-host",
+        env = "SQS_MOCK_ALLOW_HOSTS",
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Browsers"
+    )]
+    allow_hosts: Vec<String>,
+    /// An origin whose pages may use the server, such as `http://localhost:3000`; repeat it for more, or separate them by
+    /// commas. By default pages can change nothing and read nothing.
+    #[arg(
+        long = "cors-origin",
+        env = "SQS_MOCK_CORS_ORIGINS",
+        value_name = "ORIGIN",
+        value_delimiter = ',',
+        help_heading = "Browsers"
+    )]
+    cors_origins: Vec<String>,
+    /// What /_mock and /_aws ask for: `Authorization: Bearer <TOKEN>`.
+    #[arg(
+        long,
+        env = "SQS_MOCK_ADMIN_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true,
+        help_heading = "Browsers"
+    )]
+    admin_token: Option<String>,
     /// Account of callers whose access key is not a 12-digit account [default: 000000000000].
     #[arg(long, env = "SQS_MOCK_ACCOUNT", help_heading = "Callers")]
     account: Option<String>,
@@ -293,6 +325,9 @@ impl Arguments {
         {
             file.s3 = s3(self.with_s3, self.s3_port, self.s3_buckets, file.s3)?;
         }
+        file.allow_hosts = given(self.allow_hosts).or(file.allow_hosts);
+        file.cors_origins = given(self.cors_origins).or(file.cors_origins);
+        file.admin_token = self.admin_token.map(Secret::from).or(file.admin_token);
         file.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
         if !self.keys.is_empty() {
             file.keys = Some(self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?);
@@ -301,6 +336,11 @@ impl Arguments {
         }
         Ok(file)
     }
+}
+
+/// What a repeated flag lists, if it is there.
+fn given(list: Vec<String>) -> Option<Vec<String>> {
+    Some(list).filter(|list| !list.is_empty())
 }
 
 /// What flags say about S3, and the file where they say nothing.
@@ -315,7 +355,7 @@ fn s3(
     file.directory = directory.or(file.directory);
     if file.directory.is_some() {
         file.port = port.or(file.port).or(Some(S3_PORT));
-        file.buckets = Some(buckets).filter(|buckets| !buckets.is_empty()).or(file.buckets);
+        file.buckets = given(buckets).or(file.buckets);
     } else if is_meant {
         return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
     }

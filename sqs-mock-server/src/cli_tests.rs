@@ -3,12 +3,15 @@
 use super::*;
 
 const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
-                    region = 'file-1'\nauth = 'none'\nrelaxed_timing = true\nauto_create = true\n\
+                    region = 'file-1'\nauth = 'none'\nallow_hosts = ['file']\n\
+                    cors_origins = ['http://file']\nrelaxed_timing = true\nauto_create = true\n\
                     delivery = 'ordered'\nqueue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
                     log_format = 'text'\n[keys]\nFILE = 'file'\n\
                     [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
 
-const FLAGS: [&str; 18] = [
+const FLAGS: [&str; 20] = [
+    "--allow-host=flag",
+    "--cors-origin=http://flag",
     "--auto-create=false",
     "--delivery=aws-like",
     "--queue-url-style=legacy",
@@ -65,6 +68,14 @@ fn port_and_key_have_defaults_of_their_own_here() {
     let keys: Vec<_> =
         file.keys.unwrap().into_iter().map(|(id, secret)| (id, String::from(secret))).collect();
     assert_eq!(keys, [("test".to_owned(), "test".to_owned())]);
+}
+
+#[test]
+fn admin_token_of_a_flag_wins_over_the_file_and_does_not_show() {
+    let file = merged(&["--admin-token=flag"], "admin_token = 'file'");
+    assert!(!shown(&file).contains("flag"));
+    assert_eq!(file.admin_token.map(String::from).as_deref(), Some("flag"));
+    assert_eq!(merged(&[], "admin_token = 'file'").admin_token.map(String::from).as_deref(), Some("file"));
 }
 
 #[test]

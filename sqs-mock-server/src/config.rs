@@ -13,7 +13,7 @@ use sqs_client::wire::validate::permission::is_account;
 
 use crate::engine::DeliveryMode;
 use crate::faults::Fault;
-use crate::http::{Keys, Limits, QueueUrlStyle, is_region};
+use crate::http::{AdminToken, Keys, Limits, QueueUrlStyle, is_host, is_origin, is_region};
 use crate::mock::Verification;
 
 #[cfg(feature = "config-file")]
@@ -47,6 +47,9 @@ pub(crate) struct Config {
     pub(crate) clock_frozen: bool,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) cors_origins: Vec<String>,
+    pub(crate) admin_token: Option<AdminToken>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) journal: usize,
     pub(crate) verification: Option<Verification>,
@@ -75,6 +78,9 @@ impl Default for Config {
             clock_frozen: false,
             limits: Limits::default(),
             keys: None,
+            allowed_hosts: Vec::new(),
+            cors_origins: Vec::new(),
+            admin_token: None,
             faults: Vec::new(),
             journal: crate::journal::DEFAULT_CAPACITY,
             verification: None,
@@ -102,6 +108,7 @@ impl Config {
             }
             url.truncate(url.trim_end_matches('/').len());
         }
+        self.check_guard()?;
         self.refuse_no_room()?;
         #[cfg(feature = "s3")]
         self.s3.as_ref().map_or(Ok(()), crate::s3::S3::check)?;
@@ -109,6 +116,22 @@ impl Config {
             return Err(invalid("signatures cannot be asked for without a single key".to_owned()));
         }
         Ok(self)
+    }
+
+    fn check_guard(&self) -> io::Result<()> {
+        if let Some(host) = self.allowed_hosts.iter().find(|host| !is_host(host)) {
+            return Err(invalid(format!("an allowed host must be a name without a port, not {host:?}")));
+        }
+        if let Some(origin) = self.cors_origins.iter().find(|origin| !is_origin(origin)) {
+            let message = format!("a CORS origin must look like http://host:port, not {origin:?}");
+            return Err(invalid(message));
+        }
+        if self.admin_token.as_ref().is_some_and(|token| !token.is_legal()) {
+            return Err(invalid(
+                "the admin token must have visible ASCII characters only, and at least one".to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// A server without any room would run, and serve nobody.
@@ -153,6 +176,25 @@ mod tests {
         for url in ["sqs:9324", "/queue", "ftp://sqs", "http://", "http://sqs/?x=1", ""] {
             let config = Config { public_url: Some(url.to_owned()), ..Config::default() };
             assert!(config.checked().is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_origins_that_match_nothing_are_refused() {
+        for host in ["", "sqs:9324", "http://sqs", "a b", "*.example.com"] {
+            let config = Config { allowed_hosts: vec![host.to_owned()], ..Config::default() };
+            let text = format!("an allowed host must be a name without a port, not {host:?}");
+            assert_eq!(config.checked().unwrap_err().to_string(), text);
+        }
+        for origin in ["*", "null", "localhost:3000", "http://localhost:3000/", "HTTP://LOCALHOST", "http://"]
+        {
+            let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+            let text = format!("a CORS origin must look like http://host:port, not {origin:?}");
+            assert_eq!(config.checked().unwrap_err().to_string(), text);
+        }
+        for token in ["", "a b", "\u{e4}"] {
+            let config = Config { admin_token: Some(AdminToken(token.to_owned())), ..Config::default() };
+            assert!(config.checked().unwrap_err().to_string().starts_with("the admin token must"));
         }
     }
 

@@ -81,6 +81,12 @@ pub struct ConfigFile {
     pub auth: Option<Auth>,
     /// The access keys that may sign, each with its secret.
     pub keys: Option<BTreeMap<String, Secret>>,
+    /// [`MockSqsBuilder::allow_host`](crate::MockSqsBuilder::allow_host).
+    pub allow_hosts: Option<Vec<String>>,
+    /// [`MockSqsBuilder::cors_origin`](crate::MockSqsBuilder::cors_origin).
+    pub cors_origins: Option<Vec<String>>,
+    /// [`MockSqsBuilder::admin_token`](crate::MockSqsBuilder::admin_token).
+    pub admin_token: Option<Secret>,
     /// What the binary logs: a level, or directives. Embedded servers leave that to whoever embeds them.
     pub log: Option<String>,
     /// How the binary logs.
@@ -165,6 +171,9 @@ impl ConfigFile {
             clock_frozen: root.get("clock_frozen", value::flag),
             auth: root.get("auth", value::auth),
             keys: root.section("keys").map(|keys| keys.entries(value::secret).into_iter().collect()),
+            allow_hosts: root.get("allow_hosts", value::hosts),
+            cors_origins: root.get("cors_origins", value::origins),
+            admin_token: root.get("admin_token", value::secret),
             log: root.get("log", value::log),
             log_format: root.get("log_format", value::log_format),
             faults: root.list("faults", fault::fault),

@@ -18,6 +18,7 @@
 pub(crate) mod attributes;
 pub(crate) mod move_task;
 pub(crate) mod policy;
+mod policy_document;
 pub(crate) mod queue;
 pub(crate) mod redrive;
 pub(crate) mod world;

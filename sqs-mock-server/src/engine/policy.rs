@@ -2,29 +2,33 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Map, Value, json};
-use sqs_client::wire::limits;
-use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::QueueArn;
-use super::policy_quotas::{self, check_number};
+use super::policy_document::{Document, Effect, List, Principal, Statement, Version};
+use super::policy_quotas;
 use super::refusal::{invalid_attribute, invalid_parameter};
 
-/// An access policy: a JSON object, kept as it was written.
-#[derive(Clone, Debug)]
+/// An access policy, as SQS shows it.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Policy(Box<str>);
 
 impl Policy {
     /// Reads the document.
     ///
     /// # Errors
-    /// `InvalidAttributeValue` when it is not a JSON object, `OverLimit` when it holds too much.
+    /// `InvalidAttributeValue` when it is no policy for SQS, `OverLimit` when it holds too much.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
-        let document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
-        policy_quotas::check(&document, text.len())?;
-        Ok(Self(text.into()))
+        policy_quotas::check_size(text.len())?;
+        let document: Document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
+        if !document.is_valid() {
+            return Err(invalid_attribute("Policy"));
+        }
+        policy_quotas::check(&document)?;
+        Self::write(&document)
     }
 
     /// A policy with one statement more: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
@@ -38,25 +42,29 @@ impl Policy {
         accounts: &[String],
         actions: &[String],
     ) -> Result<Self, ServiceError> {
-        // Before the label, as the service looks at the input first.
-        check_number("Actions", actions.len(), limits::MAX_POLICY_ACTIONS)?;
-        check_number("Principals", accounts.len(), limits::MAX_POLICY_PRINCIPALS)?;
-        let mut document = policy.map_or_else(|| empty_document(queue), Self::document);
-        let mut statements = take_statements(&mut document);
-        if statements.iter().any(|statement| has_label(statement, label)) {
+        let mut document = match policy {
+            Some(policy) => policy.document()?,
+            None => empty_document(queue),
+        };
+        if document.statement.iter().any(|statement| has_label(statement, label)) {
             return Err(invalid_parameter(label, "Label", "Already exists."));
         }
-        statements.push(json!({
-            "Sid": label,
-            "Effect": "Allow",
-            "Principal": { "AWS": one_or_list(accounts, |account| format!("arn:aws:iam::{account}:root")) },
-            "Action": one_or_list(actions, |action| format!("SQS:{action}")),
-            "Resource": queue.to_string(),
-        }));
-        document.insert("Statement".to_owned(), statements.into());
-        let text = Value::Object(document.clone()).to_string();
-        policy_quotas::check(&document, text.len())?;
-        Ok(Self(text.into()))
+        let roots = accounts.iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
+        document.statement.push(Statement {
+            sid: Some(label.to_owned()),
+            effect: Effect::Allow,
+            principal: Some(Principal::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+            not_principal: None,
+            action: Some(List(actions.iter().map(|action| format!("SQS:{action}")).collect())),
+            not_action: None,
+            resource: Some(List(vec![queue.to_string()])),
+            not_resource: None,
+            condition: None,
+        });
+        policy_quotas::check(&document)?;
+        let policy = Self::write(&document)?;
+        policy_quotas::check_size(policy.0.len())?;
+        Ok(policy)
     }
 
     /// A policy without the statement of a label; `None` when no other statement is left.
@@ -67,35 +75,27 @@ impl Policy {
         policy: Option<&Self>,
         label: &str,
     ) -> Result<Option<Self>, ServiceError> {
-        let mut document = policy.map_or_else(Map::new, Self::document);
-        let mut statements = take_statements(&mut document);
-        let before = statements.len();
-        statements.retain(|statement| !has_label(statement, label));
-        if statements.len() == before {
-            return Err(invalid_parameter(label, "Label", "can't find label."));
+        let unknown = || invalid_parameter(label, "Label", "can't find label.");
+        let mut document = policy.ok_or_else(unknown)?.document()?;
+        let before = document.statement.len();
+        document.statement.retain(|statement| !has_label(statement, label));
+        if document.statement.len() == before {
+            return Err(unknown());
         }
-        if statements.is_empty() {
+        if document.statement.is_empty() {
             return Ok(None);
         }
-        document.insert("Statement".to_owned(), statements.into());
-        Ok(Some(Self::from(document)))
+        // A policy without an id has an empty one from here on.
+        document.id.get_or_insert_default();
+        Self::write(&document).map(Some)
     }
 
-    fn document(&self) -> Map<String, Value> {
-        serde_json::from_str(&self.0).unwrap_or_default()
+    fn document(&self) -> Result<Document, ServiceError> {
+        serde_json::from_str(&self.0).map_err(|error| broken(&error))
     }
-}
 
-impl From<Map<String, Value>> for Policy {
-    fn from(document: Map<String, Value>) -> Self {
-        Self(Value::Object(document).to_string().into())
-    }
-}
-
-impl PartialEq for Policy {
-    /// Space and the order of members do not matter.
-    fn eq(&self, other: &Self) -> bool {
-        self.document() == other.document()
+    fn write(document: &Document) -> Result<Self, ServiceError> {
+        serde_json::to_string(document).map(|text| Self(text.into())).map_err(|error| broken(&error))
     }
 }
 
@@ -105,29 +105,18 @@ impl fmt::Display for Policy {
     }
 }
 
-fn empty_document(queue: &QueueArn) -> Map<String, Value> {
-    let id = format!("{queue}/SQSDefaultPolicy");
-    Map::from_iter([("Version".to_owned(), "2008-10-17".into()), ("Id".to_owned(), id.into())])
+/// What was read can be written and read again; if not, this server is at fault.
+fn broken(error: &serde_json::Error) -> ServiceError {
+    ServiceError::new(ErrorCode::InternalFailure, format!("the policy cannot be kept: {error}"))
 }
 
-/// A policy may have its only statement without a list around it.
-fn take_statements(document: &mut Map<String, Value>) -> Vec<Value> {
-    match document.remove("Statement") {
-        Some(Value::Array(statements)) => statements,
-        Some(statement) => vec![statement],
-        None => Vec::new(),
-    }
+fn empty_document(queue: &QueueArn) -> Document {
+    let id = Some(format!("{queue}/SQSDefaultPolicy"));
+    Document { version: Version::default(), id, statement: Vec::new() }
 }
 
-fn has_label(statement: &Value, label: &str) -> bool {
-    statement.get("Sid").and_then(Value::as_str) == Some(label)
-}
-
-fn one_or_list(items: &[String], name: impl Fn(&String) -> String) -> Value {
-    match items {
-        [item] => name(item).into(),
-        items => items.iter().map(name).collect(),
-    }
+fn has_label(statement: &Statement, label: &str) -> bool {
+    statement.sid.as_deref() == Some(label)
 }
 
 #[cfg(test)]

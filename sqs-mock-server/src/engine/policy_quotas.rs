@@ -2,60 +2,58 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 
-use serde_json::{Map, Value};
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-/// Counts what has a quota: bytes, statements, principals and conditions of the policy, actions of each statement.
+use super::policy_document::{Document, List, Principal, Statement};
+
+/// Checks the length of a policy as it was submitted.
 ///
 /// # Errors
-/// `OverLimit`. The code is that of `AddPermission` with too many actions; the others are not recorded.
-pub(super) fn check(document: &Map<String, Value>, bytes: usize) -> Result<(), ServiceError> {
-    check_number("Bytes", bytes, limits::MAX_POLICY_BYTES)?;
-    let statements = document.get("Statement").map(elements).unwrap_or_default();
-    check_number("Statements", statements.len(), limits::MAX_POLICY_STATEMENTS)?;
-    let sum = |count: fn(&Value) -> usize| statements.iter().map(count).sum();
-    check_number("Principals", sum(principals), limits::MAX_POLICY_PRINCIPALS)?;
-    check_number("Conditions", sum(conditions), limits::MAX_POLICY_CONDITIONS)?;
-    let actions =
-        |statement: &Value| members(statement, ["Action", "NotAction"]).map(|m| elements(m).len()).sum();
-    statements
-        .iter()
-        .try_for_each(|statement| check_number("Actions", actions(statement), limits::MAX_POLICY_ACTIONS))
+/// `OverLimit`.
+pub(super) fn check_size(bytes: usize) -> Result<(), ServiceError> {
+    if bytes <= limits::MAX_POLICY_BYTES {
+        return Ok(());
+    }
+    Err(ServiceError::new(ErrorCode::OverLimit, "Submitted policy is over max allowed size."))
 }
 
-/// "N things were found, maximum allowed is M."
-pub(super) fn check_number(what: &str, found: usize, allowed: usize) -> Result<(), ServiceError> {
+/// Counts what has a quota: statements, principals and conditions of the policy, actions of each statement.
+///
+/// # Errors
+/// `OverLimit`. The text about actions is recorded; the others follow it.
+pub(super) fn check(document: &Document) -> Result<(), ServiceError> {
+    let statements = &document.statement;
+    let actions = |statement: &Statement| {
+        let lists = [&statement.action, &statement.not_action].into_iter().flatten();
+        lists.map(|List(names)| names.len()).sum()
+    };
+    for statement in statements {
+        check_number("actions", "a statement from the", actions(statement), limits::MAX_POLICY_ACTIONS)?;
+    }
+    let sum = |count: fn(&Statement) -> usize| statements.iter().map(count).sum();
+    check_number("statements", "the", statements.len(), limits::MAX_POLICY_STATEMENTS)?;
+    check_number("principals", "the", sum(principals), limits::MAX_POLICY_PRINCIPALS)?;
+    check_number("conditions", "the", sum(conditions), limits::MAX_POLICY_CONDITIONS)
+}
+
+fn check_number(what: &str, place: &str, found: usize, allowed: usize) -> Result<(), ServiceError> {
     if found <= allowed {
         return Ok(());
     }
-    let text = format!("{found} {what} were found, maximum allowed is {allowed}.");
+    let text = format!("{found} {what} were found in {place} submitted policy, max allowed is {allowed}");
     Err(ServiceError::new(ErrorCode::OverLimit, text))
 }
 
-/// A policy may have the only element of a list without the list around it.
-fn elements(value: &Value) -> &[Value] {
-    match value {
-        Value::Array(elements) => elements,
-        only => std::slice::from_ref(only),
-    }
-}
-
-fn members<'v>(statement: &'v Value, names: [&'static str; 2]) -> impl Iterator<Item = &'v Value> {
-    names.into_iter().filter_map(|name| statement.get(name))
-}
-
-/// `"*"`, or lists by kind: `{"AWS": [..], "Service": ".."}`.
-fn principals(statement: &Value) -> usize {
-    let count = |principal: &Value| match principal {
-        Value::Object(kinds) => kinds.values().map(|kind| elements(kind).len()).sum(),
-        _ => 1,
+fn principals(statement: &Statement) -> usize {
+    let count = |principal: &Principal| match principal {
+        Principal::All(_) => 1,
+        Principal::Kinds(kinds) => kinds.values().map(|List(names)| names.len()).sum(),
     };
-    members(statement, ["Principal", "NotPrincipal"]).map(count).sum()
+    [&statement.principal, &statement.not_principal].into_iter().flatten().map(count).sum()
 }
 
 /// Keys under operators: `{"StringEquals": {"aws:SourceAccount": ".."}}`.
-fn conditions(statement: &Value) -> usize {
-    let operators = statement.get("Condition").and_then(Value::as_object);
-    operators.into_iter().flat_map(Map::values).map(|keys| keys.as_object().map_or(1, Map::len)).sum()
+fn conditions(statement: &Statement) -> usize {
+    statement.condition.iter().flatten().map(|(_, keys)| keys.len()).sum()
 }

@@ -1,3 +1,4 @@
+use serde_json::json;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::*;
@@ -19,27 +20,39 @@ fn with(
     Policy::with_permission(policy, &queue(), label, &texts(accounts), &texts(actions))
 }
 
+fn shown(text: &str) -> String {
+    Policy::parse(text).unwrap().to_string()
+}
+
+/// A policy with one statement, with a member changed.
+fn statement(member: &str, value: serde_json::Value) -> String {
+    let mut statement = json!({ "Effect": "Allow", "Principal": "*", "Action": "sqs:*", "Resource": "*" });
+    statement[member] = value;
+    json!({ "Statement": [statement] }).to_string()
+}
+
+fn is_refused(text: &str) -> bool {
+    let Err(error) = Policy::parse(text) else { return false };
+    assert_eq!(error.code, ErrorCode::InvalidAttributeValue, "{text}");
+    assert_eq!(error.message.as_deref(), Some("Invalid value for the parameter Policy."), "{text}");
+    true
+}
+
 #[test]
 fn first_permission_makes_the_policy() {
     let policy = with(None, "l", &["111122223333"], &["SendMessage"]).unwrap();
-    let expected = json!({
-        "Version": "2008-10-17",
-        "Id": "arn:aws:sqs:us-east-1:000000000000:a/SQSDefaultPolicy",
-        "Statement": [{
-            "Sid": "l",
-            "Effect": "Allow",
-            "Principal": { "AWS": "arn:aws:iam::111122223333:root" },
-            "Action": "SQS:SendMessage",
-            "Resource": "arn:aws:sqs:us-east-1:000000000000:a",
-        }],
-    });
-    assert_eq!(Value::Object(policy.document()), expected);
+    let expected = r#"{"Version":"2008-10-17","Id":"arn:aws:sqs:us-east-1:000000000000:a/SQSDefaultPolicy","#
+        .to_owned()
+        + r#""Statement":[{"Sid":"l","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111122223333:root"},"#
+        + r#""Action":"SQS:SendMessage","Resource":"arn:aws:sqs:us-east-1:000000000000:a"}]}"#;
+    assert_eq!(policy.to_string(), expected);
 }
 
 #[test]
 fn several_accounts_and_actions_are_lists() {
     let policy = with(None, "l", &["111122223333", "444455556666"], &["SendMessage", "*"]).unwrap();
-    let statement = &policy.document()["Statement"][0];
+    let document: serde_json::Value = serde_json::from_str(&policy.to_string()).unwrap();
+    let statement = &document["Statement"][0];
     let principals = json!(["arn:aws:iam::111122223333:root", "arn:aws:iam::444455556666:root"]);
     assert_eq!(statement["Principal"]["AWS"], principals);
     assert_eq!(statement["Action"], json!(["SQS:SendMessage", "SQS:*"]));
@@ -55,14 +68,6 @@ fn repeated_label_is_refused() {
 }
 
 #[test]
-fn eighth_action_is_over_the_limit() {
-    assert!(with(None, "l", &["1"], &["*"; 7]).is_ok());
-    let error = with(None, "l", &["1"], &["*"; 8]).unwrap_err();
-    assert_eq!(error.code, ErrorCode::OverLimit);
-    assert_eq!(error.message.as_deref(), Some("8 Actions were found, maximum allowed is 7."));
-}
-
-#[test]
 fn twenty_first_statement_is_over_the_limit() {
     let mut policy = None;
     for number in 0..20 {
@@ -71,35 +76,107 @@ fn twenty_first_statement_is_over_the_limit() {
     assert_eq!(with(policy.as_ref(), "l", &["1"], &["*"]).unwrap_err().code, ErrorCode::OverLimit);
 }
 
+/// By recordings of AWS from 2017 to 2025.
 #[test]
-fn statement_that_was_set_by_hand_stays() {
-    let policy = Policy::parse(r#"{"Version":"2012-10-17","Statement":{"Sid":"own"}}"#).unwrap();
+fn policy_is_shown_compact_and_in_a_fixed_order() {
+    let text = r#" { "Statement": [ { "Condition": { "Bool": { "aws:SecureTransport": "true" } }, "Resource": ["*"],
+        "Action": ["sqs:SendMessage"], "Principal": { "AWS": ["*"] }, "Effect": "Allow", "Sid": "s" } ],
+        "Id": "i", "Version": "2012-10-17" } "#;
+    let expected = r#"{"Version":"2012-10-17","Id":"i","Statement":[{"Sid":"s","Effect":"Allow","#.to_owned()
+        + r#""Principal":{"AWS":"*"},"Action":"sqs:SendMessage","Resource":"*","#
+        + r#""Condition":{"Bool":{"aws:SecureTransport":"true"}}}]}"#;
+    assert_eq!(shown(text), expected);
+    assert_eq!(shown(&expected), expected, "what is shown can be set");
+}
+
+/// By a user's log: AWS adds the version. Which one is documented.
+#[test]
+fn policy_without_a_version_gets_the_older_one() {
+    assert!(shown(r#"{"Statement":[]}"#).starts_with(r#"{"Version":"2008-10-17","#));
+}
+
+/// By a recording of AWS.
+#[test]
+fn permission_removed_from_a_policy_without_an_id_leaves_an_empty_id() {
+    let allow = r#"{"Sid":"own","Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"}"#;
+    let policy = Policy::parse(&format!(r#"{{"Statement":{allow}}}"#)).unwrap();
     let more = with(Some(&policy), "l", &["1"], &["*"]).unwrap();
     let less = Policy::without_permission(Some(&more), "l").unwrap().unwrap();
-    assert_eq!(less.document()["Statement"], json!([{ "Sid": "own" }]));
+    let expected = format!(r#"{{"Version":"2008-10-17","Id":"","Statement":[{allow}]}}"#);
+    assert_eq!(less.to_string(), expected);
     assert_eq!(Policy::without_permission(Some(&less), "own").unwrap(), None);
 }
 
 #[test]
-fn document_is_shown_as_it_was_written() {
-    let text = r#"{ "Version": "2012-10-17",  "Id": "x" }"#;
-    let policy = Policy::parse(text).unwrap();
-    assert_eq!(policy.to_string(), text);
-    assert_eq!(policy, Policy::parse(r#"{"Id":"x","Version":"2012-10-17"}"#).unwrap());
+fn what_is_no_policy_is_refused() {
+    for text in
+        ["", "x", "[]", "1", "{", "{}", r#"{"Id":"x"}"#, r#"{"Statement":1}"#, r#"{"Statement":[{}]}"#]
+    {
+        assert!(is_refused(text), "{text}");
+    }
+    for (member, value) in [
+        ("Effect", json!("allow")),
+        ("Principal", json!("111122223333")),
+        ("Principal", json!({})),
+        ("Principal", json!({ "AWS": [] })),
+        ("Principal", json!({ "AWS": "someone" })),
+        ("Principal", json!({ "AWS": "arn:aws:iam::1:root" })),
+        ("Principal", json!({ "AWS": "arn:aws:sqs::111122223333:q" })),
+        ("Principal", json!({ "Service": "sns" })),
+        ("Principal", json!({ "Robot": "x" })),
+        ("Principal", json!(null)),
+        ("NotPrincipal", json!("*")),
+        ("Action", json!("sqs:MakeCoffee")),
+        ("Action", json!("sns:Publish")),
+        ("Action", json!("SendMessage")),
+        ("Action", json!([])),
+        ("Action", json!([1])),
+        ("NotAction", json!("sqs:*")),
+        ("Resource", json!({})),
+        ("Condition", json!({ "Bool": "true" })),
+        ("Condition", json!({ "Bool": { "aws:SecureTransport": {} } })),
+        ("Colour", json!("red")),
+    ] {
+        assert!(is_refused(&statement(member, value.clone())), "{member} {value}");
+    }
+    assert!(is_refused(r#"{"Version":"2020-01-01","Statement":[]}"#));
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
-    for text in ["", "x", "[]", "1"] {
-        assert_eq!(Policy::parse(text).unwrap_err().code, ErrorCode::InvalidAttributeValue);
+fn principals_and_actions_of_all_kinds_are_accepted() {
+    for (member, value) in [
+        ("Principal", json!({ "AWS": "111122223333" })),
+        ("Principal", json!({ "AWS": ["*", "arn:aws-cn:iam::111122223333:role/path/name"] })),
+        ("Principal", json!({ "AWS": "arn:aws:sts::111122223333:assumed-role/role/session" })),
+        ("Principal", json!({ "AWS": "AIDACKCEVSQ6C2EXAMPLE" })),
+        ("Principal", json!({ "Service": ["sns.amazonaws.com", "s3.amazonaws.com"], "AWS": "*" })),
+        ("Principal", json!({ "Federated": "cognito-identity.amazonaws.com" })),
+        ("Action", json!("*")),
+        ("Action", json!(["SQS:sendmessage", "sqs:Send*", "sqs:DeleteMessageBatch"])),
+        ("Condition", json!({ "NumericLessThan": { "x": 5 }, "StringLike": { "a": ["b", "c"] } })),
+    ] {
+        assert!(!is_refused(&statement(member, value.clone())), "{member} {value}");
     }
 }
 
+/// By a user's log.
+#[test]
+fn eighth_action_of_a_statement_is_over_the_limit() {
+    assert!(Policy::parse(&statement("Action", json!(vec!["sqs:*"; 7]))).is_ok());
+    let error = Policy::parse(&statement("Action", json!(vec!["sqs:*"; 8]))).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OverLimit);
+    let text = "8 actions were found in a statement from the submitted policy, max allowed is 7";
+    assert_eq!(error.message.as_deref(), Some(text));
+}
+
+/// By a user's log.
 #[test]
 fn too_long_policy_is_over_the_limit() {
-    let long = |length: usize| format!(r#"{{"Id":"{}"}}"#, "x".repeat(length - 9));
+    let long = |length: usize| format!(r#"{{"Id":"{}","Statement":[]}}"#, "x".repeat(length - 24));
     assert!(Policy::parse(&long(8_192)).is_ok());
-    assert_eq!(Policy::parse(&long(8_193)).unwrap_err().code, ErrorCode::OverLimit);
+    let error = Policy::parse(&long(8_193)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OverLimit);
+    assert_eq!(error.message.as_deref(), Some("Submitted policy is over max allowed size."));
     let policy = Policy::parse(&long(8_100)).unwrap();
     assert_eq!(with(Some(&policy), "l", &["1"], &["*"]).unwrap_err().code, ErrorCode::OverLimit);
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 
+use super::Request;
+
 /// What happens to a request or an entry that a fault strikes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Effect {
@@ -68,9 +70,27 @@ impl Failure {
         ServiceError::new(self.code.clone(), message)
     }
 
+    /// As [`error`](Self::error), with the text of AWS where a request is denied.
+    pub(super) fn error_for(&self, request: &Request<'_>) -> ServiceError {
+        match (&self.code, &self.message) {
+            (ErrorCode::AccessDenied, None) => ServiceError::new(ErrorCode::AccessDenied, denial(request)),
+            _ => self.error(),
+        }
+    }
+
     pub(super) fn is_sender_fault(&self) -> bool {
         self.sender_fault.unwrap_or(self.code.fault() == Blame::Sender)
     }
+}
+
+/// What AWS says of a caller without a policy that allows the action.
+fn denial(request: &Request<'_>) -> String {
+    let Request { account, region, .. } = request;
+    let (action, queue) = (request.action.as_str().to_lowercase(), request.queue.unwrap_or_default());
+    format!(
+        "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: \
+         arn:aws:sqs:{region}:{account}:{queue} because no identity-based policy allows the sqs:{action} action"
+    )
 }
 
 impl Effect {

@@ -69,14 +69,14 @@ impl Plan {
                 let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());
                 self.latency = self.latency.saturating_add(latency);
             }
-            Effect::End(end) if !decided && strikes() => self.end(end),
+            Effect::End(end) if !decided && strikes() => self.end(end, request),
             _ => {}
         }
     }
 
-    fn end(&mut self, end: &End) {
+    fn end(&mut self, end: &End, request: &Request<'_>) {
         match end {
-            End::Error(failure) => self.unapplied = Some(Unapplied::Refused(failure.error())),
+            End::Error(failure) => self.unapplied = Some(Unapplied::Refused(failure.error_for(request))),
             End::Status(status, body) => self.unapplied = Some(Unapplied::Status(*status, body.clone())),
             End::ResetBefore => self.unapplied = Some(Unapplied::Reset),
             End::Spoilt(ending) => self.ending = *ending,
@@ -107,7 +107,7 @@ impl Plan {
                 continue;
             }
             match effect {
-                Effect::FailEntries(failure) => self.failing.push(failed(entry.index, failure)),
+                Effect::FailEntries(failure) => self.failing.push(failed(entry.index, failure, request)),
                 _ => self.omitted.extend(entry.id.map(str::to_owned)),
             }
         }
@@ -119,8 +119,8 @@ impl Plan {
     }
 }
 
-fn failed(index: usize, failure: &Failure) -> FailedEntry {
-    FailedEntry { index, error: failure.error(), sender_fault: failure.is_sender_fault() }
+fn failed(index: usize, failure: &Failure, request: &Request<'_>) -> FailedEntry {
+    FailedEntry { index, error: failure.error_for(request), sender_fault: failure.is_sender_fault() }
 }
 
 /// FIFO queues deliver a message again only when its time is over.

@@ -8,6 +8,9 @@ use hyper::body::{Body as _, Incoming};
 /// after sending, gets to see the refusal.
 const DISCARDED: u64 = 64 << 20;
 
+/// How much of a body is read before it takes a share of the room.
+pub(super) const BEGINNING: usize = 64 << 10;
+
 /// Why there is no body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BodyError {
@@ -29,28 +32,60 @@ pub(super) fn need(body: &Incoming, limit: usize) -> Option<usize> {
     least.map(|_| most.min(limit))
 }
 
-/// Reads a body of at most `limit` bytes. One in one frame, which most are, is taken as it is; others are put
-/// together in one buffer.
+/// What is there after the beginning was read.
+#[derive(Debug)]
+pub(super) enum Begun {
+    /// All of it. One in one frame, which most are, is taken as it is.
+    Whole(Bytes),
+    /// The first part of a longer one.
+    Part(Part),
+}
+
+/// The first part of a body, and the way to the rest.
+#[derive(Debug)]
+pub(super) struct Part {
+    read: BytesMut,
+    rest: Incoming,
+}
+
+/// Reads the beginning of a body of at most `limit` bytes, or all of a short one.
 ///
 /// # Cancel safety
 /// What was read is lost; the connection cannot be used any more.
-pub(super) async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, BodyError> {
-    let Some(first) = next(&mut body).await? else { return Ok(Bytes::new()) };
-    if first.len() > limit {
-        return discard(body).await;
+pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<Begun, BodyError> {
+    let Some(first) = next(&mut body).await? else { return Ok(Begun::Whole(Bytes::new())) };
+    if first.len() <= limit && body.is_end_stream() {
+        return Ok(Begun::Whole(first));
     }
-    if body.is_end_stream() {
-        return Ok(first);
-    }
-    let mut whole = BytesMut::with_capacity(first.len() + usize::try_from(announced(&body)).unwrap_or(0));
-    whole.extend_from_slice(&first);
-    while let Some(data) = next(&mut body).await? {
-        if whole.len() + data.len() > limit {
-            return discard(body).await;
+    let mut part = Part { read: BytesMut::from(first), rest: body };
+    while part.read.len() < BEGINNING.min(limit + 1) {
+        match next(&mut part.rest).await? {
+            Some(data) => part.read.extend_from_slice(&data),
+            None => return Ok(Begun::Whole(part.read.freeze())),
         }
-        whole.extend_from_slice(&data);
     }
-    Ok(whole.freeze())
+    if part.read.len() > limit {
+        return discard(part.rest).await.map(Begun::Whole);
+    }
+    Ok(Begun::Part(part))
+}
+
+impl Part {
+    /// Reads the rest.
+    ///
+    /// # Cancel safety
+    /// As [`begin`].
+    pub(super) async fn finish(self, limit: usize) -> Result<Bytes, BodyError> {
+        let Self { mut read, mut rest } = self;
+        read.reserve(usize::try_from(announced(&rest)).unwrap_or(0));
+        while let Some(data) = next(&mut rest).await? {
+            if read.len() + data.len() > limit {
+                return discard(rest).await;
+            }
+            read.extend_from_slice(&data);
+        }
+        Ok(read.freeze())
+    }
 }
 
 /// Reads a body that is too long, and keeps nothing of it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response};
+use sqs_client::operation::Action;
 use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::sign::Claim;
@@ -14,6 +15,7 @@ use super::auth::{self, Keys};
 use super::call::{Call, NoCall, form_text};
 use super::caller::Caller;
 use super::dispatch::{Dispatched, dispatch};
+use super::guard::Guard;
 use super::metrics::{self, Metrics};
 use super::queue_url::QueueUrlStyle;
 use super::reply::Reply;
@@ -39,6 +41,8 @@ pub(crate) struct Names {
     pub(crate) own_host: String,
     /// Who may call; anyone when absent.
     pub(crate) keys: Option<Keys>,
+    /// What browsers may do.
+    pub(crate) guard: Guard,
 }
 
 /// A request, and what is known of it before its action is.
@@ -87,17 +91,29 @@ impl Endpoint {
     /// Dropped while it waits for messages, a receive takes none.
     pub(crate) async fn handle(&self, request: Request<Bytes>) -> Reply {
         let (head, body) = request.into_parts();
-        if admin::owns(head.uri.path()) {
-            // Boxed, so that the future of other requests does not grow by it.
-            return Box::pin(admin::answer(self, &head, &body)).await.into();
+        if let Some(answer) = self.names.guard.preflight(&head) {
+            return answer.into();
         }
+        let mut reply = if admin::owns(head.uri.path()) {
+            // Boxed, so that the future of other requests does not grow by it.
+            Box::pin(admin::answer(self, &head, &body)).await.into()
+        } else {
+            self.answer(&head, &body).await
+        };
+        if let Some(headers) = reply.headers_mut() {
+            self.names.guard.allow_reading(&head, headers);
+        }
+        reply
+    }
+
+    async fn answer(&self, head: &Parts, body: &[u8]) -> Reply {
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
-        let style = Style::of(&detected, &head);
-        let form = form_text(&head, &body);
-        let input = if style.protocol == Protocol::Query { &*form } else { &*body };
-        let mut witness = Witness::begin(self.watchers(), &request_id, &head, style.protocol, input);
-        let request = Known { head: &head, body: &body, form: &form, detected, style };
+        let style = Style::of(&detected, head);
+        let form = form_text(head, body);
+        let input = if style.protocol == Protocol::Query { &*form } else { body };
+        let mut witness = Witness::begin(self.watchers(), &request_id, head, style.protocol, input);
+        let request = Known { head, body, form: &form, detected, style };
         let reply = self.respond(request, &mut witness).await;
         witness.end(reply.status());
         reply
@@ -119,7 +135,7 @@ impl Endpoint {
             Err(NoCall::Refused(error)) => return refuse(&error, witness.refused(&error)).into(),
         };
         witness.asked(call.action());
-        let claim = match self.admit(head, body) {
+        let claim = match self.admit(head, body, call.action()) {
             Ok(claim) => claim,
             Err(error) => return refuse(&error, witness.refused(&error)).into(),
         };
@@ -169,9 +185,11 @@ impl Endpoint {
         self.metrics.connection()
     }
 
-    /// Checks the signature where signatures are asked for. It is checked by the time of the system: callers sign by
-    /// theirs, wherever the clock of the queues stands.
-    fn admit(&self, head: &Parts, body: &[u8]) -> Result<Option<Claim>, ServiceError> {
+    /// Checks that no page of another site asks, and the signature where signatures are asked for. It is checked by the
+    /// time of the system: callers sign by theirs, wherever the clock of the queues stands.
+    fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
+        let checked = self.names.guard.check_action(head, self.service.changes(action));
+        checked.map_err(|text| ServiceError::new(ErrorCode::AccessDenied, text))?;
         let Some(keys) = &self.names.keys else { return Ok(None) };
         let region = Caller::of(head).region.unwrap_or(&self.names.region);
         auth::check(keys, head, body, clock::time_of_the_system(), region).map(Some)

@@ -27,9 +27,9 @@ pub struct Limits {
     /// Largest request body, in bytes; a longer one is answered with status 413. 8 MiB by default: a message
     /// of 1 MiB takes up to six bytes a character where JSON escapes it.
     pub max_body: usize,
-    /// Bytes of request bodies in memory at a time, over all connections. A request whose body does not fit waits
-    /// for others to be answered, and is refused with status 503 after the time that a body may take. 256 MiB by
-    /// default.
+    /// Bytes of request bodies in memory at a time, over all connections, not counting the first 64 KiB of a body that
+    /// is still arriving. A quarter is for bodies of up to 64 KiB. A request whose body does not fit waits for others to
+    /// be answered, and is refused with status 503 after the time that a body may take. 256 MiB by default.
     pub max_bodies: usize,
     /// Largest request head, in bytes; a longer one is answered with status 431. 32 KiB by default.
     pub max_head: usize,

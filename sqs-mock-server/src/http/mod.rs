@@ -6,7 +6,7 @@
 //! in-process transport ------------------------------------------------------+              respond <-
 //! ```
 //!
-//! Paths that are none of SQS, such as `/health`, the endpoint leaves to [`admin`].
+//! Paths that are none of SQS, such as `/health`, the endpoint leaves to [`admin`]. What browsers may do, [`guard`] says.
 //!
 //! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
 //! dropping its future drops the request, so an abandoned long poll takes no message.
@@ -17,8 +17,10 @@ mod body;
 mod call;
 mod caller;
 mod context;
+mod cors;
 mod dispatch;
 mod endpoint;
+mod guard;
 mod in_process;
 mod intake;
 mod limits;
@@ -36,7 +38,10 @@ mod witness;
 
 pub(crate) use auth::Keys;
 pub(crate) use caller::is_region;
+#[cfg(feature = "s3")]
+pub(crate) use cors::allow_reading;
 pub(crate) use endpoint::{Endpoint, Names};
+pub(crate) use guard::{AdminToken, Guard, is_host, is_origin, name_of};
 pub use in_process::InProcess;
 pub use limits::Limits;
 #[cfg(feature = "s3")]

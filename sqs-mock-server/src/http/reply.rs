@@ -1,7 +1,7 @@
 //! What goes back to a caller: an answer, part of one, or nothing.
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HeaderValue};
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::faults::Ending;
@@ -29,6 +29,14 @@ impl Reply {
         match self {
             Self::Whole(response) => Some(response.status()),
             Self::Truncated(_) | Self::Lost => None,
+        }
+    }
+
+    /// The headers that go back.
+    pub(super) fn headers_mut(&mut self) -> Option<&mut HeaderMap> {
+        match self {
+            Self::Whole(response) | Self::Truncated(response) => Some(response.headers_mut()),
+            Self::Lost => None,
         }
     }
 

@@ -55,6 +55,7 @@ async fn serve(endpoint: &Endpoint, intake: &Intake, request: Request<Incoming>)
         }
         Err(error) => {
             let mut response = endpoint.refuse_body(&head, error, intake.limits());
+            endpoint.names().guard.allow_reading(&head, response.headers_mut());
             // What is left of the body would be taken for the next request.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             response.into()

@@ -1,29 +1,25 @@
 //! What of a request is kept: its input, without what proves who sent it.
 
-use std::collections::VecDeque;
-
 use sqs_client::wire::protocol::Protocol;
+
+use super::ring::MAX_BYTES;
 
 /// Parameters that sign a request, in the versions 4 and 2 of signing.
 const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];
 const SECRET_PREFIX: &[u8] = b"X-Amz-";
 
-/// Copies the input behind what is there: the body of AWS JSON, the form of the Query protocol wherever it was.
-pub(super) fn keep(protocol: Protocol, input: &[u8], kept: &mut VecDeque<u8>) {
-    match protocol {
-        Protocol::AwsJson => kept.extend(input),
-        Protocol::Query => keep_without_secrets(input, kept),
-    }
+/// A copy of the input: the body of AWS JSON, the form of the Query protocol wherever it was. `None` when it is too long.
+pub(super) fn kept(protocol: Protocol, input: &[u8]) -> Option<Box<[u8]>> {
+    let kept = || match protocol {
+        Protocol::AwsJson => input.into(),
+        Protocol::Query => without_secrets(input),
+    };
+    (input.len() <= MAX_BYTES).then(kept)
 }
 
-fn keep_without_secrets(form: &[u8], kept: &mut VecDeque<u8>) {
-    let mut is_first = true;
-    for pair in form.split(|byte| *byte == b'&').filter(|pair| !is_secret(pair)) {
-        if !std::mem::take(&mut is_first) {
-            kept.push_back(b'&');
-        }
-        kept.extend(pair);
-    }
+fn without_secrets(form: &[u8]) -> Box<[u8]> {
+    let kept: Vec<_> = form.split(|byte| *byte == b'&').filter(|pair| !is_secret(pair)).collect();
+    kept.join(&b'&').into()
 }
 
 /// A name that is escaped where it need not be counts as secret too: nobody writes one for a good reason.
@@ -38,11 +34,8 @@ fn is_secret(pair: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn of(protocol: Protocol, input: &[u8]) -> Vec<u8> {
-        let mut kept = VecDeque::from(*b"before");
-        keep(protocol, input, &mut kept);
-        kept.drain(..6);
-        kept.into()
+    fn of(protocol: Protocol, input: &[u8]) -> Box<[u8]> {
+        kept(protocol, input).unwrap()
     }
 
     #[test]

@@ -6,9 +6,8 @@ use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::Instant;
 
-use super::Journal;
-use super::record::Ending;
-use super::ring::{Head, New};
+use super::record::{Ending, RecordedRequest};
+use super::{Journal, content};
 use crate::clock::{Clock, Timestamp};
 
 /// A request that is being answered. It goes into the journal when this is dropped: after
@@ -104,17 +103,20 @@ impl Drop for Entry<'_> {
 
 impl Open<'_> {
     fn record(self) {
-        let ending = self.ending.unwrap_or(Ending::Abandoned);
-        let times = (self.time, Instant::now().saturating_duration_since(self.start));
-        let (region, account) =
-            self.caller.as_ref().map(|(region, account)| (&**region, &**account)).unwrap_or_default();
         // Only forms can leave the queue to the path.
-        let path = if self.protocol == Protocol::Query && self.path != "/" { self.path } else { "" };
-        let new = New {
-            head: Head::new(times, self.protocol, self.action, ending),
-            texts: [self.request_id, region, account, path],
-            input: self.input,
+        let has_path = self.protocol == Protocol::Query && self.path != "/";
+        let request = RecordedRequest {
+            number: 0,
+            request_id: self.request_id.into(),
+            time: self.time,
+            protocol: self.protocol,
+            action: self.action,
+            caller: self.caller,
+            path: has_path.then(|| self.path.into()),
+            content: content::kept(self.protocol, self.input),
+            ending: self.ending.unwrap_or(Ending::Abandoned),
+            elapsed: Instant::now().saturating_duration_since(self.start),
         };
-        self.journal.record(new, self.generation);
+        self.journal.record(request, self.generation);
     }
 }

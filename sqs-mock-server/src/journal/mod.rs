@@ -1,7 +1,7 @@
 //! What the server was asked, and how it answered: the latest requests, for tests.
 //!
 //! ```text
-//! endpoint -> Entry (notes what becomes known) --dropped--> ring of records --snapshot--> Requests -> filters, expectations
+//! endpoint -> Entry (notes what becomes known) --dropped--> ring of records --shared--> Requests -> filters, expectations
 //! ```
 //! Records keep bytes; what is in them is decoded when somebody looks. Neither signatures nor keys are kept. A
 //! server without a journal pays a branch a request.
@@ -24,16 +24,18 @@ pub(crate) use entry::Entry;
 pub use record::{Ending, NotThisInput, RecordedRequest};
 pub(crate) use requests::Latest;
 pub use requests::Requests;
-use ring::{New, Ring};
+use ring::Ring;
 pub use times::Times;
 
 /// How many requests are kept, unless somebody says otherwise.
 pub(crate) const DEFAULT_CAPACITY: usize = 1000;
+
 /// The latest requests.
 #[derive(Debug)]
 pub(crate) struct Journal {
     capacity: usize,
-    /// Locked for as long as it takes to copy one request in or all out; never while anything else is locked.
+    /// Every request locks it. Records are made before and shared after, so that nothing is copied under the lock;
+    /// nothing else is locked meanwhile.
     ring: Mutex<Ring>,
     generation: AtomicU64,
 }
@@ -51,15 +53,17 @@ impl Journal {
 
     /// All that is there, in the order of their answers.
     pub(crate) fn requests(&self) -> Requests {
-        let snapshot = self.ring.lock().snapshot();
-        Requests::new(snapshot.records().into_iter().map(Arc::new).collect())
+        let all = self.ring.lock().all();
+        Requests::new(all)
     }
 
     /// As [`clear`](Self::clear); what is under way is not recorded either.
     pub(crate) fn reset(&self) {
         let mut ring = self.ring.lock();
         self.generation.fetch_add(1, Ordering::Relaxed);
-        ring.clear();
+        let taken = ring.take();
+        drop(ring);
+        drop(taken);
     }
 
     /// Changes with every reset.
@@ -69,14 +73,16 @@ impl Journal {
 
     /// Forgets all, and says how many that were.
     pub(crate) fn clear(&self) -> usize {
-        self.ring.lock().clear()
+        let taken = self.ring.lock().take();
+        taken.len()
     }
 
     /// Records a request that began in that generation.
-    fn record(&self, new: New<'_>, generation: u64) {
+    fn record(&self, request: RecordedRequest, generation: u64) {
+        let record = Arc::new(request);
         let mut ring = self.ring.lock();
         if generation == self.generation() {
-            ring.push(new, self.capacity);
+            ring.push(record, self.capacity);
         }
     }
 }
@@ -123,6 +129,16 @@ mod tests {
         record(&journal, "huge", &vec![b'x'; MAX_BYTES + 1]);
         assert_eq!(ids(&journal), ["b", "c", "d", "huge"]);
         assert_eq!(journal.requests().all()[3].content(), b"");
+    }
+
+    #[test]
+    fn two_looks_share_the_records() {
+        let journal = Journal::new(1);
+        record(&journal, "a", b"{}");
+        let (one, other) = (journal.requests(), journal.requests());
+        assert!(Arc::ptr_eq(&one.all()[0], &other.all()[0]));
+        record(&journal, "b", b"{}");
+        assert_eq!(one.all()[0].request_id(), "a", "a record outlives its place in the journal");
     }
 
     #[test]

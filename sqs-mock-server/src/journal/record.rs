@@ -145,6 +145,14 @@ impl RecordedRequest {
         self.protocol.decode_request(content).map_err(|error| NotThisInput(error.to_string()))
     }
 
+    /// What it takes of the room that all contents have together.
+    pub(super) fn bytes(&self) -> usize {
+        let (region, account) =
+            self.caller.as_ref().map_or((0, 0), |(region, account)| (region.len(), account.len()));
+        let path = self.path.as_ref().map_or(0, |path| path.len());
+        self.request_id.len() + region + account + path + self.content().len()
+    }
+
     /// The action, or a dash.
     pub(crate) fn action_name(&self) -> &'static str {
         self.action.map_or("-", Action::as_str)

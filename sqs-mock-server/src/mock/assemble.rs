@@ -9,7 +9,7 @@ use super::MockSqs;
 #[cfg(feature = "config-file")]
 use super::queues;
 use crate::config::Config;
-use crate::http::{Endpoint, Keys, Names};
+use crate::http::{Endpoint, Guard, Keys, Names, name_of};
 use crate::journal::Journal;
 use crate::ops::Service;
 
@@ -43,6 +43,7 @@ impl MockSqs {
             queue_url_style,
             own_host: host_of(&url).to_owned(),
             keys,
+            guard: guard(config, host_of(&url)),
         };
         let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
         Self {
@@ -59,6 +60,19 @@ impl MockSqs {
             s3: None,
             verification: config.verification.clone(),
         }
+    }
+}
+
+/// The hosts that it is reached by are allowed beside those that somebody lists.
+pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
+    let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
+    let public = public.as_ref().and_then(http::Uri::host);
+    let own = [config.host.as_str(), own_host].into_iter().chain(public);
+    let hosts = own.chain(config.allowed_hosts.iter().map(String::as_str));
+    Guard {
+        hosts: hosts.map(|host| name_of(host).to_ascii_lowercase()).collect(),
+        cors_origins: config.cors_origins.clone(),
+        admin_token: config.admin_token.clone(),
     }
 }
 

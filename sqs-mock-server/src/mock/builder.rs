@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::config::ConfigFile;
 use crate::engine::DeliveryMode;
 use crate::faults::Fault;
-use crate::http::{Limits, QueueUrlStyle, Router, Server};
+use crate::http::{AdminToken, Limits, QueueUrlStyle, Router, Server};
 
 /// Settings of a [`MockSqs`] that is to start.
 ///
@@ -129,6 +129,27 @@ impl MockSqsBuilder {
         S: Into<String>,
     {
         self.config.keys = Some(keys.into_iter().collect());
+        self
+    }
+
+    /// Lets pages of this origin, such as `http://localhost:3000`, use the server and read its answers. By default pages of
+    /// other sites can change nothing and read nothing. Call it once for each origin.
+    pub fn cors_origin(mut self, origin: impl Into<String>) -> Self {
+        self.config.cors_origins.push(origin.into());
+        self
+    }
+
+    /// Accepts `/_mock`, `/metrics` and actions by GET under this host name too, and under names below it. IP addresses,
+    /// names without a dot, and names in `localhost`, `internal`, `local` and `test` are always accepted; other names
+    /// could be those of a web page that uses DNS rebinding. Call it once for each name.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.config.allowed_hosts.push(host.into());
+        self
+    }
+
+    /// Asks for this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>`.
+    pub fn admin_token(mut self, token: impl Into<String>) -> Self {
+        self.config.admin_token = Some(AdminToken(token.into()));
         self
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use tokio::net::TcpListener;
 
 use super::MockSqs;
+use super::assemble::{guard, host_of};
 use crate::config::Config;
 use crate::s3::{Host, MockS3, S3};
 
@@ -39,6 +40,7 @@ impl MockSqs {
             seed: self.service.seed(),
             limits: config.limits,
             keys: config.keys.clone(),
+            guard: guard(config, host_of(&url)),
             account: config.account.clone(),
             journal: config.journal,
         };

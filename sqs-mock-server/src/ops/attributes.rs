@@ -45,12 +45,31 @@ impl Serve for SetQueueAttributes {
         if let Some(policy) = &policy {
             check_redrive(&service.shared, queue.arn(), policy)?;
         }
-        queue.with(context, |queue| queue.change_attributes(service.shared.clock.now(), &requested))??;
-        if redrive.is_some() {
-            note_dead_letter_queue(&service.shared, queue.arn(), policy.as_ref());
+        let change = || {
+            queue.with(context, |queue| queue.change_attributes(service.shared.clock.now(), &requested))?
+        };
+        match redrive {
+            Some(_) => change_redrive(&service.shared, queue.arn(), policy.as_ref(), change)?,
+            None => change()?,
         }
         Ok(SetQueueAttributesOutput::default())
     }
+}
+
+/// Changes the attributes of a queue, and where the world says that its dead letters go, as one step.
+fn change_redrive(
+    shared: &Shared,
+    source: &QueueArn,
+    policy: Option<&RedrivePolicy>,
+    change: impl FnOnce() -> Result<(), ServiceError>,
+) -> Result<(), ServiceError> {
+    // Without the world the queue was deleted, and the change finds that out.
+    let Some(realm) = shared.realm(&source.region, &source.account) else { return change() };
+    let _one_at_a_time = realm.redrive.lock();
+    change()?;
+    let target = policy.map(|policy| &*policy.target.name);
+    realm.world.write().set_dead_letter_queue(&source.name, target);
+    Ok(())
 }
 
 /// Checks a redrive policy against the queue that it names.
@@ -68,11 +87,4 @@ pub(super) fn check_redrive(
         })
     };
     policy.check(source, target)
-}
-
-fn note_dead_letter_queue(shared: &Shared, source: &QueueArn, policy: Option<&RedrivePolicy>) {
-    if let Some(realm) = shared.realm(&source.region, &source.account) {
-        let target = policy.map(|policy| &*policy.target.name);
-        realm.world.write().set_dead_letter_queue(&source.name, target);
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::validate;
 
@@ -13,6 +14,18 @@ use crate::engine::queue::{NewQueue, Tags};
 use crate::engine::{Attributes, QueueArn, is_fifo_name};
 
 impl Service {
+    /// Whether an action can change anything. Where queues are made when they are named, to name one can.
+    pub(crate) fn changes(&self, action: Action) -> bool {
+        match action {
+            Action::ListQueues | Action::ListMessageMoveTasks => false,
+            Action::GetQueueAttributes
+            | Action::GetQueueUrl
+            | Action::ListDeadLetterSourceQueues
+            | Action::ListQueueTags => self.auto_create,
+            _ => true,
+        }
+    }
+
     /// A queue of the caller's region. `None` when it does not exist and is not to be made, or cannot: its name is
     /// none, or it was deleted less than 60 seconds ago.
     pub(super) fn found_or_created(

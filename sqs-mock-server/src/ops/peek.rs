@@ -26,8 +26,8 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    fn has(self, message: &PeekedMessage) -> bool {
-        match message.visibility {
+    fn has(self, visibility: Visibility) -> bool {
+        match visibility {
             Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => true,
             Visibility::InFlightUntil(_) => self.invisible,
             Visibility::DelayedUntil(_) => self.delayed,
@@ -64,15 +64,14 @@ impl Service {
     ) -> Result<ReceiveMessageOutput, ServiceError> {
         let queue = self.existing_queue(context, &mut queue_url)?;
         let now = self.clock().now();
-        let messages = queue.look(|queue| queue.peek(now, 0, usize::MAX));
-        let messages = messages.ok_or_else(|| context.no_such_queue())?;
+        let look = |queue: &mut Queue| queue.peek_shown(now, AT_MOST, |visibility| shown.has(visibility));
+        let messages = queue.look(look).ok_or_else(|| context.no_such_queue())?;
         let mut everything = ReceiveMessageInput::default();
         everything.attribute_names = Some(vec!["All".into()]);
         everything.message_attribute_names = Some(vec!["All".to_owned()]);
         let selection = Selection::of(&everything);
-        let messages = messages.into_iter().filter(|message| shown.has(message)).take(AT_MOST);
         let mut bytes = 0;
-        let messages = messages.take_while(|message| {
+        let messages = messages.into_iter().take_while(|message| {
             let is_first = bytes == 0;
             bytes += message.body().len();
             is_first || bytes <= MAX_PEEKED

@@ -6,7 +6,8 @@
 //!    v
 //! park: wait for (shutdown | deadline | arrival | the queue's next moment, as watcher) --> receive again
 //! ```
-//! Taking messages and answering is one step without an await: a receive that is dropped has taken nothing.
+//! Taking messages and answering is one step without an await: a receive that is dropped has taken nothing. Each step
+//! moves a bounded number of dead letters.
 
 use std::future::pending;
 use std::pin::pin;
@@ -38,7 +39,7 @@ impl Poll<'_> {
     /// # Cancel safety
     /// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
     pub(super) async fn receive(self, wait: Duration) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take()? {
+        match self.take().await? {
             Outcome::Messages(messages) => Ok(messages),
             Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
@@ -63,7 +64,7 @@ impl Poll<'_> {
         loop {
             arrival.as_mut().enable();
             watch = watch.or_else(|| queue.watch.try_lock().ok());
-            let wake_at = match self.take()? {
+            let wake_at = match self.take().await? {
                 Outcome::Messages(messages) => return Ok(self.handing_on(messages)),
                 Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
             };
@@ -77,15 +78,15 @@ impl Poll<'_> {
             };
             match end_before(stopped.as_mut(), deadline.as_mut(), look_again).await {
                 Some(End::Stopped) => return Ok(Vec::new()),
-                Some(End::Deadline) => return self.last_chance(),
+                Some(End::Deadline) => return self.last_chance().await,
                 None => {}
             }
         }
     }
 
     /// What comes at the very moment of the deadline is still in time.
-    fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take()? {
+    async fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
+        match self.take().await? {
             Outcome::Messages(messages) => Ok(self.handing_on(messages)),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
         }
@@ -101,17 +102,32 @@ impl Poll<'_> {
         messages
     }
 
-    /// Takes what is there. Messages that were delivered too often go on to their dead-letter queue, after the
-    /// lock of their own was let go.
-    fn take(self) -> Result<Outcome, ServiceError> {
+    /// Takes what is there. Between steps that find nothing but dead letters, others have their turn at the queue.
+    ///
+    /// # Cancel safety
+    /// Dropped between two steps, it has taken no message.
+    async fn take(self) -> Result<Outcome, ServiceError> {
+        loop {
+            let (outcome, is_cut_short) = self.step()?;
+            if !is_cut_short {
+                return Ok(outcome);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Messages that were delivered too often go on to their dead-letter queue, after the lock of their own was let
+    /// go.
+    fn step(self) -> Result<(Outcome, bool), ServiceError> {
         let Self { shared, context, queue, request } = self;
         let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
         let request = Receive { dead_letter_queue_exists, ..request };
         let received = queue.with(context, |queue| queue.receive(shared.clock.now(), &request))?;
+        let is_cut_short = received.is_cut_short();
         for letter in received.dead_letters {
             forward(shared, queue, letter);
         }
-        Ok(received.outcome)
+        Ok((received.outcome, is_cut_short))
     }
 }
 

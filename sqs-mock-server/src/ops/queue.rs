@@ -97,8 +97,12 @@ impl Serve for DeleteQueue {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
         let arn = queue.arn();
         let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
-        let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
-        deleted.ok_or_else(|| context.no_such_queue())?.close();
+        {
+            // A redrive policy that changes meanwhile must not be noted for a later queue of this name.
+            let _no_change = realm.redrive.lock();
+            let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
+            deleted.ok_or_else(|| context.no_such_queue())?.close();
+        }
         service.shared.queues_changed.notify_waiters();
         realm.tasks.lock().forget(arn);
         Ok(DeleteQueueOutput::default())

@@ -18,6 +18,9 @@ const RESET: u64 = 1 << 32;
 /// One account in one region.
 #[derive(Debug)]
 pub(super) struct Realm {
+    /// Held while the redrive policy of a queue and the dead-letter relation of the world change together, and while a
+    /// queue is deleted, so that the relation always says what the policies say. Locked before all others.
+    pub(super) redrive: Mutex<()>,
     /// Never locked by a holder of a queue's lock.
     pub(super) world: RwLock<World<SharedQueue>>,
     pub(super) tasks: Mutex<MoveTasks>,
@@ -66,6 +69,7 @@ impl Worlds {
         let new = || {
             *count += 1;
             Arc::new(Realm {
+                redrive: Mutex::default(),
                 world: RwLock::new(World::after(*deletions, self.settings)),
                 tasks: Mutex::default(),
                 cancelled: Notify::new(),

@@ -12,7 +12,7 @@ use super::setup::S3;
 use super::store::Store;
 use crate::clock::Clock;
 use crate::faults::Faults;
-use crate::http::{Keys, Limits, Server};
+use crate::http::{Guard, Keys, Limits, Server};
 use crate::seed::Seed;
 
 /// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
@@ -41,6 +41,7 @@ pub(crate) struct Host {
     pub(crate) seed: Seed,
     pub(crate) limits: Limits,
     pub(crate) keys: Option<Keys>,
+    pub(crate) guard: Guard,
     pub(crate) account: String,
     pub(crate) journal: usize,
 }
@@ -63,6 +64,7 @@ impl MockS3 {
             journal: Arc::clone(&journal),
             limits: host.limits,
             keys: host.keys,
+            guard: host.guard,
             account: host.account,
             ids: host.seed.generator("request ids of S3"),
         });

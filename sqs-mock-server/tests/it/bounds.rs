@@ -19,71 +19,133 @@ async fn start(change: impl FnOnce(&mut Limits)) -> MockSqs {
     MockSqs::builder().limits(limits).start().await.unwrap()
 }
 
-/// A connection with a request under way, of whose body nothing has come yet.
-async fn announce(server: &MockSqs, body: &str) -> Wire {
+/// More than what is read of a body before it takes its room.
+const LONG: usize = 100_000;
+
+/// Long, and an action in spite of that.
+fn long_form(action: &str) -> String {
+    let start = format!("Action={action}&Padding=");
+    let padding = "x".repeat(LONG - start.len());
+    start + &padding
+}
+
+/// A connection with a request under way, of whose body only this part has come yet.
+async fn begun(server: &MockSqs, header: &str, part: &str) -> Wire {
     let mut wire = Wire::connect(server).await;
-    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}{body}\r\n\r\n")).await.unwrap();
+    wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}{header}\r\n\r\n{part}")).await.unwrap();
     tokio::time::sleep(A_MOMENT).await;
     wire
 }
 
+/// A connection that has sent a whole request.
+async fn asking(server: &MockSqs, form: &str) -> Wire {
+    let mut wire = Wire::connect(server).await;
+    wire.request("POST /", FORM, form.as_bytes()).await.unwrap();
+    wire
+}
+
+async fn is_waiting(wire: &mut Wire) -> bool {
+    tokio::time::timeout(A_MOMENT, wire.answer()).await.is_err()
+}
+
+async fn status(wire: &mut Wire) -> u16 {
+    let answer = tokio::time::timeout(AT_ONCE, wire.answer()).await.expect("nobody keeps it waiting");
+    answer.expect("an answer").status
+}
+
 #[tokio::test]
-async fn body_waits_until_those_before_it_leave_room() {
+async fn connections_that_announce_long_bodies_keep_nobody_waiting() {
+    let server = start(|_| {}).await;
+    let mut idle = Vec::new();
+    for part in ["", "Action="] {
+        for _ in 0..40 {
+            let mut wire = Wire::connect(&server).await;
+            let head = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 8388608";
+            wire.write(format!("{head}\r\n{FORM}\r\n{part}")).await.unwrap();
+            idle.push(wire);
+        }
+    }
+    tokio::time::sleep(A_MOMENT).await;
+    assert_eq!(status(&mut asking(&server, LIST).await).await, 200);
+    assert_eq!(status(&mut asking(&server, &long_form("ListQueues")).await).await, 200);
+    drop(idle);
+}
+
+#[tokio::test]
+async fn long_body_waits_for_those_before_it_and_short_ones_go_past() {
+    let server = start(|limits| limits.max_bodies = 150_000).await;
+    let long = long_form("ListQueues");
+    let (part, rest) = long.split_at(70_000);
+    let mut first = begun(&server, &format!("content-length: {LONG}"), part).await;
+    let mut second = asking(&server, &long).await;
+    assert!(is_waiting(&mut second).await, "there is no room");
+    assert_eq!(status(&mut asking(&server, LIST).await).await, 200);
+    first.write(rest).await.unwrap();
+    assert_eq!(status(&mut first).await, 200);
+    assert_eq!(status(&mut second).await, 200);
+}
+
+#[tokio::test]
+async fn short_body_waits_until_those_before_it_are_answered() {
     let server = start(|limits| limits.max_bodies = 20).await;
-    let mut first = announce(&server, "content-length: 17").await;
-    let mut second = Wire::connect(&server).await;
-    second.request("POST /", FORM, LIST.as_bytes()).await.unwrap();
-    assert!(tokio::time::timeout(A_MOMENT, second.answer()).await.is_err(), "there is no room");
-    let without_body = Wire::connect(&server).await.get("/?Action=ListQueues").await;
-    assert_eq!(without_body.status, 200);
-    first.write(LIST).await.unwrap();
-    assert_eq!(first.answer().await.unwrap().status, 200);
-    assert_eq!(second.answer().await.unwrap().status, 200);
+    still_answers(&server).await;
+    let mut polling = asking(&server, "Action=ReceiveMessage&WaitTimeSeconds=20&QueueUrl=alive").await;
+    tokio::time::sleep(A_MOMENT).await;
+    let mut second = asking(&server, LIST).await;
+    assert!(is_waiting(&mut second).await, "there is no room");
+    let target = "/000000000000/alive?Action=SendMessage&MessageBody=x";
+    assert_eq!(Wire::connect(&server).await.get(target).await.status, 200, "it has no body");
+    assert_eq!(status(&mut polling).await, 200);
+    assert_eq!(status(&mut second).await, 200);
 }
 
 #[tokio::test]
 async fn abandoned_body_gives_its_room_back() {
-    let server = start(|limits| limits.max_bodies = 20).await;
-    drop(announce(&server, "content-length: 17").await);
-    still_answers(&server).await;
+    let server = start(|limits| limits.max_bodies = 150_000).await;
+    let long = long_form("ListQueues");
+    drop(begun(&server, &format!("content-length: {LONG}"), &long[..70_000]).await);
+    assert_eq!(status(&mut asking(&server, &long).await).await, 200);
 }
 
 #[tokio::test]
-async fn body_without_a_length_takes_room_for_the_longest() {
+async fn long_body_without_a_length_takes_room_for_the_longest() {
     let server = start(|limits| {
-        limits.max_bodies = 1000;
-        limits.max_body = 1000;
+        limits.max_bodies = 400_000;
+        limits.max_body = 300_000;
     })
     .await;
-    let mut chunked = announce(&server, "transfer-encoding: chunked").await;
-    let mut other = Wire::connect(&server).await;
-    other.request("POST /", FORM, LIST.as_bytes()).await.unwrap();
-    assert!(tokio::time::timeout(A_MOMENT, other.answer()).await.is_err(), "there is no room");
-    chunked.write(format!("11\r\n{LIST}\r\n0\r\n\r\n")).await.unwrap();
-    assert_eq!(chunked.answer().await.unwrap().status, 200);
-    assert_eq!(other.answer().await.unwrap().status, 200);
+    let long = long_form("ListQueues");
+    let chunk = format!("{LONG:x}\r\n{long}\r\n");
+    let mut chunked = begun(&server, "transfer-encoding: chunked", &chunk).await;
+    let mut other = asking(&server, &long).await;
+    assert!(is_waiting(&mut other).await, "there is no room");
+    chunked.write("0\r\n\r\n").await.unwrap();
+    assert_eq!(status(&mut chunked).await, 200);
+    assert_eq!(status(&mut other).await, 200);
 }
 
 #[tokio::test]
-async fn body_without_a_length_gives_back_the_room_that_it_did_not_need() {
-    let server = start(|limits| limits.max_bodies = limits.max_body).await;
+async fn long_body_without_a_length_gives_back_the_room_that_it_did_not_need() {
+    let server = start(|limits| {
+        limits.max_bodies = 400_000;
+        limits.max_body = 300_000;
+    })
+    .await;
     still_answers(&server).await;
-    let mut polling = announce(&server, "transfer-encoding: chunked").await;
-    let poll = "Action=ReceiveMessage&WaitTimeSeconds=20&QueueUrl=alive";
-    polling.write(format!("{:x}\r\n{poll}\r\n0\r\n\r\n", poll.len())).await.unwrap();
-    tokio::time::sleep(A_MOMENT).await;
-    tokio::time::timeout(AT_ONCE, still_answers(&server)).await.expect("the poll waits without the room");
+    let poll = long_form("ReceiveMessage&WaitTimeSeconds=20&QueueUrl=alive");
+    let chunks = format!("{LONG:x}\r\n{poll}\r\n0\r\n\r\n");
+    let mut polling = begun(&server, "transfer-encoding: chunked", &chunks).await;
+    assert_eq!(status(&mut asking(&server, &long_form("ListQueues")).await).await, 200);
     let sent = "Action=SendMessage&MessageBody=x&QueueUrl=alive";
-    assert_eq!(Wire::connect(&server).await.form("/", sent).await.status, 200);
+    assert_eq!(status(&mut asking(&server, sent).await).await, 200);
     assert!(polling.answer().await.expect("it was waiting").text().contains("<Body>x</Body>"));
 }
 
 #[tokio::test]
 async fn body_without_a_length_is_refused_when_its_first_part_is_too_long() {
     let server = start(|limits| limits.max_body = 16).await;
-    let mut chunked = announce(&server, "transfer-encoding: chunked").await;
-    chunked.write(format!("11\r\n{LIST}\r\n")).await.unwrap();
-    tokio::time::sleep(A_MOMENT).await;
+    let chunk = format!("11\r\n{LIST}\r\n");
+    let mut chunked = begun(&server, "transfer-encoding: chunked", &chunk).await;
     chunked.write("0\r\n\r\n").await.unwrap();
     chunked.answer().await.unwrap().refused_in_xml(413, "RequestEntityTooLarge");
 }

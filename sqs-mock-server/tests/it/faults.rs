@@ -39,6 +39,26 @@ async fn refusal_comes_in_the_protocol_of_the_request_and_nothing_is_done() {
     }
 }
 
+/// By users' logs of 2026.
+#[tokio::test]
+async fn denied_request_is_answered_as_aws_denies_it() {
+    let (server, mut wire) = Wire::with_queue().await;
+    server.faults().inject(Fault::error(ErrorCode::AccessDenied));
+    let text = "User: arn:aws:iam::000000000000:root is not authorized to perform: sqs:sendmessage on resource: \
+        arn:aws:sqs:us-east-1:000000000000:q because no identity-based policy allows the sqs:sendmessage action";
+    let answer = wire.json("SendMessage", SEND).await;
+    answer.refused_in_json(403, "AccessDeniedException", "AccessDenied");
+    let type_name = "com.amazon.coral.service#AccessDeniedException";
+    let expected = serde_json::json!({ "__type": type_name, "Message": text });
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&answer.body).unwrap(), expected);
+    let answer = wire.form("/", "Action=SendMessage&QueueUrl=q&MessageBody=tea").await;
+    answer.refused_in_xml(403, "AccessDenied");
+    assert!(answer.text().contains(&format!("<Message>{text}</Message>")), "{}", answer.text());
+    server.faults().clear();
+    server.faults().inject(Fault::error(ErrorCode::AccessDenied).message("No."));
+    assert!(wire.json("SendMessage", SEND).await.text().contains(r#""Message":"No.""#));
+}
+
 #[tokio::test]
 async fn entries_fail_while_others_of_the_batch_are_stored() {
     for protocol in BOTH {

@@ -8,6 +8,7 @@ mod admin_wait;
 mod auto_create;
 mod backdoor;
 mod bounds;
+mod browsers;
 mod callers;
 mod command_line;
 mod config_file;

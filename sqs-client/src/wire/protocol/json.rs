@@ -158,6 +158,9 @@ struct ErrorBodyRef<'a> {
     type_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    /// What checks access capitalizes the name.
+    #[serde(rename = "Message", skip_serializing_if = "Option::is_none")]
+    denial: Option<&'a str>,
 }
 
 /// The value of `x-amzn-query-error`.
@@ -167,7 +170,9 @@ pub(super) fn query_error(code: &ErrorCode) -> String {
 
 /// Encodes the body of an error response.
 pub(super) fn encode_error(error: &ServiceError) -> Vec<u8> {
-    let body = ErrorBodyRef { type_name: error.code.type_name(), message: error.message.as_deref() };
+    let text = error.message.as_deref();
+    let (message, denial) = if error.code == ErrorCode::AccessDenied { (None, text) } else { (text, None) };
+    let body = ErrorBodyRef { type_name: error.code.type_name(), message, denial };
     serde_json::to_vec(&body).unwrap_or_default()
 }
 

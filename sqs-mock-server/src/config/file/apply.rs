@@ -2,6 +2,7 @@
 
 use super::{Auth, ConfigFile};
 use crate::config::Config;
+use crate::http::AdminToken;
 
 impl ConfigFile {
     /// Sets what the file names.
@@ -39,6 +40,10 @@ impl ConfigFile {
             Some(Auth::None) => config.keys = None,
             None => {}
         }
+        set(&mut config.allowed_hosts, self.allow_hosts);
+        set(&mut config.cors_origins, self.cors_origins);
+        config.admin_token =
+            self.admin_token.map(|token| AdminToken(token.into())).or(config.admin_token.take());
         #[cfg(feature = "s3")]
         if let Some(settings) = self.s3.settings() {
             config.s3 = Some(settings);

@@ -94,7 +94,7 @@ fn all_faults_are_told_in_the_order_of_the_file() {
 fn unknown_setting_is_refused_with_those_that_are_known() {
     let text = faults("prot = 1");
     assert!(
-        text.starts_with("sqs.toml:1:1: prot: there is no such setting; known are account, auth, "),
+        text.starts_with("sqs.toml:1:1: prot: there is no such setting; known are account, admin_token, "),
         "{text}"
     );
     for name in ["VisibilityTimeout", "visibility-timeout", "visibility_timeout_seconds"] {

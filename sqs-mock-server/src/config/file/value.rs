@@ -11,7 +11,7 @@ use super::{Auth, LogFormat, Secret};
 use crate::config::is_base_url;
 use crate::config::size::ByteSize;
 use crate::engine::DeliveryMode;
-use crate::http::{QueueUrlStyle, is_region};
+use crate::http::{QueueUrlStyle, is_host, is_origin, is_region};
 
 /// A value, or what is wrong with it and what is allowed.
 pub(super) type Read<T> = Result<T, String>;
@@ -37,6 +37,22 @@ pub(super) fn region(value: &DeValue<'_>) -> Read<String> {
 /// The base of URLs.
 pub(super) fn url(value: &DeValue<'_>) -> Read<String> {
     legal(value, is_base_url, "one such as \"http://host:port\"")
+}
+
+/// Names of hosts.
+pub(super) fn hosts(value: &DeValue<'_>) -> Read<Vec<String>> {
+    list(value, |host| legal(host, is_host, "the name of a host, without a port"))
+}
+
+/// Origins of pages.
+pub(super) fn origins(value: &DeValue<'_>) -> Read<Vec<String>> {
+    list(value, |origin| legal(origin, is_origin, "one such as \"http://localhost:3000\""))
+}
+
+/// A list of texts.
+pub(super) fn list(value: &DeValue<'_>, read: impl Fn(&DeValue<'_>) -> Read<String>) -> Read<Vec<String>> {
+    let elements = value.as_array().ok_or_else(|| wrong_type(value, "a list of texts in quotes"))?;
+    elements.iter().map(|element| read(element.get_ref())).collect()
 }
 
 fn legal(value: &DeValue<'_>, is_legal: impl Fn(&str) -> bool, allowed: &str) -> Read<String> {

@@ -84,6 +84,19 @@ impl Queue {
         messages.map(|(message, visibility)| self.show(message, visibility)).collect()
     }
 
+    /// The first messages, from the oldest on, whose visibility `is_shown` wants, `at_most` of them. Of the others, nothing
+    /// is copied.
+    pub(crate) fn peek_shown(
+        &mut self,
+        now: Timestamp,
+        at_most: usize,
+        is_shown: impl Fn(Visibility) -> bool,
+    ) -> Vec<PeekedMessage> {
+        self.settle(now);
+        let shown = self.seen().filter(|(_, visibility)| is_shown(*visibility)).take(at_most);
+        shown.map(|(message, visibility)| self.show(message, visibility)).collect()
+    }
+
     /// Every message from the oldest on, with its visibility.
     pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
         let mut locks = HashMap::new();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::received::MOST_BURIED;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::clock::Timestamp;
 use crate::engine::aws_like::Asked;
@@ -29,7 +30,7 @@ pub(crate) struct Receive<'a> {
 }
 
 impl Queue {
-    /// Takes messages into flight.
+    /// Takes messages into flight. When the answer [is cut short](Received::is_cut_short), there is more to find.
     pub(crate) fn receive(&mut self, now: Timestamp, request: &Receive<'_>) -> Received {
         let now = self.settle(now);
         let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
@@ -79,7 +80,7 @@ impl Queue {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
         let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(request.waits));
-        while taken.len() < request.at_most && !self.is_full() {
+        while taken.len() < request.at_most && dead_letters.len() < MOST_BURIED && !self.is_full() {
             asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
             let Some(slot) = follower.take().or_else(|| self.store.next(now, asked)) else {
                 break;

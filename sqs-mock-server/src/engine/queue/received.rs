@@ -7,6 +7,9 @@ use crate::clock::Timestamp;
 use crate::engine::{Payload, QueueArn};
 use crate::seed::Uuid;
 
+/// How many spent messages one call takes out at most, so that nobody waits long for the lock of the queue.
+pub(super) const MOST_BURIED: usize = 256;
+
 /// What a receive gives.
 #[derive(Debug)]
 #[must_use = "dead letters are in no queue any more"]
@@ -16,6 +19,13 @@ pub(crate) struct Received {
     /// Messages that were delivered too often, for
     /// [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
     pub dead_letters: Vec<DeadLetter>,
+}
+
+impl Received {
+    /// Whether it gives nothing only because it found so many spent messages first: the same call goes on from there.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.dead_letters.len() >= MOST_BURIED && matches!(self.outcome, Outcome::Empty { .. })
+    }
 }
 
 /// Messages or the lack of them.

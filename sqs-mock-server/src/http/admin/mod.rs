@@ -1,11 +1,12 @@
 //! Everything under other paths than those of SQS: health, and what tests and curious people ask a mock for.
 //!
 //! ```text
-//! endpoint --owns(path)?--> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
+//! endpoint --owns(path)?--> guard --> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
 //! ```
 //! Sockets and the in-process transport come here alike. No signature is asked for, even where SQS requests need
-//! one: whoever reaches the server may look into it and turn its clock. Answers are JSON, and so are refusals:
-//! `{"error": "what is wrong, and what is allowed"}` with status 400, 404, 405, 409 or 500.
+//! one: whoever reaches the server may look into it and turn its clock, unless there is an admin token. Answers are
+//! JSON, and so are refusals: `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409
+//! or 500.
 
 mod about;
 mod answer;
@@ -28,6 +29,7 @@ use http::request::Parts;
 use http::{Method, Response};
 
 use super::endpoint::Endpoint;
+use super::guard::Guard;
 use answer::{Answered, Refusal};
 use ask::Ask;
 use routes::{Handler, ROUTES, Route};
@@ -55,7 +57,19 @@ pub(super) async fn answer(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Re
     route(endpoint, head, body).await.unwrap_or_else(Refusal::into_response)
 }
 
+/// Health is for everybody: checks know the server by any name, and it tells nothing. Metrics need no token, since
+/// scrapers rarely have one.
+fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
+    let path = head.uri.path();
+    if path == "/health" {
+        return Ok(());
+    }
+    guard.check_admin(head).map_err(Refusal::forbidden)?;
+    if path == "/metrics" || guard.has_token(head) { Ok(()) } else { Err(Refusal::no_token()) }
+}
+
 async fn route(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> Answered {
+    check(&endpoint.names().guard, head)?;
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
     let mut allowed = Vec::new();

@@ -31,6 +31,22 @@ async fn message_received_too_often_goes_to_the_dead_letter_queue() {
     assert_eq!(attributes.get(&Name::DeadLetterQueueSourceArn), Some(&arn("source")));
 }
 
+#[tokio::test]
+async fn receive_finds_what_is_behind_a_thousand_spent_messages() {
+    let rig = rig();
+    let (source, dead) = source_and_dead(&rig, 1).await;
+    for number in 0..1_000 {
+        rig.send(&source, &number.to_string()).await;
+    }
+    for _ in 0..100 {
+        rig.call(receive(&source).visibility_timeout(30)).await.expect("an answer");
+    }
+    rig.pass(30).await;
+    rig.send(&source, "fresh").await;
+    assert_eq!(rig.bodies(&source).await, ["fresh"]);
+    assert_eq!(rig.attribute(&dead, "ApproximateNumberOfMessages").await.as_deref(), Some("1000"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn dead_letter_ends_a_long_poll_at_its_queue() {
     let rig = rig();

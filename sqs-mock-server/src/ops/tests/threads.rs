@@ -1,8 +1,12 @@
 //! Receives and sends on several threads at once, in real time.
 
 use std::collections::BTreeSet;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
+use sqs_client::types::QueueAttributeName;
 
 use super::*;
 
@@ -65,4 +69,57 @@ async fn no_message_and_no_wake_up_is_lost_between_threads() {
     }
     let seen = seen.lock();
     assert_eq!((seen.len(), seen.iter().collect::<BTreeSet<_>>().len()), (MESSAGES, MESSAGES));
+}
+
+/// Without the lock, policy and sources disagreed after 20 of 100,000 rounds.
+const ROUNDS: usize = 10_000;
+
+/// Sets the redrive policy of `source` once a round, at the same time as others do.
+fn set_each_round(rig: &Rig, source: &str, target: &str, round: &Barrier) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let policy = redrive_to(target, 1);
+    for _ in 0..ROUNDS {
+        let input = SetQueueAttributesInput::builder()
+            .queue_url(source)
+            .attributes(QueueAttributeName::RedrivePolicy, &policy);
+        round.wait();
+        runtime.block_on(rig.call(input)).expect("a legal policy");
+        round.wait();
+    }
+}
+
+#[tokio::test]
+async fn concurrent_changes_of_a_redrive_policy_leave_policy_and_sources_in_agreement() {
+    let rig = rig();
+    let source = rig.queue("source", &[]).await;
+    for name in ["one", "other"] {
+        rig.queue(name, &[]).await;
+    }
+    let round = Barrier::new(3);
+    let is_over = AtomicBool::new(false);
+    let targets = [arn("one").parse().unwrap(), arn("other").parse().unwrap()];
+    std::thread::scope(|threads| {
+        threads.spawn(|| set_each_round(&rig, &source, "one", &round));
+        threads.spawn(|| set_each_round(&rig, &source, "other", &round));
+        // Who reads the relation meanwhile makes its writers wait, so that they can come in another order.
+        threads.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                rig.service.dead_letter_sources(&targets[0]);
+            }
+        });
+        let mut disagreements = 0;
+        for _ in 0..ROUNDS {
+            round.wait();
+            round.wait();
+            let policy = rig.service.describe(&arn("source").parse().unwrap()).unwrap().attributes;
+            let policy = &policy[&QueueAttributeName::RedrivePolicy];
+            for target in &targets {
+                let is_target = policy.contains(&target.to_string());
+                let is_noted = !rig.service.dead_letter_sources(target).is_empty();
+                disagreements += usize::from(is_target != is_noted);
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(disagreements, 0, "of {ROUNDS} rounds");
+    });
 }

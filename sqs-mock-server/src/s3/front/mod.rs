@@ -1,8 +1,8 @@
 //! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
-//!                      ResponseBody (pace, truncate, corrupt) <--------------------------------+
+//! connection -> guard -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
+//!                               ResponseBody (pace, truncate, corrupt) <--------------------------------+
 //! ```
 //! `Access` asks for the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the bodies
 //! and `Front` find it.
@@ -24,14 +24,14 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::{Body as _, Incoming};
 use parking_lot::Mutex;
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{Body, S3Error};
+use s3s::{Body, S3Error, S3ErrorCode};
 
 use super::journal::Journal;
 use super::ops::Operations;
 use super::store::Store;
 use crate::clock::Clock;
 use crate::faults::{Ending, Faults, S3Unapplied};
-use crate::http::{Break, Keys, Limits, Site};
+use crate::http::{Break, Guard, Keys, Limits, Site, allow_reading};
 use crate::seed;
 
 use access::{Access, KnownKeys};
@@ -50,6 +50,8 @@ pub(super) struct FrontSettings {
     pub(super) limits: Limits,
     /// The accepted access keys; `None` accepts any credentials.
     pub(super) keys: Option<Keys>,
+    /// What browsers may do.
+    pub(super) guard: Guard,
     /// The account that owns all buckets.
     pub(super) account: String,
     pub(super) ids: Rng,
@@ -60,6 +62,7 @@ pub(super) struct Front {
     service: S3Service,
     journal: Arc<Journal>,
     limits: Limits,
+    guard: Guard,
     allows_anonymous: bool,
     ids: Mutex<Rng>,
 }
@@ -75,9 +78,28 @@ impl Front {
             service: builder.build(),
             journal: settings.journal,
             limits: settings.limits,
+            guard: settings.guard,
             allows_anonymous,
             ids: Mutex::new(settings.ids),
         }
+    }
+
+    /// Answers what browsers may do.
+    async fn guarded(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
+        let (head, incoming) = request.into_parts();
+        if let Some(answer) = self.guard.preflight(&head) {
+            return answer.map(Body::from);
+        }
+        if let Err(text) = self.guard.check_s3(&head) {
+            let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
+            return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
+        }
+        let reader = self.guard.listed_origin(&head).cloned();
+        let mut response = self.answer(Request::from_parts(head, incoming), state).await;
+        if let Some(origin) = reader {
+            allow_reading(origin, response.headers_mut());
+        }
+        response
     }
 
     async fn answer(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
@@ -114,7 +136,7 @@ impl Site for Front {
         let state = RequestState::default();
         let mut record = self.journal.record_on_drop(&state);
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.answer(request, &state).await;
+        let mut response = self.guarded(request, &state).await;
         let id = seed::uuid(&mut self.ids.lock()).to_string();
         if let Ok(id) = HeaderValue::try_from(id) {
             response.headers_mut().insert(HeaderName::from_static("x-amz-request-id"), id);
@@ -162,5 +184,5 @@ fn status(status: StatusCode, body: String) -> Response<Body> {
 
 /// The error for a request that is not valid.
 fn malformed(text: &'static str) -> S3Error {
-    S3Error::with_message(s3s::S3ErrorCode::InvalidRequest, text)
+    S3Error::with_message(S3ErrorCode::InvalidRequest, text)
 }

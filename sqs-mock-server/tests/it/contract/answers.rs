@@ -87,11 +87,13 @@ fn refusal_of_json(answer: &Answer) -> Refusal {
     let header = answer.header("x-amzn-query-error");
     let (query, fault) = header.split_once(';').expect("a code and who is at fault");
     assert_eq!(fault, if answer.status < 500 { "Sender" } else { "Receiver" });
+    // By users' logs: only denials capitalize it.
+    let message = if query == "AccessDenied" { "Message" } else { "message" };
     Refusal {
         status: answer.status,
         query: query.to_owned(),
         type_name: Some(text(&body["__type"])),
-        message: body["message"].as_str().unwrap_or_default().to_owned(),
+        message: body[message].as_str().unwrap_or_default().to_owned(),
     }
 }
 

@@ -32,7 +32,7 @@ async fn empty_text_removes_what_can_be_unset() {
         let url = s.queue("q", json!({})).await;
         let redrive = json!({ "deadLetterTargetArn": format!("{ARN}dead"), "maxReceiveCount": 3 });
         for (name, value) in [
-            ("Policy", json!({ "Version": "2012-10-17", "Statement": [] }).to_string()),
+            ("Policy", r#"{"Version":"2012-10-17","Statement":[]}"#.to_owned()),
             ("RedrivePolicy", redrive.to_string()),
             ("RedriveAllowPolicy", json!({ "redrivePermission": "denyAll" }).to_string()),
             ("KmsMasterKeyId", "alias/aws/sqs".to_owned()),

@@ -1,7 +1,8 @@
-//! Section 5.1: quotas of access policies, which are the documented ones.
+//! Section 5.1: access policies, how they are shown, and their quotas, which are the documented ones.
 
 use serde_json::{Value, json};
 
+use super::answers::text;
 use super::code::{ATTRIBUTE_VALUE, OVER_LIMIT};
 use crate::session::{BOTH, Session};
 
@@ -21,19 +22,36 @@ fn accounts(count: u64) -> Value {
     (0..count).map(|number| json!(format!("{number:012}"))).collect()
 }
 
-fn conditions(operators: u64, keys: u64) -> Value {
+const OPERATORS: [&str; 11] = [
+    "StringEquals",
+    "StringNotEquals",
+    "StringLike",
+    "StringNotLike",
+    "ArnEquals",
+    "ArnNotEquals",
+    "ArnLike",
+    "ArnNotLike",
+    "Bool",
+    "Null",
+    "IpAddress",
+];
+
+fn conditions(operators: usize, keys: u64) -> Value {
     let keys: Value =
         (0..keys).map(|key| (format!("aws:Key{key}"), json!("x"))).collect::<serde_json::Map<_, _>>().into();
-    (0..operators)
-        .map(|number| (format!("Operator{number}"), keys.clone()))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+    let operators = OPERATORS.iter().take(operators);
+    operators.map(|name| ((*name).to_owned(), keys.clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// So many statements, each with an id of its own.
+fn statements(count: u64) -> String {
+    policy(&(0..count).map(|number| statement("Sid", json!(format!("s{number}")))).collect::<Vec<_>>())
 }
 
 /// A policy of this many bytes.
 fn long(bytes: usize) -> String {
-    let empty = json!({ "Id": "" }).to_string().len();
-    json!({ "Id": "x".repeat(bytes - empty) }).to_string()
+    let with_id = |id: &str| json!({ "Version": "2012-10-17", "Id": id, "Statement": [] }).to_string();
+    with_id(&"x".repeat(bytes - with_id("").len()))
 }
 
 const ACTIONS: [&str; 8] = [
@@ -48,7 +66,7 @@ const ACTIONS: [&str; 8] = [
 ];
 
 /// 5.1: "8,192 bytes, 20 statements, 50 principals, 10 conditions, 7 actions per statement".
-/// Not recorded: code and text of the refusals.
+/// Not recorded: the texts about statements, principals and conditions. Those about bytes and actions are from users' logs.
 #[tokio::test]
 async fn policies_have_quotas() {
     for protocol in BOTH {
@@ -60,33 +78,66 @@ async fn policies_have_quotas() {
             policy(&[half, statement("Principal", json!({ "AWS": accounts(count) }))])
         };
         let condition = |operators, keys| policy(&[statement("Condition", conditions(operators, keys))]);
-        for (row, most, too_many) in [
-            ("bytes", long(8_192), long(8_193)),
+        let counted = |what: &str, found: u64, allowed: u64| {
+            format!("{found} {what} submitted policy, max allowed is {allowed}")
+        };
+        for (message, most, too_many) in [
+            ("Submitted policy is over max allowed size.".to_owned(), long(8_192), long(8_193)),
+            (counted("statements were found in the", 21, 20), statements(20), statements(21)),
+            (counted("principals were found in the", 51, 50), principals(50), principals(51)),
+            (counted("principals were found in the", 51, 50), spread(24), spread(25)),
+            (counted("conditions were found in the", 11, 10), condition(10, 1), condition(11, 1)),
+            (counted("conditions were found in the", 11, 10), condition(1, 10), condition(1, 11)),
             (
-                "statements",
-                policy(&vec![statement("Sid", json!("s")); 20]),
-                policy(&vec![statement("Sid", json!("s")); 21]),
-            ),
-            ("principals", principals(50), principals(51)),
-            ("principals of all statements", spread(24), spread(25)),
-            ("conditions", condition(10, 1), condition(11, 1)),
-            ("conditions of one operator", condition(1, 10), condition(1, 11)),
-            (
-                "actions",
+                counted("actions were found in a statement from the", 8, 7),
                 policy(&[statement("Action", json!(&ACTIONS[..7]))]),
                 policy(&[statement("Action", json!(ACTIONS))]),
             ),
         ] {
             s.set(&url, json!({ "Policy": most })).await;
-            assert_eq!(s.attributes(&url).await["Policy"], most, "{row}");
+            assert_eq!(shown(&mut s, &url).await, parsed(&most), "{message}");
             let attributes = json!({ "Policy": too_many });
             let input = json!({ "QueueUrl": url, "Attributes": attributes });
-            s.refused("SetQueueAttributes", &input).await.is(row, OVER_LIMIT);
+            s.refused("SetQueueAttributes", &input).await.says(&message, OVER_LIMIT, &message);
             s.refused("CreateQueue", &json!({ "QueueName": "n", "Attributes": attributes }))
                 .await
-                .is(row, OVER_LIMIT);
-            assert_eq!(s.attributes(&url).await["Policy"], most, "{row}: nothing changed");
+                .says(&message, OVER_LIMIT, &message);
+            assert_eq!(shown(&mut s, &url).await, parsed(&most), "{message}: nothing changed");
         }
+    }
+}
+
+fn parsed(policy: &str) -> Value {
+    serde_json::from_str(policy).expect("policies are JSON")
+}
+
+async fn shown(s: &mut Session, url: &str) -> Value {
+    parsed(&text(&s.attributes(url).await["Policy"]))
+}
+
+/// 5.1: policies read back are compact and have a fixed order; a list of one action becomes that action; `Version` is
+/// added; a policy without `Id` has an empty one once a permission was removed.
+/// Not recorded: lists of one principal or resource, and which version is added.
+#[tokio::test]
+async fn policy_is_shown_as_sqs_writes_it() {
+    for protocol in BOTH {
+        let mut s = Session::start(protocol).await;
+        let url = s.queue("q", json!({})).await;
+        let given = r#"{ "Statement": [ { "Resource": "*", "Action": [ "sqs:SendMessage" ], "Effect": "Allow",
+            "Principal": { "AWS": "111122223333" }, "Sid": "own" } ] }"#;
+        s.set(&url, json!({ "Policy": given })).await;
+        let statement = concat!(
+            r#"{"Sid":"own","Effect":"Allow","Principal":{"AWS":"111122223333"},"#,
+            r#""Action":"sqs:SendMessage","Resource":"*"}"#
+        );
+        let expected = format!(r#"{{"Version":"2008-10-17","Statement":[{statement}]}}"#);
+        assert_eq!(s.attributes(&url).await["Policy"], expected);
+        let permission =
+            json!({ "QueueUrl": url, "Label": "l", "AWSAccountIds": accounts(1), "Actions": ["*"] });
+        s.done("AddPermission", &permission).await;
+        s.done("RemovePermission", &json!({ "QueueUrl": url, "Label": "l" })).await;
+        let expected = format!(r#"{{"Version":"2008-10-17","Id":"","Statement":[{statement}]}}"#);
+        assert_eq!(s.attributes(&url).await["Policy"], expected);
     }
 }
 
@@ -113,17 +164,32 @@ async fn permissions_count_against_the_quotas() {
     }
 }
 
-/// 2.4: a policy is a JSON document.
-/// Not recorded: the text.
+/// 5.1: principals, actions and statements are validated.
+/// Not recorded: members that no policy has, and the form of names of services.
 #[tokio::test]
-async fn policy_is_an_object() {
+async fn what_is_no_policy_for_sqs_is_refused() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
-        for bad in ["x", "[]", "1", "\"\"", "{"] {
+        for bad in [
+            "x".to_owned(),
+            "[]".to_owned(),
+            "1".to_owned(),
+            "\"\"".to_owned(),
+            "{".to_owned(),
+            "{}".to_owned(),
+            json!({ "Id": "no statement" }).to_string(),
+            policy(&[json!({})]),
+            policy(&[statement("Principal", json!({ "AWS": "someone" }))]),
+            policy(&[statement("Principal", json!("111122223333"))]),
+            policy(&[statement("Action", json!("sqs:MakeCoffee"))]),
+            policy(&[statement("Action", json!("sns:Publish"))]),
+            policy(&[statement("Effect", json!("Perhaps"))]),
+            policy(&[statement("Colour", json!("red"))]),
+        ] {
             let input = json!({ "QueueUrl": url, "Attributes": { "Policy": bad } });
             let message = "Invalid value for the parameter Policy.";
-            s.refused("SetQueueAttributes", &input).await.says(bad, ATTRIBUTE_VALUE, message);
+            s.refused("SetQueueAttributes", &input).await.says(&bad, ATTRIBUTE_VALUE, message);
         }
     }
 }

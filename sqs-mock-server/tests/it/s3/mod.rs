@@ -1,5 +1,6 @@
 //! S3 over sockets, mostly with the AWS SDK for Rust.
 
+mod browsers;
 mod conditions;
 mod faults;
 mod files;

@@ -49,6 +49,28 @@ fn receive_goes_on_behind_dead_letters() {
 }
 
 #[test]
+fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
+    let most = super::super::received::MOST_BURIED;
+    let (mut source, _) = with_policy("", 1);
+    for _ in 0..=2 * most {
+        source.send("spent");
+    }
+    while !source.bodies(10, 30).is_empty() {}
+    source.pass(30);
+    source.send("fresh");
+    for _ in 0..2 {
+        let received = source.try_receive(10, None);
+        assert!(received.is_cut_short());
+        assert_eq!(received.dead_letters.len(), most);
+    }
+    let received = source.try_receive(10, None);
+    assert!(!received.is_cut_short());
+    assert_eq!(received.dead_letters.len(), 1);
+    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
+    assert_eq!(bodies(&messages), ["fresh"]);
+}
+
+#[test]
 fn message_stays_and_is_delivered_while_the_target_is_missing() {
     let (mut source, _) = with_policy("", 1);
     source.send("a");

@@ -45,3 +45,20 @@ fn peek_shows_a_part_of_the_queue() {
     let peeked = bench.queue.peek(bench.now, 1, 2);
     assert_eq!(peeked.iter().map(|message| &*message.payload.body).collect::<Vec<_>>(), ["b", "c"]);
 }
+
+#[test]
+fn peek_at_some_messages_looks_no_further_than_the_last_of_them() {
+    let mut bench = Bench::standard();
+    for number in 0..1_000 {
+        bench.send(&number.to_string());
+    }
+    bench.bodies(2, 30);
+    let looks = std::cell::Cell::new(0);
+    let is_shown = |visibility| {
+        looks.set(looks.get() + 1);
+        visibility == Visibility::Visible
+    };
+    let peeked = bench.queue.peek_shown(bench.now, 3, is_shown);
+    assert_eq!(peeked.iter().map(|message| &*message.payload.body).collect::<Vec<_>>(), ["2", "3", "4"]);
+    assert_eq!(looks.get(), 5);
+}

@@ -1,0 +1,195 @@
+//! The document of an access policy: read, checked, and written as SQS writes it.
+//!
+//! SQS keeps what a policy means, not how it was written: members have a fixed order, there is no space between them, and
+//! lists of one element are that element.
+//!
+//! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html>
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqs_client::operation::Action;
+use sqs_client::wire::validate::permission::is_account;
+
+/// A policy. Members are written in this order.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub(super) struct Document {
+    #[serde(default)]
+    pub(super) version: Version,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<String>,
+    #[serde(deserialize_with = "one_or_many")]
+    pub(super) statement: Vec<Statement>,
+}
+
+/// The version of the language, which is the older one where a policy names none.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Version {
+    #[default]
+    #[serde(rename = "2008-10-17")]
+    Of2008,
+    #[serde(rename = "2012-10-17")]
+    Of2012,
+}
+
+/// Who may, or may not, do what.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub(super) struct Statement {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sid: Option<String>,
+    pub(super) effect: Effect,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) principal: Option<Principal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_principal: Option<Principal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) action: Option<List>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_action: Option<List>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resource: Option<List>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_resource: Option<List>,
+    /// Values under keys under operators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) condition: Option<BTreeMap<String, BTreeMap<String, Value>>>,
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Effect {
+    Allow,
+    Deny,
+}
+
+/// `"*"`, or names by their kind.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Principal {
+    All(String),
+    Kinds(BTreeMap<String, List>),
+}
+
+/// Texts; a single one stands without a list.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(from = "OneOrMany<String>", into = "OneOrMany<String>")]
+pub(super) struct List(pub(super) Vec<String>);
+
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> From<OneOrMany<T>> for Vec<T> {
+    fn from(given: OneOrMany<T>) -> Self {
+        match given {
+            OneOrMany::One(only) => vec![only],
+            OneOrMany::Many(all) => all,
+        }
+    }
+}
+
+impl From<OneOrMany<String>> for List {
+    fn from(given: OneOrMany<String>) -> Self {
+        Self(given.into())
+    }
+}
+
+impl From<List> for OneOrMany<String> {
+    fn from(List(mut all): List) -> Self {
+        match all.pop() {
+            Some(only) if all.is_empty() => Self::One(only),
+            last => {
+                all.extend(last);
+                Self::Many(all)
+            }
+        }
+    }
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Statement>, D::Error> {
+    OneOrMany::deserialize(deserializer).map(Vec::from)
+}
+
+impl Document {
+    /// Whether principals, actions and conditions are such as SQS knows.
+    pub(super) fn is_valid(&self) -> bool {
+        self.statement.iter().all(Statement::is_valid)
+    }
+}
+
+impl Statement {
+    fn is_valid(&self) -> bool {
+        let principals = [&self.principal, &self.not_principal].into_iter().flatten();
+        let actions = [&self.action, &self.not_action].into_iter().flatten();
+        let keys = self.condition.iter().flatten().flat_map(|(_, keys)| keys.values());
+        principals.clone().count() == 1
+            && actions.clone().count() == 1
+            && !(self.resource.is_some() && self.not_resource.is_some())
+            && principals.into_iter().all(Principal::is_valid)
+            && actions
+                .into_iter()
+                .all(|List(names)| !names.is_empty() && names.iter().all(|name| is_action(name)))
+            && keys.into_iter().all(is_scalar_or_list)
+    }
+}
+
+impl Principal {
+    fn is_valid(&self) -> bool {
+        match self {
+            Self::All(name) => name == "*",
+            Self::Kinds(kinds) => {
+                let is_kind = |(kind, List(names)): (&String, &List)| {
+                    let is_name: fn(&str) -> bool = match kind.as_str() {
+                        "AWS" => is_aws_principal,
+                        "Service" => is_service,
+                        "Federated" | "CanonicalUser" => |name| !name.is_empty(),
+                        _ => return false,
+                    };
+                    !names.is_empty() && names.iter().all(|name| is_name(name))
+                };
+                !kinds.is_empty() && kinds.iter().all(is_kind)
+            }
+        }
+    }
+}
+
+/// `*`, an account, an ARN of IAM or STS, or the unique id that stands for a principal that was deleted.
+fn is_aws_principal(name: &str) -> bool {
+    let mut parts = name.splitn(6, ':');
+    let parts = [(); 6].map(|()| parts.next().unwrap_or_default());
+    match parts {
+        ["arn", partition, "iam" | "sts", "", account, resource] => {
+            !partition.is_empty() && is_account(account) && !resource.is_empty()
+        }
+        _ => name == "*" || is_account(name) || is_unique_id(name),
+    }
+}
+
+fn is_unique_id(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    (16..=128).contains(&name.len()) && name.starts_with('A') && name.bytes().all(legal)
+}
+
+/// Such as `sns.amazonaws.com`.
+fn is_service(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    name.contains('.') && name.bytes().all(legal)
+}
+
+/// `*`, or one of SQS in any case. What has a wildcard may mean several.
+fn is_action(name: &str) -> bool {
+    let Some((service, action)) = name.split_once(':') else { return name == "*" };
+    let is_known = || Action::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(action));
+    service.eq_ignore_ascii_case("sqs") && (action.contains(['*', '?']) || is_known())
+}
+
+fn is_scalar_or_list(value: &Value) -> bool {
+    let is_scalar = |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
+    value.as_array().map_or_else(|| is_scalar(value), |list| list.iter().all(is_scalar))
+}

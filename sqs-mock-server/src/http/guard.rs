@@ -1,0 +1,198 @@
+//! Which requests browsers may make. Without these rules, any web page could use the server through the browser of its
+//! visitor, also on the loopback address; with DNS rebinding (a name that first leads to the page, then to this server)
+//! it could read the answers too.
+//!
+//! | Request | Recognized by | Allowed |
+//! |---|---|---|
+//! | of a program: SDK, curl, another container | no header of a browser | everything |
+//! | of a page in `--cors-origin` | `Origin` | everything; the page may read the answers |
+//! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or there is none | everything but changes by GET |
+//! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | what changes nothing |
+//!
+//! Browsers put an `Origin` on every POST, and pages cannot remove it. A GET may lack it, and browsers send
+//! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. So a GET is also recognized by its
+//! `User-Agent`, which a page cannot change in requests to other sites.
+//!
+//! `/_mock`, `/_aws`, `/metrics` and actions by GET also need an allowed host. Actions by POST accept every host: SDKs know
+//! the server by many names, and a rebound page is recognized by its `Origin`. Allowed hosts are:
+//! - none at all: every browser sends one;
+//! - IP addresses: rebinding needs a name;
+//! - names without a dot (containers of a network, machines nearby) and names that end in `.localhost`, `.internal`,
+//!   `.local` or `.test`: public DNS does not resolve them. The DNS of the local network is trusted;
+//! - the host that the server listens on, the host of the public URL, those of `--allow-host`, and all names below them.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use http::Method;
+use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN, USER_AGENT};
+use http::request::Parts;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Top-level names that public DNS never resolves.
+const PRIVATE_TOPS: [&str; 4] = [".localhost", ".internal", ".local", ".test"];
+
+/// Which pages, hosts and tokens are accepted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    /// Such as `http://localhost:3000`.
+    pub(crate) cors_origins: Vec<String>,
+    /// Names in lower case, without a port.
+    pub(crate) hosts: Vec<String>,
+    /// What `/_mock` and `/_aws` ask for.
+    pub(crate) admin_token: Option<AdminToken>,
+}
+
+/// A secret. It does not show in `Debug`.
+#[derive(Clone, Eq, PartialEq)]
+pub(crate) struct AdminToken(pub(crate) String);
+
+impl AdminToken {
+    /// Whether a header can hold it.
+    pub(crate) fn is_legal(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+}
+
+impl fmt::Debug for AdminToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl Guard {
+    /// Checks a request to `/_mock` and the other paths that are none of SQS.
+    ///
+    /// # Errors
+    /// The text of the refusal.
+    pub(super) fn check_admin(&self, head: &Parts) -> Result<(), String> {
+        self.check_host(head)?;
+        let only_reads = head.method == Method::GET || head.method == Method::HEAD;
+        if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
+    }
+
+    /// Checks an action of SQS.
+    ///
+    /// # Errors
+    /// The text of the refusal.
+    pub(super) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
+        if head.method != Method::GET {
+            return if self.is_foreign(head) { Err(foreign(head)) } else { Ok(()) };
+        }
+        self.check_host(head)?;
+        if changes && is_of_browser(head) && self.listed_origin(head).is_none() {
+            return Err("Browsers can use GET only for actions that change nothing; use POST.".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Checks a request to S3. SDKs read by GET and know the server by many names, so only browsers need an allowed host.
+    ///
+    /// # Errors
+    /// The text of the refusal.
+    #[cfg(feature = "s3")]
+    pub(crate) fn check_s3(&self, head: &Parts) -> Result<(), String> {
+        let only_reads = head.method == Method::GET || head.method == Method::HEAD;
+        if is_of_browser(head) && self.listed_origin(head).is_none() {
+            self.check_host(head)?;
+        }
+        if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
+    }
+
+    /// Whether a request has the token, if one is asked for.
+    pub(super) fn has_token(&self, head: &Parts) -> bool {
+        let Some(AdminToken(expected)) = &self.admin_token else { return true };
+        let given = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
+        given.is_some_and(|(scheme, token)| {
+            scheme.eq_ignore_ascii_case("bearer") && is_equal(token.trim(), expected)
+        })
+    }
+
+    /// Whether a page of another site makes the request.
+    fn is_foreign(&self, head: &Parts) -> bool {
+        if let Some(origin) = head.headers.get(ORIGIN) {
+            return !self.is_own(origin, head) && self.listed_origin(head).is_none();
+        }
+        let site = head.headers.get(SEC_FETCH_SITE);
+        site.is_some_and(|site| site == "cross-site" || site == "same-site")
+    }
+
+    fn is_own(&self, origin: &HeaderValue, head: &Parts) -> bool {
+        let origin = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
+        let host = host(head);
+        origin.is_some() && origin == host && host.is_some_and(|host| self.allows(host))
+    }
+
+    fn check_host(&self, head: &Parts) -> Result<(), String> {
+        match host(head) {
+            Some(host) if !self.allows(host) => {
+                let name = name_of(host);
+                Err(format!("The host {name:?} is not allowed here; --allow-host {name} allows it."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn allows(&self, host: &str) -> bool {
+        let name = name_of(host).trim_end_matches('.').to_ascii_lowercase();
+        let is_below = |top: &str| name.strip_suffix(top).is_some_and(|rest| rest.ends_with('.'));
+        name.parse::<IpAddr>().is_ok()
+            || !name.contains('.')
+            || PRIVATE_TOPS.iter().any(|top| name.ends_with(top))
+            || self.hosts.iter().any(|known| name == *known || is_below(known))
+    }
+}
+
+/// Whether a browser makes the request. `PowerShell` calls itself Mozilla too, and is none.
+fn is_of_browser(head: &Parts) -> bool {
+    let agent = head.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    let is_browser = agent.starts_with("Mozilla/") && !agent.contains("PowerShell/");
+    is_browser || head.headers.contains_key(ORIGIN) || head.headers.contains_key(SEC_FETCH_SITE)
+}
+
+/// The host that a request names, with its port. What cannot be read is no host that is allowed.
+fn host(head: &Parts) -> Option<&str> {
+    match head.uri.authority() {
+        Some(authority) => Some(authority.as_str()),
+        None => head.headers.get(HOST).map(|host| host.to_str().unwrap_or("?.")),
+    }
+}
+
+/// A host without its port, and an IPv6 address without its brackets.
+pub(crate) fn name_of(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+/// The refusal of a page of another site.
+pub(super) fn foreign(head: &Parts) -> String {
+    match head.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) {
+        Some(origin) if origin != "null" => {
+            format!("Pages of {origin} cannot use this server; --cors-origin {origin} lets them.")
+        }
+        _ => {
+            "Pages of other sites cannot use this server; --cors-origin lets those that it lists.".to_owned()
+        }
+    }
+}
+
+/// Takes as long for every wrong token of the right length.
+fn is_equal(given: &str, expected: &str) -> bool {
+    let differences = given.bytes().zip(expected.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+    given.len() == expected.len() && differences == 0
+}
+
+/// Whether a text is an origin as browsers write it: `http://localhost:3000`, in lower case and without a path.
+pub(crate) fn is_origin(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]+".contains(&byte);
+    let is_legal = |part: &str| !part.is_empty() && part.bytes().all(legal);
+    text.split_once("://").is_some_and(|(scheme, host)| is_legal(scheme) && is_legal(host))
+}
+
+/// Whether a text is the name or address of a host, without a port.
+pub(crate) fn is_host(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.bytes().all(legal))
+}
