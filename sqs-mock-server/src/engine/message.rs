@@ -138,6 +138,11 @@ pub(super) struct Core {
 
 impl Core {
     /// About what it takes of memory in a queue, in a group of its own.
+    /// How often it was received in its queue.
+    pub(super) fn receives_here(&self) -> u32 {
+        self.receives - self.receives_elsewhere
+    }
+
     pub(super) fn bytes(&self, group: Option<&str>) -> usize {
         /// The counters of shared texts, and the entries in lists and timers.
         const PLACES: usize = 96;

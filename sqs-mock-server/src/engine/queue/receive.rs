@@ -103,7 +103,7 @@ impl Queue {
     /// As [`is_spent`](Self::is_spent), by what is known of a message.
     pub(super) fn is_spent_after(&self, core: &Core) -> bool {
         let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
-        most.is_some_and(|most| core.receives - core.receives_elsewhere >= most)
+        most.is_some_and(|most| core.receives_here() >= most)
     }
 
     fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {

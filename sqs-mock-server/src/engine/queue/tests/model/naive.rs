@@ -309,7 +309,9 @@ impl Naive {
     fn set(&mut self, now: Timestamp, at: usize, state: State) {
         let old = self.messages[at];
         let message = &mut self.messages[at];
-        if state == State::Available && message.state != state {
+        let returns =
+            matches!(message.state, State::InFlight(_)) && message.receives - message.receives_elsewhere < 3;
+        if state == State::Available && message.state != state && !returns {
             message.turn = self.turns;
             self.turns += 1;
         }
