@@ -132,7 +132,10 @@ impl Serve for DeleteMessageBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(context, input.entries, |entry| queue.delete(now, &entry.receipt_handle))
+            each_entry(context, input.entries, |entry| {
+                let handle = entry.receipt_handle.as_str();
+                queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
+            })
         })?;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
@@ -153,7 +156,9 @@ impl Serve for ChangeMessageVisibilityBatch {
             let now = service.shared.clock.now();
             each_entry(context, input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
-                queue.change_visibility(now, &entry.receipt_handle, timeout)
+                let handle = entry.receipt_handle.as_str();
+                let changed = queue.change_visibility(now, handle, timeout);
+                changed.map_err(|refusal| refusal.of_entry(handle))
             })
         })?;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
