@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 
 /// What happens to a request or an entry that a fault strikes.
@@ -63,13 +64,33 @@ impl Failure {
         Self { code, message: None, sender_fault: None }
     }
 
-    pub(super) fn error(&self) -> ServiceError {
-        let message = self.message.as_deref().unwrap_or("This failure was injected.");
+    pub(super) fn error(&self, action: Option<Action>) -> ServiceError {
+        let message = self.message.as_deref().unwrap_or_else(|| default_text(&self.code, action));
         ServiceError::new(self.code.clone(), message)
     }
 
     pub(super) fn is_sender_fault(&self) -> bool {
         self.sender_fault.unwrap_or(self.code.fault() == Blame::Sender)
+    }
+}
+
+/// What SQS says, as far as it is known from logs of AWS. No action is one of another service.
+fn default_text(code: &ErrorCode, action: Option<Action>) -> &'static str {
+    match (code, action) {
+        (
+            ErrorCode::RequestThrottled,
+            Some(Action::ChangeMessageVisibility | Action::ChangeMessageVisibilityBatch),
+        ) => {
+            "Request throttled because message visibility configuration was updated too recently. Wait a short while \
+             and then retry the operation."
+        }
+        (ErrorCode::RequestThrottled, _) => "Request is throttled.",
+        (ErrorCode::KmsAccessDenied, _) => {
+            "The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you \
+             are not allowed to access. (Service: AWSKMS; Status Code: 400; Error Code: AccessDeniedException; Request \
+             ID: 00000000-0000-0000-0000-000000000000; Proxy: null)"
+        }
+        _ => "This failure was injected.",
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ServiceError;
 
-use super::effect::{Effect, End, Failure};
+use super::effect::{Effect, End};
 use super::registry::Rule;
 use super::{Ending, Entry, Request};
 
@@ -69,14 +69,14 @@ impl Plan {
                 let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());
                 self.latency = self.latency.saturating_add(latency);
             }
-            Effect::End(end) if !decided && strikes() => self.end(end),
+            Effect::End(end) if !decided && strikes() => self.end(end, request.action),
             _ => {}
         }
     }
 
-    fn end(&mut self, end: &End) {
+    fn end(&mut self, end: &End, action: Action) {
         match end {
-            End::Error(failure) => self.unapplied = Some(Unapplied::Refused(failure.error())),
+            End::Error(failure) => self.unapplied = Some(Unapplied::Refused(failure.error(Some(action)))),
             End::Status(status, body) => self.unapplied = Some(Unapplied::Status(*status, body.clone())),
             End::ResetBefore => self.unapplied = Some(Unapplied::Reset),
             End::Spoilt(ending) => self.ending = *ending,
@@ -107,7 +107,11 @@ impl Plan {
                 continue;
             }
             match effect {
-                Effect::FailEntries(failure) => self.failing.push(failed(entry.index, failure)),
+                Effect::FailEntries(failure) => {
+                    let (error, sender_fault) =
+                        (failure.error(Some(request.action)), failure.is_sender_fault());
+                    self.failing.push(FailedEntry { index: entry.index, error, sender_fault });
+                }
                 _ => self.omitted.extend(entry.id.map(str::to_owned)),
             }
         }
@@ -117,10 +121,6 @@ impl Plan {
         let is_omitted = |id| self.omitted.iter().any(|omitted| omitted == id);
         self.failing.iter().any(|failed| failed.index == entry.index) || entry.id.is_some_and(is_omitted)
     }
-}
-
-fn failed(index: usize, failure: &Failure) -> FailedEntry {
-    FailedEntry { index, error: failure.error(), sender_fault: failure.is_sender_fault() }
 }
 
 /// FIFO queues deliver a message again only when its time is over.
