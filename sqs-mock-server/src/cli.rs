@@ -188,7 +188,7 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     faults: Vec<Faults>,
-    /// Makes everything random repeatable: the same seed gives the same ids, handles and order.
+    /// Makes everything random repeatable: the same seed gives the same ids and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
     seed: Option<u64>,
     /// What all messages together may take of memory; sends over it are refused [default: 2GiB].

@@ -8,6 +8,7 @@ use sqs_client::types::MessageAttributeValue;
 use sqs_client::wire::checksum::{self, Md5Hex};
 
 use super::QueueArn;
+use super::handle::Handle;
 use super::slab::Slot;
 use crate::clock::Timestamp;
 use crate::seed::Uuid;
@@ -137,6 +138,11 @@ pub(super) struct Core {
 }
 
 impl Core {
+    /// How often it was received in its queue.
+    pub(super) fn receives_here(&self) -> u32 {
+        self.receives - self.receives_elsewhere
+    }
+
     /// About what it takes of memory in a queue, in a group of its own.
     pub(super) fn bytes(&self, group: Option<&str>) -> usize {
         /// The counters of shared texts, and the entries in lists and timers.
@@ -178,4 +184,12 @@ pub(super) struct Stored {
     pub(super) turn: u64,
     /// When the latest receive was.
     pub(super) received: Timestamp,
+}
+
+impl Stored {
+    /// Whether the message is in flight by the receive that gave the handle.
+    pub(super) fn is_held(&self, handle: &Handle) -> bool {
+        let is_latest = (self.ticket, self.core.receives) == (handle.ticket, handle.receive);
+        is_latest && matches!(self.state, State::InFlight { .. })
+    }
 }

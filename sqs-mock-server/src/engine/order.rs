@@ -109,7 +109,7 @@ impl Order {
             Self::Standard(standard) => {
                 withdraw(standard, messages, now, slot, old);
                 match new {
-                    State::Available => standard.show(messages, slot),
+                    State::Available => standard.show_again(messages, slot, old),
                     State::InFlight { .. } => standard.take_off(group),
                     State::Delayed { .. } => {}
                 }

@@ -43,8 +43,8 @@ impl RedrivePolicy {
         };
         let missing =
             |name: &str| refuse(&format!("Redrive policy does not contain mandatory attribute: {name}."));
-        let target = document.get(TARGET).ok_or_else(|| missing(TARGET))?;
         let count = document.get(COUNT).ok_or_else(|| missing(COUNT))?;
+        let target = document.get(TARGET).ok_or_else(|| missing(TARGET))?;
         if document.len() > 2 {
             return Err(refuse(&format!("Only following attributes are supported: [{COUNT}, {TARGET}].")));
         }

@@ -31,6 +31,8 @@ fn faults_of_a_redrive_policy_are_named() {
     };
     let cases = [
         ("x".to_owned(), "Redrive policy is not a valid JSON map.".to_owned()),
+        // A log of AWS names this one first.
+        ("{}".to_owned(), "Redrive policy does not contain mandatory attribute: maxReceiveCount.".to_owned()),
         (count("0"), range("0")),
         (count("1001"), range("1001")),
         (count("\"many\""), range("many")),

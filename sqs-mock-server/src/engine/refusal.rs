@@ -1,6 +1,10 @@
 //! Texts that several refusals share.
 
+use std::time::Duration;
+
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::handle::Unreadable;
 
 /// "Value V for parameter P is invalid. Reason: R"
 pub(super) fn invalid_parameter(
@@ -26,4 +30,63 @@ pub(super) fn invalid_attribute(name: &str) -> ServiceError {
 pub(super) fn invalid_attribute_because(name: &str, reason: &str) -> ServiceError {
     let text = format!("Invalid value for the parameter {name}. Reason: {reason}");
     ServiceError::new(ErrorCode::InvalidAttributeValue, text)
+}
+
+/// Why nothing is done with the message of a receipt handle. AWS says it in other words, and mostly with another code, to
+/// an entry of a batch than to a single request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum HandleRefusal {
+    /// The text is no handle.
+    NotAHandle,
+    /// The handle is one of another queue.
+    OtherQueue,
+    /// The handle was good for long enough.
+    Expired,
+    /// There is no message whose visibility could change.
+    Gone,
+    /// The message would stay hidden, for this long from now, until more than 12 hours after its receive.
+    HiddenTooLong(Duration),
+}
+
+impl HandleRefusal {
+    /// The refusal of a single request.
+    pub(crate) fn of_request(self, handle: &str) -> ServiceError {
+        let invalid = |text| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
+        match self {
+            Self::NotAHandle => {
+                invalid(format!("The input receipt handle \"{handle}\" is not a valid receipt handle."))
+            }
+            Self::OtherQueue => {
+                invalid(format!("The receipt handle \"{handle}\" is not valid for this queue."))
+            }
+            Self::Expired => invalid_parameter(handle, "ReceiptHandle", "The receipt handle has expired."),
+            Self::Gone => {
+                let reason = "Message does not exist or is not available for visibility timeout change.";
+                invalid_parameter(handle, "ReceiptHandle", reason)
+            }
+            Self::HiddenTooLong(timeout) => {
+                let reason = "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]";
+                invalid_parameter(timeout.as_secs(), "VisibilityTimeout", reason)
+            }
+        }
+    }
+
+    /// The refusal of an entry of a batch.
+    pub(crate) fn of_entry(self, handle: &str) -> ServiceError {
+        let invalid = |text: &str| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
+        match self {
+            Self::Expired => invalid("The receipt handle has expired"),
+            Self::Gone => invalid("Message does not exist or is not available for visibility timeout change"),
+            Self::NotAHandle | Self::OtherQueue | Self::HiddenTooLong(_) => self.of_request(handle),
+        }
+    }
+}
+
+impl From<Unreadable> for HandleRefusal {
+    fn from(unreadable: Unreadable) -> Self {
+        match unreadable {
+            Unreadable::Garbage => Self::NotAHandle,
+            Unreadable::OtherQueue => Self::OtherQueue,
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::slab::{Slab, Slot};
 /// The messages of one tenant.
 #[derive(Debug, Default)]
 struct Lane {
-    /// By turn.
+    /// By turn, those that came in their turn.
     waiting: Chain,
     /// The turn of the first, under which the tenant queues up; `None` while nothing of it waits.
     turn: Option<u64>,
@@ -21,6 +21,8 @@ struct Lane {
 pub(super) struct Server {
     /// By the number of the tenant.
     lanes: Vec<Lane>,
+    /// Messages that came back to an earlier turn, by tenant and turn.
+    returned: BTreeMap<(Slot, u64), Slot>,
     /// Tenants by the turn of their first waiting message.
     quiet: BTreeMap<u64, Slot>,
     noisy: BTreeMap<u64, Slot>,
@@ -39,10 +41,9 @@ impl Server {
         let Some(lane) = self.lanes.get_mut(at) else {
             return;
         };
-        let is_later = |slot: &Slot| messages.get(*slot).is_some_and(|other| other.turn > message.turn);
-        if lane.waiting.last().is_some_and(|last| is_later(&last)) {
-            let next = links.iter(&lane.waiting).find(is_later);
-            links.insert_before(&mut lane.waiting, slot, next);
+        let last = lane.waiting.last().and_then(|last| messages.get(last));
+        if last.is_some_and(|last| last.turn > message.turn) {
+            self.returned.insert((message.group, message.turn), slot);
         } else {
             links.push_back(&mut lane.waiting, slot);
         }
@@ -51,10 +52,11 @@ impl Server {
 
     /// A message is not available any more.
     pub(super) fn hide(&mut self, messages: &Slab<Stored>, links: &mut Links, slot: Slot, noisy: bool) {
-        let Some(tenant) = messages.get(slot).map(|message| message.group) else {
+        let Some((tenant, turn)) = messages.get(slot).map(|message| (message.group, message.turn)) else {
             return;
         };
-        if let Some(lane) = self.lanes.get_mut(tenant.0 as usize) {
+        let returned = self.returned.remove(&(tenant, turn)).is_some();
+        if let Some(lane) = self.lanes.get_mut(tenant.0 as usize).filter(|_| !returned) {
             links.remove(&mut lane.waiting, slot);
         }
         self.requeue(messages, tenant, noisy);
@@ -68,7 +70,8 @@ impl Server {
 
     /// The next message of a tenant.
     pub(super) fn first_of(&self, tenant: Slot) -> Option<Slot> {
-        self.lanes.get(tenant.0 as usize)?.waiting.first()
+        let lane = self.lanes.get(tenant.0 as usize)?;
+        self.returned.get(&(tenant, lane.turn?)).copied().or_else(|| lane.waiting.first())
     }
 
     /// Puts a tenant where it belongs after its first message or its noise has changed.
@@ -76,8 +79,9 @@ impl Server {
         let Some(lane) = self.lanes.get_mut(tenant.0 as usize) else {
             return;
         };
-        let first = lane.waiting.first().and_then(|slot| messages.get(slot));
-        let turn = first.map(|message| message.turn);
+        let waiting = lane.waiting.first().and_then(|slot| messages.get(slot)).map(|message| message.turn);
+        let returned = self.returned.range((tenant, 0)..=(tenant, u64::MAX)).next();
+        let turn = waiting.into_iter().chain(returned.map(|((_, turn), _)| *turn)).min();
         if (lane.turn, lane.noisy) == (turn, noisy) {
             return;
         }

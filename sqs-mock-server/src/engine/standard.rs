@@ -1,7 +1,10 @@
 //! Order of a standard queue: first come, first served, with quiet tenants before noisy ones.
 //!
-//! A message that becomes visible again goes behind those that wait already: a consumer that keeps handing a
-//! message back cannot starve the others. Tenants are the message groups of a fair queue, see [`fair`](super::fair).
+//! A message that becomes visible again takes its old place, before those that came later. After three receives it goes
+//! to the back: a consumer that keeps handing a message back cannot starve the others. Tenants are the message groups of
+//! a fair queue, see [`fair`](super::fair).
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
 //!
 //! ```text
 //! message --ticket--> server --group--> lane (a chain by turn) --first turn--> quiet | noisy
@@ -15,10 +18,13 @@ use super::aws_like::{Asked, server_of};
 use super::chain::Links;
 use super::fair::{Recent, Tenant, Total};
 use super::groups::{Group, Groups};
-use super::message::Stored;
+use super::message::{State, Stored};
 use super::server::Server;
 use super::slab::{Slab, Slot};
 use crate::clock::Timestamp;
+
+/// From so many receives on, a message that comes back is the last.
+const RECEIVES_UNTIL_LAST: u32 = 3;
 
 /// The available messages of a standard queue.
 #[derive(Debug)]
@@ -79,6 +85,17 @@ impl Standard {
             self.next_turn += 1;
         }
         self.show_in_turn(messages, slot);
+    }
+
+    /// A message that was hidden is available.
+    pub(super) fn show_again(&mut self, messages: &mut Slab<Stored>, slot: Slot, old: State) {
+        let has_turn = matches!(old, State::InFlight { .. });
+        let receives = messages.get(slot).map_or(0, |message| message.core.receives_here());
+        if has_turn && receives < RECEIVES_UNTIL_LAST {
+            self.show_in_turn(messages, slot);
+        } else {
+            self.show(messages, slot);
+        }
     }
 
     /// A message is available again in the turn that it had.

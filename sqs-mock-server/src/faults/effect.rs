@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 
 use super::Request;
@@ -65,8 +66,8 @@ impl Failure {
         Self { code, message: None, sender_fault: None }
     }
 
-    pub(super) fn error(&self) -> ServiceError {
-        let message = self.message.as_deref().unwrap_or("This failure was injected.");
+    pub(super) fn error(&self, action: Option<Action>) -> ServiceError {
+        let message = self.message.as_deref().unwrap_or_else(|| default_text(&self.code, action));
         ServiceError::new(self.code.clone(), message)
     }
 
@@ -74,7 +75,7 @@ impl Failure {
     pub(super) fn error_for(&self, request: &Request<'_>) -> ServiceError {
         match (&self.code, &self.message) {
             (ErrorCode::AccessDenied, None) => ServiceError::new(ErrorCode::AccessDenied, denial(request)),
-            _ => self.error(),
+            _ => self.error(Some(request.action)),
         }
     }
 
@@ -91,6 +92,26 @@ fn denial(request: &Request<'_>) -> String {
         "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: \
          arn:aws:sqs:{region}:{account}:{queue} because no identity-based policy allows the sqs:{action} action"
     )
+}
+
+/// What SQS says, as far as it is known from logs of AWS. No action is one of another service.
+fn default_text(code: &ErrorCode, action: Option<Action>) -> &'static str {
+    match (code, action) {
+        (
+            ErrorCode::RequestThrottled,
+            Some(Action::ChangeMessageVisibility | Action::ChangeMessageVisibilityBatch),
+        ) => {
+            "Request throttled because message visibility configuration was updated too recently. Wait a short while \
+             and then retry the operation."
+        }
+        (ErrorCode::RequestThrottled, _) => "Request is throttled.",
+        (ErrorCode::KmsAccessDenied, _) => {
+            "The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you \
+             are not allowed to access. (Service: AWSKMS; Status Code: 400; Error Code: AccessDeniedException; Request \
+             ID: 00000000-0000-0000-0000-000000000000; Proxy: null)"
+        }
+        _ => "This failure was injected.",
+    }
 }
 
 impl Effect {

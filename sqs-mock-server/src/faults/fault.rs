@@ -63,7 +63,7 @@ impl Fault {
 
     /// The service refuses because there are too many requests: `RequestThrottled`.
     pub fn throttle() -> Self {
-        Self::error(ErrorCode::RequestThrottled).message("Request is throttled.")
+        Self::error(ErrorCode::RequestThrottled)
     }
 
     /// The answer is this status with this text, as of a proxy before the service; nothing is done. Statuses that

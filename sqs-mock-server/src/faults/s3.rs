@@ -90,7 +90,7 @@ impl S3Plan {
 
 /// Being throttled has another name in S3.
 fn refused(failure: &Failure) -> S3Unapplied {
-    let error = failure.error();
+    let error = failure.error(None);
     match error.code {
         ErrorCode::RequestThrottled => S3Unapplied::Refused {
             code: "SlowDown".to_owned(),

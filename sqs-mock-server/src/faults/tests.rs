@@ -57,6 +57,32 @@ fn fault_without_further_words_strikes_everything() {
     assert_eq!(injected.hits(), 23);
 }
 
+/// From logs of AWS.
+#[test]
+fn throttling_and_denied_keys_are_told_in_the_words_of_the_service() {
+    let text = |fault: Fault, action| {
+        let faults = faults();
+        faults.inject(fault);
+        match faults.plan(&request(action)).unapplied {
+            Some(Unapplied::Refused(error)) => error.message.unwrap_or_default(),
+            other => panic!("{other:?} is no refusal"),
+        }
+    };
+    assert_eq!(text(Fault::throttle(), Action::SendMessage), "Request is throttled.");
+    for action in [Action::ChangeMessageVisibility, Action::ChangeMessageVisibilityBatch] {
+        assert_eq!(
+            text(Fault::throttle(), action),
+            "Request throttled because message visibility configuration was updated too recently. Wait a short while \
+             and then retry the operation."
+        );
+        assert_eq!(text(Fault::throttle().message("own words"), action), "own words");
+    }
+    let denied = text(Fault::error(ErrorCode::KmsAccessDenied), Action::ReceiveMessage);
+    let begin = "The ciphertext refers to a customer master key that does not exist, does not exist in this region, or \
+                 you are not allowed to access. (Service: AWSKMS; Status Code: 400; Error Code: AccessDeniedException;";
+    assert!(denied.starts_with(begin) && denied.ends_with("; Proxy: null)"), "{denied}");
+}
+
 #[test]
 fn fault_with_a_rate_strikes_what_exceeds_it() {
     let faults = faults();

@@ -103,7 +103,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Makes everything random repeatable: the same seed and the same calls give the same ids and handles.
+    /// Makes everything random repeatable: the same seed and the same calls give the same ids.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self

@@ -16,6 +16,7 @@ use sqs_client::types::{
     SendMessageBatchResultEntry,
 };
 use sqs_client::wire::service_error::{Fault, ServiceError};
+use sqs_client::wire::validate::error::missing_parameter;
 use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Outgoing, with_receipt};
@@ -92,6 +93,14 @@ fn each_entry<E: BatchEntry, R>(
     results.collect()
 }
 
+/// Refuses an entry without an id in the words of the Query protocol, where an empty list is one with an empty entry.
+fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
+    match entries.iter().position(|entry| entry.id().is_empty()) {
+        Some(index) if context.wsdl => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
+        _ => Ok(()),
+    }
+}
+
 impl Serve for SendMessageBatch {
     async fn serve(
         service: &Service,
@@ -100,6 +109,7 @@ impl Serve for SendMessageBatch {
     ) -> Result<SendMessageBatchOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         let rules = queue.rules();
+        check_ids(context, input.entries())?;
         batch::whole_request(input.entries(), Some(&rules))?;
         let sender = Arc::from(context.account.as_str());
         let prepared = each_entry(context, input.entries, |entry| {
@@ -129,10 +139,14 @@ impl Serve for DeleteMessageBatch {
         mut input: DeleteMessageBatchInput,
     ) -> Result<DeleteMessageBatchOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
+        check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(context, input.entries, |entry| queue.delete(now, &entry.receipt_handle))
+            each_entry(context, input.entries, |entry| {
+                let handle = entry.receipt_handle.as_str();
+                queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
+            })
         })?;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
@@ -148,12 +162,15 @@ impl Serve for ChangeMessageVisibilityBatch {
         mut input: ChangeMessageVisibilityBatchInput,
     ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
+        check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
             each_entry(context, input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
-                queue.change_visibility(now, &entry.receipt_handle, timeout)
+                let handle = entry.receipt_handle.as_str();
+                let changed = queue.change_visibility(now, handle, timeout);
+                changed.map_err(|refusal| refusal.of_entry(handle))
             })
         })?;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());

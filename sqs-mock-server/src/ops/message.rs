@@ -109,7 +109,8 @@ impl Serve for DeleteMessage {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
-        queue.with(context, |queue| queue.delete(service.shared.clock.now(), handle))??;
+        let deleted = queue.with(context, |queue| queue.delete(service.shared.clock.now(), handle))?;
+        deleted.map_err(|refusal| refusal.of_request(handle))?;
         Ok(DeleteMessageOutput::default())
     }
 }
@@ -124,8 +125,9 @@ impl Serve for ChangeMessageVisibility {
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         let timeout = seconds(input.visibility_timeout.unwrap_or_default());
-        queue
-            .with(context, |queue| queue.change_visibility(service.shared.clock.now(), handle, timeout))??;
+        let changed = queue
+            .with(context, |queue| queue.change_visibility(service.shared.clock.now(), handle, timeout))?;
+        changed.map_err(|refusal| refusal.of_request(handle))?;
         Ok(ChangeMessageVisibilityOutput::default())
     }
 }

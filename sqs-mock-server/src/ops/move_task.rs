@@ -94,16 +94,12 @@ impl Serve for CancelMessageMoveTask {
         input: CancelMessageMoveTaskInput,
     ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
         input.validate()?;
-        let handle = input.task_handle().unwrap_or_default();
-        let moved = match service.shared.realm(&context.region, &context.account) {
-            Some(realm) => {
-                let moved = realm.tasks.lock().cancel(handle)?;
-                realm.cancelled.notify_waiters();
-                moved
-            }
-            // There are no tasks, but a handle can still be wrong in itself.
-            None => MoveTasks::default().cancel(handle)?,
-        };
+        let shared = &service.shared;
+        let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
+        let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
+        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        let moved = realm.tasks.lock().cancel(&source, &handle)?;
+        realm.cancelled.notify_waiters();
         let moved = i64::try_from(moved).unwrap_or(i64::MAX);
         Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
     }

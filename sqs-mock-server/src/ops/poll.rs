@@ -122,7 +122,7 @@ impl Poll<'_> {
         let Self { shared, context, queue, request } = self;
         let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
         let request = Receive { dead_letter_queue_exists, ..request };
-        let received = queue.with(context, |queue| queue.receive(shared.clock.now(), &request))?;
+        let received = queue.with(context, |queue| queue.receive(shared.clock.now(), &request))??;
         let is_cut_short = received.is_cut_short();
         for letter in received.dead_letters {
             forward(shared, queue, letter);
@@ -189,7 +189,8 @@ pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter)
 }
 
 fn over_limit() -> ServiceError {
-    ServiceError::new(ErrorCode::OverLimit, "The maximum number of messages in flight has been reached.")
+    let text = "Too many messages have been received without being deleted.";
+    ServiceError::new(ErrorCode::OverLimit, text)
 }
 
 #[cfg(test)]

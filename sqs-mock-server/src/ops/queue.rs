@@ -29,10 +29,10 @@ impl Serve for CreateQueue {
         let arn = QueueArn::new(&context.region, &context.account, &name);
         context.trace.note_queue(&Arc::new(arn.clone()));
         let attributes = Attributes::create(&name, &requested)?;
+        let tags = Tags::new(input.tags.unwrap_or_default())?;
         if let Some(existing) = service.shared.find_arn(&arn) {
-            check_equal(&existing, &attributes, &requested)?;
+            check_equal(&existing, (&attributes, &requested), &tags)?;
         } else {
-            let tags = Tags::new(input.tags.unwrap_or_default())?;
             let (settings, seed) = (service.shared.settings, service.shared.seed);
             let memory = service.shared.memory.clone();
             let new = NewQueue { arn, attributes, tags, settings, memory, seed };
@@ -50,7 +50,7 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
     let now = shared.clock.now();
     let seat = shared.seats.take()?;
     let realm = shared.worlds.get_or_new(&new.arn.region, &new.arn.account);
-    let (name, attributes) = (new.arn.name.clone(), new.attributes.clone());
+    let (name, attributes, tags) = (new.arn.name.clone(), new.attributes.clone(), new.tags.clone());
     let created = {
         let mut world = realm.world.write();
         let created = world.create(now, &name, |incarnation| {
@@ -67,25 +67,27 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
             shared.queues_changed.notify_waiters();
             Ok(())
         }
-        Created::Existing(existing) => check_equal(&existing, &attributes, requested),
+        Created::Existing(existing) => check_equal(&existing, (&attributes, requested), &tags),
     }
 }
 
-/// A queue that exists is given out again when each attribute asked for has the value that it has now.
+/// A queue that exists is given out again when each attribute and tag asked for has the value that it has now.
 fn check_equal(
-    existing: &Arc<SharedQueue>,
-    attributes: &Attributes,
-    requested: &Requested,
+    existing: &SharedQueue,
+    (attributes, requested): (&Attributes, &Requested),
+    tags: &Tags,
 ) -> Result<(), ServiceError> {
-    match existing.attribute(|current| current.first_difference(attributes, requested)) {
-        None => Ok(()),
-        Some(name) => {
-            let message = format!(
-                "A queue already exists with the same name and a different value for attribute {name}"
-            );
-            Err(ServiceError::new(ErrorCode::QueueNameExists, message))
-        }
-    }
+    let attribute = existing.attribute(|current| current.first_difference(attributes, requested));
+    let different = match attribute {
+        Some(name) => format!("attribute {name}"),
+        None => match existing.look(|queue| queue.first_tag_other_than(tags)).flatten() {
+            // Not recorded: the text.
+            Some(key) => format!("tag {key}"),
+            None => return Ok(()),
+        },
+    };
+    let text = format!("A queue already exists with the same name and a different value for {different}");
+    Err(ServiceError::new(ErrorCode::QueueNameExists, text))
 }
 
 impl Serve for DeleteQueue {
@@ -122,6 +124,15 @@ impl Serve for PurgeQueue {
     }
 }
 
+/// The refusal of a name that no queue has. In the Query protocol AWS says it in words of its own.
+fn no_such_name(context: &Context) -> ServiceError {
+    if !context.wsdl {
+        return context.no_such_queue();
+    }
+    let text = "The specified queue does not exist or you do not have access to it.";
+    ServiceError::new(ErrorCode::QueueDoesNotExist, text)
+}
+
 impl Serve for GetQueueUrl {
     async fn serve(
         service: &Service,
@@ -131,7 +142,7 @@ impl Serve for GetQueueUrl {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
-        service.found_or_created(context, account, name).ok_or_else(|| context.no_such_queue())?;
+        service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
         Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
     }
 }

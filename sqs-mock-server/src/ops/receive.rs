@@ -6,7 +6,7 @@ use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use sqs_client::wire::checksum::md5_of_attributes;
 use sqs_client::wire::service_error::ServiceError;
-use sqs_client::wire::validate::{self, Validate};
+use sqs_client::wire::validate::Validate;
 
 use super::poll::Poll;
 use super::selection::Selection;
@@ -21,7 +21,6 @@ impl Serve for ReceiveMessage {
     ) -> Result<ReceiveMessageOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        validate::receive::validate_for(&input, &queue.rules())?;
         let request = Receive {
             at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
             visibility_timeout: input.visibility_timeout.map(seconds),

@@ -6,6 +6,7 @@ use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName};
 use sqs_client::wire::limits::RECEIVE_ATTEMPT_SECONDS;
+use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::{Instant, sleep};
 use tracing::Span;
 
@@ -76,9 +77,12 @@ pub(super) async fn poll<H: Execute>(
         is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());
         observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
-        if !is_passing(&error) && may_refuse() {
+        let is_attempt_over = is_attempt_over(&error);
+        if !is_attempt_over && !is_passing(&error) && may_refuse() {
             return Err(error);
         }
+        // What was lost has become visible and was deleted by another consumer: there is nothing left to give back.
+        is_lost &= !is_attempt_over;
         tokio::select! {
             biased;
             () = stop.finishing() => {
@@ -93,7 +97,7 @@ pub(super) async fn poll<H: Execute>(
             () = sleep(retry_in) => {}
         }
         // SQS has forgotten the attempt id, and the hidden messages become visible by themselves.
-        if id_made.elapsed() >= Duration::from_secs(RECEIVE_ATTEMPT_SECONDS) {
+        if is_attempt_over || id_made.elapsed() >= Duration::from_secs(RECEIVE_ATTEMPT_SECONDS) {
             input.receive_request_attempt_id = attempt_id(source);
             id_made = Instant::now();
         }
@@ -115,6 +119,15 @@ fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveM
 /// On FIFO queues: with it, the same messages come again when an answer was lost.
 fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
     source.is_fifo().then(random::uuid)
+}
+
+/// Whether SQS refuses to repeat the attempt, because one of its messages was deleted or its visibility changed.
+fn is_attempt_over<E: OperationError>(error: &E) -> bool {
+    const TEXT: &str = "receiveRequestAttemptId is not valid anymore";
+    error.client_error().is_some_and(|error| {
+        error.error_code() == Some(&ErrorCode::InvalidParameterValue)
+            && error.message().is_some_and(|message| message.contains(TEXT))
+    })
 }
 
 fn answer(output: ReceiveMessageOutput, began: Instant) -> Answer {

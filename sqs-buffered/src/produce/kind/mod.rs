@@ -168,7 +168,7 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
         ["receipt handle has expired", "does not exist or is not available for visibility timeout change"];
     match code {
         ErrorCode::MessageNotInflight => true,
-        ErrorCode::InvalidParameterValue => {
+        ErrorCode::InvalidParameterValue | ErrorCode::ReceiptHandleIsInvalid => {
             message.is_some_and(|message| TEXTS.iter().any(|text| message.contains(text)))
         }
         _ => false,

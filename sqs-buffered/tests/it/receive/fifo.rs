@@ -46,6 +46,25 @@ async fn groups_run_side_by_side_and_their_messages_in_order() {
     assert_eq!((diary.most_running(), report.stats.acked), (3, 36));
 }
 
+/// After a lost response, another consumer may have received and deleted the messages.
+#[tokio::test(start_paused = true)]
+async fn receive_gets_a_new_attempt_id_when_sqs_refuses_the_old_one() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", numbered("a", 1)).await;
+    let text = "Value x for parameter ReceiveRequestAttemptId is invalid. Reason: The receiveRequestAttemptId is not \
+                valid anymore since the receive call is not retryable.";
+    let refused = Fault::error(ErrorCode::InvalidParameterValue).message(text).on(Action::ReceiveMessage);
+    let refused = rig.server.faults().inject(refused.times(1));
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((refused.hits(), report.stats.acked), (1, 1));
+    let receives = rig.sent_of(Action::ReceiveMessage);
+    assert_ne!(receives[0].body["ReceiveRequestAttemptId"], receives[1].body["ReceiveRequestAttemptId"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn busy_group_leaves_places_to_other_groups() {
     let rig = Rig::new("jobs.fifo").await;

@@ -55,30 +55,30 @@ names! {
 }
 
 names! {
-    /// A message system attribute.
+    /// A message system attribute. SQS returns them in the order of the variants.
     ///
     /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html>
     MessageSystemAttributeName {
         /// All system attributes. Valid in requests only.
         All => "All",
+        /// The IAM user or role id of the sender.
+        SenderId => "SenderId",
         /// Time of the first receive in epoch milliseconds.
         ApproximateFirstReceiveTimestamp => "ApproximateFirstReceiveTimestamp",
         /// Number of receives.
         ApproximateReceiveCount => "ApproximateReceiveCount",
-        /// The AWS X-Ray trace header.
-        AwsTraceHeader => "AWSTraceHeader",
-        /// ARN of the queue that moved the message to this dead-letter queue.
-        DeadLetterQueueSourceArn => "DeadLetterQueueSourceArn",
-        /// FIFO queues: the deduplication id.
-        MessageDeduplicationId => "MessageDeduplicationId",
-        /// The message group id.
-        MessageGroupId => "MessageGroupId",
-        /// The IAM user or role id of the sender.
-        SenderId => "SenderId",
         /// Send time in epoch milliseconds.
         SentTimestamp => "SentTimestamp",
         /// FIFO queues: a 20-digit number that increases within a message group.
         SequenceNumber => "SequenceNumber",
+        /// FIFO queues: the deduplication id.
+        MessageDeduplicationId => "MessageDeduplicationId",
+        /// The message group id.
+        MessageGroupId => "MessageGroupId",
+        /// The AWS X-Ray trace header.
+        AwsTraceHeader => "AWSTraceHeader",
+        /// ARN of the queue that moved the message to this dead-letter queue.
+        DeadLetterQueueSourceArn => "DeadLetterQueueSourceArn",
     }
 }
 

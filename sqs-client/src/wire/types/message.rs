@@ -21,11 +21,11 @@ shape! {
         /// Message body.
         body: opt str => "Body";
         /// The requested system attributes. All values are text.
-        attributes: opt {MessageSystemAttributeName: String} => "Attributes";
+        attributes: opt {MessageSystemAttributeName: String} => "Attributes", with "crate::types::shape::sorted";
         /// MD5 of the returned message attributes, 32 lower-case hex digits.
         md5_of_message_attributes: opt str => "MD5OfMessageAttributes";
         /// The requested message attributes.
-        message_attributes: opt {String: MessageAttributeValue} => "MessageAttributes";
+        message_attributes: opt {String: MessageAttributeValue} => "MessageAttributes", with "crate::types::shape::sorted";
     }
 }
 

@@ -37,12 +37,6 @@ pub fn invalid_parameter(message: impl Into<String>) -> ServiceError {
     ServiceError::new(ErrorCode::InvalidParameterValue, message)
 }
 
-/// The type of the queue, standard or FIFO, does not support a parameter.
-pub fn wrong_queue_type(parameter: &str, value: impl Display) -> ServiceError {
-    let reason = "The request include parameter that is not valid for this queue type.";
-    invalid_value(parameter, value, reason)
-}
-
 /// The queue attribute is unknown.
 pub fn unknown_attribute(name: &str) -> ServiceError {
     ServiceError::new(ErrorCode::InvalidAttributeName, format!("Unknown Attribute {name}."))

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::characters::{self, NOT_TEXT};
 use super::error::{
     invalid_parameter, invalid_value, missing_parameter, require_queue_url, required, within,
-    wrong_queue_type,
 };
 use super::{QueueRules, Validate, attribute};
 use crate::types::message::{ChangeMessageVisibilityInput, DeleteMessageInput, SendMessageInput};
@@ -16,6 +15,9 @@ use crate::types::{
 use crate::wire::checksum::message_size;
 use crate::wire::limits::{DELAY_SECONDS, MAX_FIFO_ID_CHARS, MAX_MESSAGE_BYTES, VISIBILITY_TIMEOUT_SECONDS};
 use crate::wire::service_error::{ErrorCode, ServiceError};
+
+/// The type of the queue, standard or FIFO, does not support a parameter.
+const WRONG_QUEUE_TYPE: &str = "The request include parameter that is not valid for this queue type";
 
 /// A message to send, alone or in a batch.
 #[derive(Clone, Copy, Debug)]
@@ -81,21 +83,31 @@ impl Draft<'_> {
         if queue.fifo {
             self.check_fifo_ids(queue)?;
         }
-        self.parameters_for(queue)
+        if let Some((parameter, value)) = self.parameter_of_other_type(queue) {
+            return Err(invalid_value(parameter, value, format_args!("{WRONG_QUEUE_TYPE}.")));
+        }
+        self.shorter_than(queue.maximum_message_size)
     }
 
-    /// Like [`validate_for`](Self::validate_for), but does not check the ids that a FIFO queue requires. For batch entries:
-    /// [`whole_request`](super::batch::whole_request) checks these ids.
+    /// Like [`validate_for`](Self::validate_for), but for batch entries, with the messages that SQS has for them. The ids that
+    /// a FIFO queue requires are checked by [`whole_request`](super::batch::whole_request).
     ///
     /// # Errors
     /// `InvalidParameterValue`.
     pub fn parameters_for(&self, queue: &QueueRules) -> Result<(), ServiceError> {
-        match (queue.fifo, self.delay_seconds, self.deduplication_id) {
-            (true, Some(delay), _) if delay != 0 => return Err(wrong_queue_type("DelaySeconds", delay)),
-            (false, _, Some(id)) => return Err(wrong_queue_type("MessageDeduplicationId", id)),
-            _ => {}
+        if self.parameter_of_other_type(queue).is_some() {
+            return Err(invalid_parameter(WRONG_QUEUE_TYPE));
         }
         self.shorter_than(queue.maximum_message_size)
+    }
+
+    /// Name and value of a parameter that the type of the queue does not support.
+    fn parameter_of_other_type(&self, queue: &QueueRules) -> Option<(&'static str, String)> {
+        match (queue.fifo, self.delay_seconds, self.deduplication_id) {
+            (true, Some(delay), _) if delay != 0 => Some(("DelaySeconds", delay.to_string())),
+            (false, _, Some(id)) => Some(("MessageDeduplicationId", id.to_owned())),
+            _ => None,
+        }
     }
 
     /// Requires a group id, and a deduplication id unless content-based deduplication is enabled.

@@ -120,6 +120,18 @@ fn parameters_of_the_other_queue_type_are_rejected() {
     assert_eq!(Draft::from(&tenant).validate_for(&STANDARD), Ok(()));
 }
 
+/// The text is from a log of AWS.
+#[test]
+fn batch_entry_for_the_other_queue_type_is_rejected_without_naming_the_parameter() {
+    let entry = SendMessageBatchRequestEntry::builder().id("a").message_body("x").delay_seconds(2);
+    let entry = entry.message_group_id("g").message_deduplication_id("d").build().expect("an entry");
+    let text = "The request include parameter that is not valid for this queue type";
+    for queue in [FIFO, STANDARD] {
+        let error = split(Draft::from(&entry).parameters_for(&queue));
+        assert_eq!(error, (ErrorCode::InvalidParameterValue, text.to_owned()));
+    }
+}
+
 #[test]
 fn delete_and_change_visibility_require_their_parameters() {
     let delete = DeleteMessageInput::builder().queue_url("q").build().expect("an input");

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! client   opt-in, before sending      input.validate()
-//! server   before executing            input.validate(), then the rules of the queue: Draft::validate_for, batch, receive
+//! server   before executing            input.validate(), then the rules of the queue: Draft::validate_for, batch
 //! ```
 //! [`Validate`] checks the rules that do not depend on the queue. The other rules take [`QueueRules`]. Validating a batch
 //! input reports only errors of the whole request. Batch entries implement [`Validate`] too, for the errors of an entry.

@@ -1,12 +1,10 @@
 //! Rules for receiving: number of messages, wait time, visibility timeout and receive request attempt id.
 
-use super::error::{require_queue_url, within, wrong_queue_type};
-use super::{QueueRules, Validate, message};
+use super::error::{require_queue_url, within};
+use super::{Validate, message};
 use crate::types::message::ReceiveMessageInput;
 use crate::wire::limits::{RECEIVE_MESSAGES, VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 use crate::wire::service_error::ServiceError;
-
-const ATTEMPT_ID: &str = "ReceiveRequestAttemptId";
 
 impl Validate for ReceiveMessageInput {
     fn validate(&self) -> Result<(), ServiceError> {
@@ -18,18 +16,8 @@ impl Validate for ReceiveMessageInput {
         within("WaitTimeSeconds", self.wait_time_seconds, &WAIT_TIME_SECONDS, reason)?;
         within("VisibilityTimeout", self.visibility_timeout, &VISIBILITY_TIMEOUT_SECONDS, reason)?;
         // Attribute names are not checked: recorded responses of SQS accept invalid names, which match nothing.
-        message::token(ATTEMPT_ID, self.receive_request_attempt_id())
-    }
-}
-
-/// Checks the rules of the queue: only FIFO queues support a receive request attempt id.
-///
-/// # Errors
-/// `InvalidParameterValue`.
-pub fn validate_for(input: &ReceiveMessageInput, queue: &QueueRules) -> Result<(), ServiceError> {
-    match input.receive_request_attempt_id() {
-        Some(id) if !queue.fifo => Err(wrong_queue_type(ATTEMPT_ID, id)),
-        _ => Ok(()),
+        // SQS accepts the id on standard queues too, and ignores it there.
+        message::token("ReceiveRequestAttemptId", self.receive_request_attempt_id())
     }
 }
 

@@ -50,15 +50,11 @@ fn limits_are_inclusive() {
 }
 
 #[test]
-fn attempt_id_is_a_token_and_valid_on_fifo_queues_only() {
+fn attempt_id_is_a_token() {
     assert!(
         error_of(receive().receive_request_attempt_id("a b"))
             .contains("ReceiveRequestAttemptId can only include")
     );
     let input = receive().receive_request_attempt_id("attempt-1").build().expect("an input");
     assert_eq!(input.validate(), Ok(()));
-    let queue = |fifo| QueueRules { fifo, content_based_deduplication: false, maximum_message_size: 1_024 };
-    assert_eq!(validate_for(&input, &queue(true)), Ok(()));
-    let error = validate_for(&input, &queue(false)).expect_err("an error");
-    assert_eq!(error.code, ErrorCode::InvalidParameterValue);
 }

@@ -54,6 +54,7 @@ impl Attributes {
         for (name, value) in entries {
             changed.set(name, value)?;
         }
+        changed.encryption.forget_reuse_without_key();
         changed.check_throughput()?;
         Ok(changed)
     }

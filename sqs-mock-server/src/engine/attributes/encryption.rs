@@ -7,9 +7,6 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::Requested;
 use super::change::{flag, number};
 
-/// Default of `KmsDataKeyReusePeriodSeconds`.
-const DEFAULT_REUSE_SECONDS: u32 = 300;
-
 /// Longest id of a KMS key: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
 const MAX_KEY_BYTES: usize = 2048;
 
@@ -18,7 +15,7 @@ const MAX_KEY_BYTES: usize = 2048;
 pub(crate) struct Encryption {
     /// Id, ARN or alias of a KMS key.
     pub kms_key: Option<Box<str>>,
-    /// How long a data key is reused, in seconds, when it was set.
+    /// How long a data key is reused, in seconds, when it was set together with a key.
     pub reuse_seconds: Option<u32>,
     /// Whether SQS encrypts with its own keys.
     pub managed: bool,
@@ -67,8 +64,8 @@ impl Encryption {
         Some(())
     }
 
-    /// The reuse period, unless it is a default that nothing depends on.
-    pub(super) fn shown_reuse(&self) -> Option<u32> {
-        self.reuse_seconds.filter(|seconds| self.kms_key.is_some() || *seconds != DEFAULT_REUSE_SECONDS)
+    /// Without a key there is nothing to reuse.
+    pub(super) fn forget_reuse_without_key(&mut self) {
+        self.reuse_seconds = self.reuse_seconds.filter(|_| self.kms_key.is_some());
     }
 }

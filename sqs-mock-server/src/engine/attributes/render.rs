@@ -86,7 +86,7 @@ impl Attributes {
         let seconds = |duration: Duration| duration.as_secs().to_string();
         Some(match name {
             Name::DelaySeconds => seconds(self.delay),
-            Name::KmsDataKeyReusePeriodSeconds => self.encryption.shown_reuse()?.to_string(),
+            Name::KmsDataKeyReusePeriodSeconds => self.encryption.reuse_seconds?.to_string(),
             Name::KmsMasterKeyId => self.encryption.kms_key.as_deref()?.to_owned(),
             Name::MaximumMessageSize => self.maximum_message_size.to_string(),
             Name::MessageRetentionPeriod => seconds(self.retention),

@@ -98,9 +98,10 @@ fn numbers_have_their_ranges() {
         (Name::KmsDataKeyReusePeriodSeconds, 60, 86_400),
     ];
     let standard = Attributes::standard();
+    let with_key = set(&standard, Name::KmsMasterKeyId, "k").unwrap();
     for (name, low, high) in ranges {
         for value in [low, high] {
-            let changed = set(&standard, name.clone(), &value.to_string()).unwrap();
+            let changed = set(&with_key, name.clone(), &value.to_string()).unwrap();
             assert_eq!(shown(&changed, &name), Some(value.to_string()));
         }
         for value in [(low - 1).to_string(), (high + 1).to_string(), String::new(), "ten".to_owned()] {
@@ -192,12 +193,18 @@ fn both_kinds_of_encryption_at_once_are_refused() {
     assert_eq!(refusal(Attributes::standard().changed(&both)).0, ErrorCode::InvalidAttributeName);
 }
 
+/// Inferred.
 #[test]
-fn default_reuse_period_is_shown_only_with_a_key() {
-    let set_to_default = set(&Attributes::standard(), Name::KmsDataKeyReusePeriodSeconds, "300").unwrap();
-    assert_eq!(shown(&set_to_default, &Name::KmsDataKeyReusePeriodSeconds), None);
-    let with_key = set(&set_to_default, Name::KmsMasterKeyId, "k").unwrap();
-    assert_eq!(shown(&with_key, &Name::KmsDataKeyReusePeriodSeconds).as_deref(), Some("300"));
+fn reuse_period_without_a_key_is_ignored() {
+    let reuse = |attributes: &Attributes| shown(attributes, &Name::KmsDataKeyReusePeriodSeconds);
+    let without = set(&Attributes::standard(), Name::KmsDataKeyReusePeriodSeconds, "600").unwrap();
+    assert_eq!(reuse(&without), None);
+    assert_eq!(reuse(&set(&without, Name::KmsMasterKeyId, "k").unwrap()), None);
+    let both = requested(&[(Name::KmsMasterKeyId, "k"), (Name::KmsDataKeyReusePeriodSeconds, "600")]);
+    let with_key = Attributes::standard().changed(&both).unwrap();
+    assert_eq!(reuse(&with_key).as_deref(), Some("600"));
+    assert_eq!(reuse(&set(&with_key, Name::KmsMasterKeyId, "").unwrap()), None);
+    assert!(set(&Attributes::standard(), Name::KmsDataKeyReusePeriodSeconds, "59").is_err());
 }
 
 #[test]

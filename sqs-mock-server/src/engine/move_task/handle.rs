@@ -5,22 +5,30 @@ use serde::{Deserialize, Serialize};
 use crate::engine::QueueArn;
 use crate::seed::Uuid;
 
-#[derive(Deserialize, Serialize)]
+/// What a task handle says.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
-    task_id: String,
-    source_arn: String,
+pub(crate) struct TaskHandle {
+    /// The id of the task.
+    pub(super) task_id: String,
+    /// The ARN of its source.
+    pub(crate) source_arn: String,
 }
 
-pub(super) fn write(id: Uuid, source: &QueueArn) -> String {
-    let document = Document { task_id: id.to_string(), source_arn: source.to_string() };
-    let json = serde_json::to_vec(&document).unwrap_or_default();
-    base64_simd::STANDARD.encode_to_string(json)
-}
+impl TaskHandle {
+    pub(super) fn new(id: Uuid, source: &QueueArn) -> Self {
+        Self { task_id: id.to_string(), source_arn: source.to_string() }
+    }
 
-/// The id of a task and the ARN of its source.
-pub(super) fn read(text: &str) -> Option<(String, String)> {
-    let json = base64_simd::STANDARD.decode_to_vec(text).ok()?;
-    let document: Document = serde_json::from_slice(&json).ok()?;
-    Some((document.task_id, document.source_arn))
+    pub(super) fn write(&self) -> String {
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        base64_simd::STANDARD.encode_to_string(json)
+    }
+
+    /// Reads the text of a handle.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let json = base64_simd::STANDARD.decode_to_vec(text).ok()?;
+        let handle: Self = serde_json::from_slice(&json).ok()?;
+        Some(handle).filter(|handle| handle.source_arn.parse::<QueueArn>().is_ok())
+    }
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
+pub(crate) use handle::TaskHandle;
 pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
 
 use super::QueueArn;
@@ -83,18 +84,22 @@ impl MoveTasks {
         });
     }
 
-    /// Tells a task to stop, and how many messages it has moved. Those on their way still arrive.
+    /// Reads the handle of a task.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for text that is no handle or for a task that has ended, `ResourceNotFoundException`
-    /// for a task that never was.
-    pub(crate) fn cancel(&mut self, task_handle: &str) -> Result<u64, ServiceError> {
+    /// `InvalidParameterValue` for text that is no handle.
+    pub(crate) fn read_handle(text: &str) -> Result<TaskHandle, ServiceError> {
+        TaskHandle::read(text).ok_or_else(|| refused("Value for parameter TaskHandle is invalid."))
+    }
+
+    /// Tells a task of this source to stop, and how many messages it has moved. Those on their way still arrive.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` for a task that has ended, `ResourceNotFoundException` for a task that never was.
+    pub(crate) fn cancel(&mut self, source: &QueueArn, handle: &TaskHandle) -> Result<u64, ServiceError> {
         let unknown = || ServiceError::new(ErrorCode::ResourceNotFoundException, "Task does not exist.");
-        let invalid = || refused("Value for parameter TaskHandle is invalid.");
-        let (id, source) = handle::read(task_handle).ok_or_else(invalid)?;
-        let source: QueueArn = source.parse().map_err(|_| invalid())?;
-        let tasks = self.by_source.get_mut(&source).ok_or_else(unknown)?;
-        let task = tasks.iter_mut().find(|task| task.id.to_string() == id).ok_or_else(unknown)?;
+        let tasks = self.by_source.get_mut(source).ok_or_else(unknown)?;
+        let task = tasks.iter_mut().find(|task| task.id.to_string() == handle.task_id).ok_or_else(unknown)?;
         if task.status != MoveStatus::Running {
             return Err(refused("Only active tasks can be cancelled."));
         }

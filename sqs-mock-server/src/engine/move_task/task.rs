@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::handle;
+use super::handle::TaskHandle;
 use crate::clock::Timestamp;
 use crate::engine::QueueArn;
 use crate::seed::Uuid;
@@ -109,7 +109,7 @@ pub(crate) enum MoveStep {
 impl MoveTask {
     /// The text of `TaskHandle`.
     pub(crate) fn handle(&self) -> String {
-        handle::write(self.id, &self.order.source)
+        TaskHandle::new(self.id, &self.order.source).write()
     }
 
     /// What to do next. A task that is over ends by this.

@@ -70,13 +70,14 @@ fn second_task_of_a_source_has_to_wait_for_the_first() {
 fn cancelled_task_stops_at_its_next_step() {
     let (mut tasks, dead, id) = started(None, 500);
     tasks.moved(&dead, id, 2);
-    let handle = tasks.list(&dead).next().unwrap().handle();
-    assert_eq!(tasks.cancel(&handle).unwrap(), 2);
+    let handle = MoveTasks::read_handle(&tasks.list(&dead).next().unwrap().handle()).unwrap();
+    assert_eq!(handle.source_arn, dead.to_string());
+    assert_eq!(tasks.cancel(&dead, &handle).unwrap(), 2);
     assert_eq!(status(&tasks), MoveStatus::Cancelling);
     tasks.moved(&dead, id, 1);
     assert_eq!(tasks.step(START, &dead, id), MoveStep::Ended);
     assert_eq!(status(&tasks), MoveStatus::Cancelled);
-    let error = tasks.cancel(&handle).unwrap_err();
+    let error = tasks.cancel(&dead, &handle).unwrap_err();
     assert_eq!(error.message.as_deref(), Some("Only active tasks can be cancelled."));
     assert!(tasks.start(START, super::tests::id(9), order("dead", None, 1)).is_ok());
 }
@@ -93,10 +94,10 @@ fn handle_is_base64_of_json() {
 #[test]
 fn handle_that_cannot_be_read_and_handle_of_no_task_are_told_apart() {
     let (mut tasks, dead, _) = started(None, 1);
-    let error = tasks.cancel("garbage").unwrap_err();
+    let error = MoveTasks::read_handle("garbage").unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
     assert_eq!(error.message.as_deref(), Some("Value for parameter TaskHandle is invalid."));
-    let error = tasks.cancel(&handle::write(id(5), &dead)).unwrap_err();
+    let error = tasks.cancel(&dead, &TaskHandle::new(id(5), &dead)).unwrap_err();
     assert_eq!(error.code, ErrorCode::ResourceNotFoundException);
     assert_eq!(error.message.as_deref(), Some("Task does not exist."));
 }

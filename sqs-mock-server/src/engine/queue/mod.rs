@@ -28,7 +28,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::wire::limits;
-use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 pub(crate) use administer::Dropped;
 use again::Again;
@@ -46,7 +45,8 @@ use super::attributes::Attributes;
 use super::aws_like::AwsLike;
 use super::handle::HandleKey;
 use super::memory::Share;
-use super::message::SequenceNumber;
+use super::message::{SequenceNumber, Stored};
+use super::refusal::HandleRefusal;
 use super::slab::Slot;
 use super::store::{Counts, Store};
 use super::{DeliveryMode, Memory, QueueArn, Settings};
@@ -102,6 +102,8 @@ pub(crate) struct Queue {
 impl Queue {
     /// An empty queue.
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
+        let key = new.seed.generator("receipt handles").u64(..);
+        let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
         Self {
             store: Store::new(new.attributes.is_fifo(), new.settings, Share::new(new.memory.clone())),
             aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
@@ -116,7 +118,7 @@ impl Queue {
             modified: now,
             now,
             next_ticket: 0,
-            handles: HandleKey(new.seed.generator("receipt handles").u64(..)),
+            handles,
             ids: UuidSeries::new(new.seed.generator("message ids")),
             purged: None,
             again: Again::default(),
@@ -171,18 +173,21 @@ impl Queue {
         Some(self.fifo.as_ref()?.sequence_number(ticket))
     }
 
-    /// The message that a handle was given for, with the number of the receive: `Ok(None)` when it is gone.
-    fn find(&self, handle: &str) -> Result<Option<(Slot, u32)>, ServiceError> {
-        let read = self.handles.read(handle).ok_or_else(|| {
-            let text = format!("The input receipt handle \"{handle}\" is not a valid receipt handle.");
-            ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text)
-        })?;
-        let found = self.store.get(read.slot).filter(|message| message.ticket == read.ticket);
-        Ok(found.map(|_| (read.slot, read.receive)))
+    /// The message that a handle was given for: `Ok(None)` when it is gone.
+    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Slot, &Stored)>, HandleRefusal> {
+        let handle = self.handles.read(handle)?;
+        if self.fifo.is_none() && handle.received + longest_visibility() <= now {
+            return Err(HandleRefusal::Expired);
+        }
+        let found = self.store.get(handle.slot).filter(|message| message.ticket == handle.ticket);
+        if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
+            return Err(HandleRefusal::Expired);
+        }
+        Ok(found.map(|message| (handle.slot, message)))
     }
 }
 
-/// The longest that a message stays hidden after one receive.
+/// The longest that a message stays hidden after one receive, and that a handle of a standard queue is good for.
 fn longest_visibility() -> Duration {
     Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
 }

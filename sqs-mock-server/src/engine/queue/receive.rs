@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqs_client::wire::service_error::ServiceError;
+
 use super::received::MOST_BURIED;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::clock::Timestamp;
 use crate::engine::aws_like::Asked;
 use crate::engine::handle::Handle;
 use crate::engine::message::{Core, State, Stored};
+use crate::engine::refusal::invalid_parameter;
 use crate::engine::slab::Slot;
 
 /// What a receive asks for.
@@ -31,24 +34,28 @@ pub(crate) struct Receive<'a> {
 
 impl Queue {
     /// Takes messages into flight. When the answer [is cut short](Received::is_cut_short), there is more to find.
-    pub(crate) fn receive(&mut self, now: Timestamp, request: &Receive<'_>) -> Received {
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` for an attempt id whose messages were deleted or hidden for another time.
+    pub(crate) fn receive(
+        &mut self,
+        now: Timestamp,
+        request: &Receive<'_>,
+    ) -> Result<Received, ServiceError> {
         let now = self.settle(now);
         let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
-        if let Some(messages) = self.replay(now, until, request) {
-            return Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() };
+        if let Some(messages) = self.replay(now, until, request)? {
+            return Ok(Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() });
         }
         self.lacked_room |= self.is_full();
         if self.is_full() && self.fifo.is_none() {
-            return Received {
-                outcome: Outcome::OverLimit { wake_at: self.wake_at() },
-                dead_letters: Vec::new(),
-            };
+            let outcome = Outcome::OverLimit { wake_at: self.wake_at() };
+            return Ok(Received { outcome, dead_letters: Vec::new() });
         }
         let (slots, dead_letters) = self.take(now, until, request);
-        let messages: Vec<_> = slots.iter().filter_map(|slot| self.deliver(*slot)).collect();
+        let handles: Vec<_> = slots.iter().filter_map(|slot| self.handle(*slot)).collect();
+        let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle)).collect();
         if let (Some(id), Some(fifo), false) = (request.attempt_id, &mut self.fifo, messages.is_empty()) {
-            let handles =
-                slots.iter().filter_map(|slot| Some(handle(*slot, self.store.get(*slot)?))).collect();
             fifo.attempts.remember(now, id, handles, until);
         }
         // With a timeout of zero they are visible again at once, but not within this receive.
@@ -58,7 +65,7 @@ impl Queue {
         } else {
             Outcome::Messages(messages)
         };
-        Received { outcome, dead_letters }
+        Ok(Received { outcome, dead_letters })
     }
 
     /// Whether there are as many messages in flight as there can be.
@@ -104,7 +111,7 @@ impl Queue {
     /// As [`is_spent`](Self::is_spent), by what is known of a message.
     pub(super) fn is_spent_after(&self, core: &Core) -> bool {
         let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
-        most.is_some_and(|most| core.receives - core.receives_elsewhere >= most)
+        most.is_some_and(|most| core.receives_here() >= most)
     }
 
     fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
@@ -128,17 +135,31 @@ impl Queue {
         self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.is_spent(slot)
     }
 
-    /// The messages of an earlier receive with the same attempt id, when none of them was changed since.
-    fn replay(&mut self, now: Timestamp, until: Timestamp, request: &Receive<'_>) -> Option<Vec<Delivery>> {
-        let (id, fifo) = request.attempt_id.zip(self.fifo.as_mut())?;
-        let attempt = fifo.attempts.find(now, id)?;
+    /// The messages of an earlier receive with the same attempt id; none when all of them have come back since.
+    fn replay(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        request: &Receive<'_>,
+    ) -> Result<Option<Vec<Delivery>>, ServiceError> {
+        let Some((id, fifo)) = request.attempt_id.zip(self.fifo.as_mut()) else { return Ok(None) };
+        let Some(attempt) = fifo.attempts.find(now, id) else { return Ok(None) };
+        let has_come_back = |given: &Handle| {
+            let message = self.store.get(given.slot).filter(|message| message.ticket == given.ticket);
+            attempt.hidden_until <= now && message.is_some_and(|message| !message.is_held(given))
+        };
+        if attempt.handles.iter().all(has_come_back) {
+            return Ok(None);
+        }
         let unchanged = State::InFlight { until: attempt.hidden_until };
         let is_unchanged = |given: &Handle| {
             let message = self.store.get(given.slot);
-            message.is_some_and(|message| handle(given.slot, message) == *given && message.state == unchanged)
+            message.is_some_and(|message| message.is_held(given) && message.state == unchanged)
         };
         if !attempt.handles.iter().all(is_unchanged) {
-            return None;
+            let reason =
+                "The receiveRequestAttemptId is not valid anymore since the receive call is not retryable.";
+            return Err(invalid_parameter(id, "ReceiveRequestAttemptId", reason));
         }
         fifo.attempts.hidden_again(id, until);
         for given in &attempt.handles {
@@ -147,17 +168,23 @@ impl Queue {
             }
             self.store.set_state(given.slot, State::InFlight { until });
         }
-        let messages = attempt.handles.iter().filter_map(|given| self.deliver(given.slot)).collect();
+        let messages = attempt.handles.iter().filter_map(|given| self.deliver(*given)).collect();
         self.settle(now);
-        Some(messages)
+        Ok(Some(messages))
     }
 
-    fn deliver(&self, slot: Slot) -> Option<Delivery> {
-        let message = self.store.get(slot)?;
+    /// The handle of the latest receive.
+    fn handle(&self, slot: Slot) -> Option<Handle> {
+        let Stored { ticket, core, received, .. } = self.store.get(slot)?;
+        Some(Handle { slot, ticket: *ticket, receive: core.receives, received: *received })
+    }
+
+    fn deliver(&self, handle: Handle) -> Option<Delivery> {
+        let message = self.store.get(handle.slot)?;
         let core = &message.core;
         Some(Delivery {
             id: core.id,
-            receipt_handle: self.handles.write(handle(slot, message)),
+            receipt_handle: self.handles.write(handle),
             payload: Arc::clone(&core.payload),
             sent: core.sent,
             first_received: core.first_received,
@@ -168,9 +195,4 @@ impl Queue {
             dead_letter_source: core.source.clone(),
         })
     }
-}
-
-/// What a handle of the latest receive says.
-fn handle(slot: Slot, message: &Stored) -> Handle {
-    Handle { slot, ticket: message.ticket, receive: message.core.receives }
 }

@@ -42,6 +42,12 @@ impl Queue {
         &self.tags.0
     }
 
+    /// The first of these tags, by key, that the queue has not, or with another value.
+    pub(crate) fn first_tag_other_than(&self, tags: &Tags) -> Option<String> {
+        let differs = |(key, value): &(&String, &String)| self.tags.0.get(*key) != Some(*value);
+        tags.0.iter().find(differs).map(|(key, _)| key.clone())
+    }
+
     /// Adds tags, all or none; values of those that exist are replaced.
     ///
     /// # Errors

@@ -85,7 +85,8 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
         redeliver: false,
         dead_letter_queue_exists: true,
     };
-    let mut letters = queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().dead_letters;
+    let mut letters =
+        queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().unwrap().dead_letters;
     rig.call(DeleteQueueInput::builder().queue_url(&dead)).await.unwrap();
     poll::forward(&rig.service.shared, &queue, letters.remove(0));
     assert_eq!(rig.bodies(&source).await, ["poison"]);

@@ -109,8 +109,17 @@ async fn rules_of_the_queue_hold_for_single_sends() {
     assert_eq!(rig.refusal(send(&fifo, "x")).await.0, ErrorCode::MissingParameter);
     let without_id = send(&fifo, "x").message_group_id("g");
     assert_eq!(rig.refusal(without_id).await.0, ErrorCode::InvalidParameterValue);
-    let attempt = receive(&small).receive_request_attempt_id("a");
-    assert_eq!(rig.refusal(attempt).await.0, ErrorCode::InvalidParameterValue);
+}
+
+/// Maintainers of a client found that AWS does not complain.
+#[tokio::test]
+async fn attempt_id_has_no_effect_on_a_standard_queue() {
+    let rig = rig();
+    let url = rig.queue("orders", &[]).await;
+    rig.send(&url, "hello").await;
+    let attempt = || receive(&url).receive_request_attempt_id("a");
+    assert_eq!(bodies(rig.call(attempt()).await.unwrap().messages()), ["hello"]);
+    assert!(rig.call(attempt()).await.unwrap().messages().is_empty());
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@ async fn unknown_queue_is_refused_in_the_words_of_each_protocol() {
     rig.context.wsdl = true;
     let text = "The specified queue does not exist for this wsdl version.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await.1, text);
+    let text = "The specified queue does not exist or you do not have access to it.".to_owned();
     assert_eq!(rig.refusal(GetQueueUrlInput::builder().queue_name("missing")).await.1, text);
 }
 
@@ -68,6 +69,24 @@ async fn creating_again_gives_the_same_queue_unless_an_attribute_differs() {
     let set = SetQueueAttributesInput::builder().queue_url(&url).attributes("VisibilityTimeout".into(), "6");
     rig.call(set).await.unwrap();
     assert_eq!(rig.call(different).await.unwrap().queue_url, Some(url));
+}
+
+/// A log of AWS has the code; the text is invented.
+#[tokio::test]
+async fn creating_again_with_other_tags_is_refused() {
+    let rig = rig();
+    let create = |tags: &[(&str, &str)]| {
+        let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        CreateQueueInput::builder().queue_name("orders").set_tags(Some(tags))
+    };
+    rig.call(create(&[("team", "tea"), ("stage", "test")])).await.unwrap();
+    rig.call(create(&[("team", "tea"), ("stage", "test")])).await.unwrap();
+    rig.queue("orders", &[]).await;
+    for other in [("team", "coffee"), ("owner", "tea")] {
+        let text =
+            format!("A queue already exists with the same name and a different value for tag {}", other.0);
+        assert_eq!(rig.refusal(create(&[other])).await, (ErrorCode::QueueNameExists, text));
+    }
 }
 
 #[tokio::test]

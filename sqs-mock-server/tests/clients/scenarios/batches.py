@@ -53,7 +53,7 @@ def expired_handles_of_a_fifo_queue_fail_alone(mock):
     mock.advance(1)
     entries = [{"Id": n, "ReceiptHandle": message["ReceiptHandle"]} for n, message in [("old", old), ("new", new)]]
     answer = mock.sqs.delete_message_batch(QueueUrl=queue.url, Entries=entries)
-    equal(outcome(answer), (["new"], [("old", "InvalidParameterValue", True)]))
+    equal(outcome(answer), (["new"], [("old", "ReceiptHandleIsInvalid", True)]))
     equal(queue.bodies(), ["1"])
 
 

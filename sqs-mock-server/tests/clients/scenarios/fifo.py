@@ -106,9 +106,10 @@ def attempt_repeated_with_its_id_gets_the_same_messages_and_hides_them_anew(mock
         queue.delete(message)
 
 
-def attempt_is_not_repeated_once_a_message_was_changed(mock):
+def attempt_is_refused_once_a_message_was_changed(mock):
     for change in [lambda message: queue.delete(message), lambda message: queue.hide(message, 60)]:
         queue = queue_with(mock, a="12")
         received = queue.receive(ReceiveRequestAttemptId="try")
         change(received[0])
-        equal(queue.bodies(ReceiveRequestAttemptId="try"), [])
+        reason = refused("InvalidParameterValue", queue.receive, ReceiveRequestAttemptId="try")
+        assert reason.endswith("not valid anymore since the receive call is not retryable."), reason

@@ -51,6 +51,11 @@ async fn every_action_on_a_queue_says_when_it_is_unknown_or_not_named() {
             json!({ "QueueName": "unknown" }),
             json!({ "QueueName": "q", "QueueOwnerAWSAccountId": "123456789012" }),
         ] {
+            // Not recorded: the text of the Query protocol is from a log of AWS.
+            let message = match protocol {
+                Protocol::AwsJson => message,
+                Protocol::Query => "The specified queue does not exist or you do not have access to it.",
+            };
             s.refused("GetQueueUrl", &input).await.says("GetQueueUrl", NO_QUEUE, message);
         }
     }

@@ -55,12 +55,8 @@ async fn kms_key_switches_managed_encryption_off_for_good() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({ "KmsDataKeyReusePeriodSeconds": "300" })).await;
-        assert_eq!(
-            s.attributes(&url).await.get("KmsDataKeyReusePeriodSeconds"),
-            None,
-            "a default without a key"
-        );
-        s.set(&url, json!({ "KmsMasterKeyId": "key" })).await;
+        assert_eq!(s.attributes(&url).await.get("KmsDataKeyReusePeriodSeconds"), None, "without a key");
+        s.set(&url, json!({ "KmsMasterKeyId": "key", "KmsDataKeyReusePeriodSeconds": "300" })).await;
         let shown = s.attributes(&url).await;
         let values = ["KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "SqsManagedSseEnabled"]
             .map(|name| &shown[name]);

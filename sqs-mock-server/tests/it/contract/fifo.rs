@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
 
 use super::answers::text;
+use super::code::PARAMETER;
 use crate::session::{BOTH, Session};
 use crate::wire::Wire;
 
@@ -64,8 +65,9 @@ async fn unlocked_group_wakes_a_long_poll() {
         let mut second = Wire::connect(&s.server).await;
         let delete = json!({ "QueueUrl": url, "ReceiptHandle": first }).to_string();
         let deletes = async {
-            // The long poll should wait by now; if it does not yet, it finds the group unlocked.
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            while !second.get("/metrics").await.text().contains("\nsqs_mock_parked_receives 1\n") {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             second.json("DeleteMessage", delete).await
         };
         let (received, deleted) = tokio::join!(s.take(&url, json!({ "WaitTimeSeconds": 20 })), deletes);
@@ -165,8 +167,30 @@ async fn attempt_is_repeated_with_the_same_messages_and_handles() {
         assert_eq!(bodies(&s.take(&url, attempt("two")).await), ["b1"], "another attempt does not get them");
         s.pass(50);
         assert_eq!(s.counts(&url).await[1], "2", "the visibility timeout was started anew");
-        s.delete(&url, &handle(&first[0])).await;
-        assert!(s.take(&url, attempt("one")).await.is_empty(), "one of them was deleted");
+    }
+}
+
+/// 7.2: "fails to replay once any of them was deleted or changed visibility".
+/// Not recorded: code and text are from a log of AWS.
+#[tokio::test]
+async fn attempt_is_refused_after_a_delete_or_a_change_of_visibility() {
+    for (protocol, hides) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
+        let (mut s, url) = start(protocol, &[("a", "a1"), ("b", "b1")]).await;
+        let attempt = json!({ "ReceiveRequestAttemptId": "one" });
+        let first = s.take(&url, attempt.clone()).await;
+        if hides {
+            s.hide(&url, &handle(&first[0]), 60).await;
+        } else {
+            s.delete(&url, &handle(&first[0])).await;
+        }
+        let input = json!({ "QueueUrl": url, "ReceiveRequestAttemptId": "one" });
+        s.refused("ReceiveMessage", &input).await.says(
+            "not repeatable",
+            PARAMETER,
+            "Value one for parameter ReceiveRequestAttemptId is invalid. Reason: The receiveRequestAttemptId is not \
+             valid anymore since the receive call is not retryable.",
+        );
+        assert_eq!(s.bodies(&url).await, ["b1"], "other receives go on");
     }
 }
 

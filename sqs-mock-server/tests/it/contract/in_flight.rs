@@ -58,7 +58,7 @@ async fn session(server: MockSqs, protocol: Protocol) -> Session {
 
 /// 7.1: "about 120,000; then `OverLimit` 403 on short polls, long polls just return nothing".
 ///
-/// Not recorded: the text.
+/// Not recorded: the text begins like this in a log of AWS.
 #[tokio::test]
 async fn standard_queue_with_120_000_messages_in_flight_refuses_short_polls() {
     let (server, url) = full("q").await;
@@ -66,7 +66,8 @@ async fn standard_queue_with_120_000_messages_in_flight_refuses_short_polls() {
     for protocol in [Protocol::AwsJson, Protocol::Query] {
         s.protocol = protocol;
         let short = json!({ "QueueUrl": url, "WaitTimeSeconds": 0 });
-        s.refused("ReceiveMessage", &short).await.is("7.1", OVER_LIMIT);
+        let text = "Too many messages have been received without being deleted.";
+        s.refused("ReceiveMessage", &short).await.says("7.1", OVER_LIMIT, text);
         let (received, waited) = s.take_while_time_passes(&url, json!({ "WaitTimeSeconds": 2 })).await;
         assert!(received.is_empty() && waited >= 2, "{waited} s");
     }

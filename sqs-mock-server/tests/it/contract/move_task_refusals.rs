@@ -81,7 +81,7 @@ fn handle(id: &str, source: &str) -> String {
     base64_simd::STANDARD.encode_to_string(json!({ "taskId": id, "sourceArn": source }).to_string())
 }
 
-/// 7.5: "Handle garbage"; "well-formed but unknown task".
+/// 7.5: "Handle garbage"; "well-formed but unknown task"; "source that does not exist, or of another account".
 #[tokio::test]
 async fn handle_must_be_that_of_a_task() {
     for protocol in BOTH {
@@ -93,11 +93,17 @@ async fn handle_must_be_that_of_a_task() {
                 .await
                 .says(bad, PARAMETER, text);
         }
-        for source in ["dead", "source", "none"] {
-            let unknown = handle("00000000-0000-4000-8000-000000000000", &format!("{ARN}{source}"));
-            let text = "Task does not exist.";
+        let no_task = "Task does not exist.";
+        let no_source = "The resource that you specified for the SourceArn parameter doesn't exist.";
+        for (source, text) in [
+            (format!("{ARN}dead"), no_task),
+            (format!("{ARN}source"), no_task),
+            (format!("{ARN}none"), no_source),
+            ("arn:aws:sqs:us-east-1:123456789012:dead".to_owned(), no_source),
+        ] {
+            let unknown = handle("00000000-0000-4000-8000-000000000000", &source);
             let input = json!({ "TaskHandle": unknown });
-            s.refused("CancelMessageMoveTask", &input).await.says(source, NO_RESOURCE, text);
+            s.refused("CancelMessageMoveTask", &input).await.says(&source, NO_RESOURCE, text);
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
 
 use super::answers::{keys, output_of_xml, text};
-use super::form::escaped;
+use super::form::{escaped, form};
 use crate::session::{BOTH, Session};
 
 /// 2.1: `AttributeNames` and `MessageSystemAttributeNames`.
@@ -28,6 +28,45 @@ async fn system_attributes_are_those_asked_for() {
             let message = s.take(&url, asked.clone()).await.remove(0);
             assert_eq!(keys(&message["Attributes"]), shown, "{protocol:?} {asked}");
             assert_eq!(message.get("Attributes").is_some(), !shown.is_empty(), "{protocol:?} {asked}");
+        }
+    }
+}
+
+/// 2.1: the order of `Attributes`, recorded in AWS JSON. XML, and the two that come last, are inferred.
+#[tokio::test]
+async fn attributes_come_in_the_order_of_aws() {
+    const ORDER: [&str; 9] = [
+        "SenderId",
+        "ApproximateFirstReceiveTimestamp",
+        "ApproximateReceiveCount",
+        "SentTimestamp",
+        "SequenceNumber",
+        "MessageDeduplicationId",
+        "MessageGroupId",
+        "AWSTraceHeader",
+        "DeadLetterQueueSourceArn",
+    ];
+    let mut s = Session::frozen(Protocol::AwsJson).await;
+    let dead = s.fifo("dead.fifo", json!({ "VisibilityTimeout": "0" })).await;
+    let arn = s.attributes(&dead).await["QueueArn"].clone();
+    let policy = json!({ "deadLetterTargetArn": arn, "maxReceiveCount": 1 }).to_string();
+    let url = s.fifo("q.fifo", json!({ "RedrivePolicy": policy, "VisibilityTimeout": "0" })).await;
+    let value = |text: &str| json!({ "DataType": "String", "StringValue": text });
+    let sent = json!({
+        "QueueUrl": url, "MessageBody": "x", "MessageGroupId": "g", "MessageDeduplicationId": "d",
+        "MessageSystemAttributes": { "AWSTraceHeader": value("Root=1-2") },
+        "MessageAttributes": { "zeppelin": value("1"), "alphabet": value("2"), "Middling": value("3") },
+    });
+    s.done("SendMessage", &sent).await;
+    assert_eq!(s.bodies(&url).await, ["x"]);
+    assert!(s.bodies(&url).await.is_empty(), "the second receive moves it");
+    let asked = json!({ "QueueUrl": dead, "AttributeNames": ["All"], "MessageAttributeNames": ["All"] });
+    let json = s.wire.json("ReceiveMessage", asked.to_string()).await;
+    let xml = s.wire.form("/", form("ReceiveMessage", &asked)).await;
+    for answer in [json.text(), xml.text()] {
+        for names in [&ORDER[..], &["Middling", "alphabet", "zeppelin"]] {
+            let places: Vec<_> = names.iter().map(|name| answer.find(name).expect("the name")).collect();
+            assert!(places.is_sorted(), "{answer}");
         }
     }
 }

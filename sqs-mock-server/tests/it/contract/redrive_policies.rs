@@ -63,6 +63,7 @@ async fn bad_redrive_policies_are_invalid_parameters() {
             ("q", policy("dead", 1_001), count("1001")),
             ("q", policy("dead", "0"), count("0")),
             ("q", policy("dead", "many"), count("many")),
+            ("q", json!({}), missing("maxReceiveCount")),
             ("q", json!({ "deadLetterTargetArn": format!("{ARN}dead") }), missing("maxReceiveCount")),
             ("q", json!({ "maxReceiveCount": 1 }), missing("deadLetterTargetArn")),
             (

@@ -1,23 +1,21 @@
 //! Section 7.1: standard queues.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use crate::session::{BOTH, Session};
 
-/// 7.1: "At least once"; "Unlimited backlog".
+/// 7.1: "At least once"; "Unlimited backlog". Here each receive round delivers each message once.
 #[tokio::test]
 async fn every_message_is_delivered_until_it_is_deleted() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
-        let sent: BTreeSet<_> = (0..50).map(|number| number.to_string()).collect();
+        let sent: Vec<_> = (0..50).map(|number| number.to_string()).collect();
         for body in &sent {
             s.put(&url, body).await;
         }
         for _ in 0..2 {
-            let mut received = BTreeSet::new();
+            let mut received = Vec::new();
             loop {
                 let bodies = s.bodies(&url).await;
                 if bodies.is_empty() {
@@ -28,6 +26,21 @@ async fn every_message_is_delivered_until_it_is_deleted() {
             assert_eq!(received, sent);
             s.pass(30);
         }
+    }
+}
+
+/// 7.1: "the older one comes first", as `test_inflight_message_requeue` of `LocalStack` recorded it.
+#[tokio::test]
+async fn message_that_timed_out_comes_before_later_ones() {
+    for protocol in BOTH {
+        let mut s = Session::frozen(protocol).await;
+        let url = s.queue("q", json!({})).await;
+        s.put(&url, "older").await;
+        s.handle(&url).await;
+        s.pass(15);
+        s.put(&url, "newer").await;
+        s.pass(15);
+        assert_eq!(s.bodies(&url).await, ["older", "newer"]);
     }
 }
 

@@ -42,6 +42,7 @@ async fn visibility_timeout_is_up_to_43200_seconds() {
             let text = format!("{value}between 0 and 43200.");
             s.refused("ChangeMessageVisibility", &input).await.says("change", PARAMETER, &text);
         }
+        // A change to 43,200 succeeds only while the clock stands still: see the 12 hours below.
         for good in [43_200, 0] {
             s.hide(&url, &handle, good).await;
         }

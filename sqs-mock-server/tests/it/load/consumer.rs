@@ -44,6 +44,8 @@ async fn receive(line: &Line, attempt: String) -> Option<Vec<Message>> {
     let request = if line.fifo { request.receive_request_attempt_id(attempt) } else { request };
     match request.send().await {
         Ok(output) => Some(output.messages.unwrap_or_default()),
+        // What was lost has come back and was deleted by another consumer: there is nothing to repeat.
+        Err(error) if error.error_code() == Some(&ErrorCode::InvalidParameterValue) => Some(Vec::new()),
         Err(error) => {
             assert!(is_injected(&error), "no fault explains {error:?}");
             None
@@ -80,7 +82,7 @@ async fn delete(line: &Line, messages: Vec<Message>) {
         for entry in &output.failed {
             let place: usize = entry.id().parse().expect("an id of ours");
             // Somebody else gets it now.
-            settled[place] = ErrorCode::from_name(entry.code()) == ErrorCode::InvalidParameterValue;
+            settled[place] = ErrorCode::from_name(entry.code()) == ErrorCode::ReceiptHandleIsInvalid;
         }
         let mut settled = settled.into_iter();
         left.retain(|_| settled.next() == Some(false));

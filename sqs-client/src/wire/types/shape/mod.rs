@@ -45,6 +45,30 @@ pub(crate) fn insert<K: Eq + std::hash::Hash, V>(map: &mut Option<HashMap<K, V>>
     map.get_or_insert_default().insert(key, value);
 }
 
+/// Serializes an optional map in the order of its keys, so that equal messages are encoded alike. The order of enums is
+/// that of their variants.
+pub(crate) mod sorted {
+    use std::collections::HashMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[allow(clippy::ref_option, reason = "serde's `with` requires this signature")]
+    pub(crate) fn serialize<K: Ord + Serialize, V: Serialize, S: Serializer>(
+        map: &Option<HashMap<K, V>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut entries: Vec<_> = map.iter().flatten().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        serializer.collect_map(entries)
+    }
+
+    pub(crate) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        T::deserialize(deserializer)
+    }
+}
+
 /// Declares a shape. The first word selects the additional code:
 /// `input` (a fluent builder), `output` (response metadata) or `data` (nothing). `try_output` and `try_data` have
 /// required members, so their `build` returns a `Result`.

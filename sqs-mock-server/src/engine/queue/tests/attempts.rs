@@ -1,8 +1,8 @@
-//! Details of replays are not recorded anywhere; these tests follow the documentation.
+//! Details of replays are not recorded; these tests follow the documentation and a log of AWS.
 
 use super::*;
 
-fn attempt(bench: &mut Bench, id: &str) -> Vec<Delivery> {
+fn try_attempt(bench: &mut Bench, id: &str) -> Result<Received, ServiceError> {
     let request = Receive {
         at_most: 2,
         visibility_timeout: None,
@@ -11,7 +11,11 @@ fn attempt(bench: &mut Bench, id: &str) -> Vec<Delivery> {
         redeliver: false,
         dead_letter_queue_exists: true,
     };
-    messages(bench.queue.receive(bench.now, &request))
+    bench.queue.receive(bench.now, &request)
+}
+
+fn attempt(bench: &mut Bench, id: &str) -> Vec<Delivery> {
+    messages(try_attempt(bench, id).unwrap())
 }
 
 fn handles(deliveries: &[Delivery]) -> Vec<&str> {
@@ -54,16 +58,39 @@ fn repeat_starts_the_visibility_timeout_again() {
     assert_eq!(bodies(&attempt(&mut bench, "x")), ["1", "2"]);
 }
 
+/// The text is from a log of AWS.
 #[test]
-fn attempt_of_a_deleted_or_changed_message_is_a_new_one() {
+fn attempt_of_a_deleted_or_changed_message_is_refused() {
+    let changes: [fn(&mut Bench, &[Delivery]); 3] = [
+        |bench, first| bench.delete(&first[0]).unwrap(),
+        |bench, first| bench.hide(&first[1], 100).unwrap(),
+        |bench, first| bench.hide(&first[1], 0).unwrap(),
+    ];
+    for change in changes {
+        let mut bench = three();
+        let first = attempt(&mut bench, "x");
+        change(&mut bench, &first);
+        let (code, text) = refusal(try_attempt(&mut bench, "x").map(drop));
+        assert_eq!(code, ErrorCode::InvalidParameterValue);
+        assert_eq!(
+            text,
+            "Value x for parameter ReceiveRequestAttemptId is invalid. Reason: The receiveRequestAttemptId is not \
+             valid anymore since the receive call is not retryable."
+        );
+        assert_eq!(bodies(&attempt(&mut bench, "y")).last().unwrap(), "3");
+    }
+}
+
+/// Inferred: a deleted message cannot come again, however much time has passed.
+#[test]
+fn attempt_of_a_deleted_message_is_refused_for_five_minutes() {
     let mut bench = three();
     let first = attempt(&mut bench, "x");
     bench.delete(&first[0]).unwrap();
-    assert_eq!(bodies(&attempt(&mut bench, "x")), ["3"]);
-    let mut bench = three();
-    let first = attempt(&mut bench, "x");
-    bench.hide(&first[1], 100).unwrap();
-    assert_eq!(bodies(&attempt(&mut bench, "x")), ["3"]);
+    bench.pass(299);
+    assert!(try_attempt(&mut bench, "x").is_err());
+    bench.pass(1);
+    assert_eq!(bodies(&attempt(&mut bench, "x")), ["3", "2"]);
 }
 
 #[test]

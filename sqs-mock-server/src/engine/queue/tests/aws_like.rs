@@ -27,7 +27,7 @@ fn short_poll(bench: &mut Bench, at_most: usize) -> Vec<Delivery> {
         redeliver: false,
         dead_letter_queue_exists: true,
     };
-    messages(bench.queue.receive(bench.now, &request))
+    messages(bench.queue.receive(bench.now, &request).unwrap())
 }
 
 fn number(delivery: &Delivery) -> usize {

@@ -83,7 +83,7 @@ fn message_stays_and_is_delivered_while_the_target_is_missing() {
             redeliver: false,
             dead_letter_queue_exists: false,
         };
-        let delivery = messages(source.queue.receive(source.now, &request)).remove(0);
+        let delivery = messages(source.queue.receive(source.now, &request).unwrap()).remove(0);
         assert_eq!(delivery.receive_count, count);
     }
 }

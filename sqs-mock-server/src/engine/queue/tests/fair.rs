@@ -115,5 +115,5 @@ fn tenant_is_quiet_again_after_five_minutes_without_sends() {
     assert_eq!(bench.bodies(1, 1000), ["d"]);
     bench.pass(1);
     bench.send("calm/e");
-    assert_eq!(bench.bodies(1, 1000), ["loud30"]);
+    assert_eq!(bench.bodies(1, 1000), ["loud0"]);
 }

@@ -68,6 +68,6 @@ impl Bench {
             redeliver: false,
             dead_letter_queue_exists: false,
         };
-        messages(self.queue.receive(self.now, &request)).len()
+        messages(self.queue.receive(self.now, &request).unwrap()).len()
     }
 }

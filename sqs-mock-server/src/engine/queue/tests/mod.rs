@@ -29,6 +29,7 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
 use crate::clock::Timestamp;
+use crate::engine::refusal::HandleRefusal;
 use crate::engine::{Attributes, Memory, Payload, QueueArn, Settings};
 use crate::seed::Seed;
 
@@ -103,7 +104,7 @@ impl Bench {
             redeliver: false,
             dead_letter_queue_exists: true,
         };
-        self.queue.receive(self.now, &request)
+        self.queue.receive(self.now, &request).unwrap()
     }
 
     /// Receives up to ten messages, hidden as long as the queue says.
@@ -125,11 +126,11 @@ impl Bench {
         self.try_receive(10, None).dead_letters
     }
 
-    fn delete(&mut self, delivery: &Delivery) -> Result<(), ServiceError> {
+    fn delete(&mut self, delivery: &Delivery) -> Result<(), HandleRefusal> {
         self.queue.delete(self.now, &delivery.receipt_handle)
     }
 
-    fn hide(&mut self, delivery: &Delivery, seconds: u64) -> Result<(), ServiceError> {
+    fn hide(&mut self, delivery: &Delivery, seconds: u64) -> Result<(), HandleRefusal> {
         self.queue.change_visibility(self.now, &delivery.receipt_handle, Duration::from_secs(seconds))
     }
 

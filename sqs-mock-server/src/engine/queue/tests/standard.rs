@@ -44,17 +44,73 @@ fn receive_with_timeout_zero_gives_each_message_once() {
     assert_eq!(bench.bodies(10, 0), ["a", "b", "c"]);
     assert_eq!(bench.counts(), [3, 0, 0]);
     assert_eq!(bench.bodies(2, 0), ["a", "b"]);
-    assert_eq!(bench.bodies(2, 0), ["c", "a"]);
+}
+
+/// Recorded by `LocalStack` as `test_inflight_message_requeue`.
+#[test]
+fn message_that_timed_out_comes_before_later_ones() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.receive_one();
+    bench.pass(15);
+    bench.send("b");
+    bench.pass(30);
+    assert_eq!(bench.bodies(1, 30), ["a"]);
 }
 
 #[test]
-fn message_handed_back_waits_behind_the_others() {
+fn messages_come_back_in_the_order_in_which_they_were_sent() {
     let mut bench = Bench::standard();
+    for body in ["a", "b", "c", "d", "e"] {
+        bench.send(body);
+    }
+    for timeout in [30, 20, 10] {
+        bench.bodies(1, timeout);
+    }
+    bench.pass(10);
+    assert_eq!(bench.bodies(1, 20), ["c"]);
+    bench.pass(20);
+    assert_eq!(bench.bodies(10, 30), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn message_with_a_delay_takes_its_place_when_it_becomes_visible() {
+    let mut bench = Bench::standard();
+    let delayed = NewMessage { delay: Some(Duration::from_secs(5)), ..message("late") };
+    bench.queue.send(bench.now, delayed).unwrap();
     bench.send("a");
-    bench.send("b");
-    let first = bench.receive_one();
-    bench.hide(&first, 0).unwrap();
-    assert_eq!(bench.bodies(2, 30), ["b", "a"]);
+    bench.pass(5);
+    assert_eq!(bench.bodies(10, 30), ["a", "late"]);
+    bench.pass(30);
+    assert_eq!(bench.bodies(10, 30), ["a", "late"]);
+}
+
+/// The documentation of `ApproximateAgeOfOldestMessage` says so.
+#[test]
+fn message_received_three_times_goes_to_the_back_of_the_queue() {
+    let mut bench = Bench::standard();
+    for body in ["a", "b", "c"] {
+        bench.send(body);
+    }
+    let received: Vec<_> = (0..10).flat_map(|_| bench.bodies(1, 0)).collect();
+    assert_eq!(received, ["a", "a", "a", "b", "b", "b", "c", "c", "c", "a"]);
+}
+
+/// With a scan for each message this would take minutes.
+#[test]
+fn hundred_thousand_messages_come_back_before_as_many_others() {
+    const MANY: usize = 100_000;
+    let mut bench = Bench::standard();
+    for number in 0..2 * MANY {
+        bench.send(&number.to_string());
+    }
+    for _ in 0..MANY / 10 {
+        assert_eq!(bench.receive().len(), 10);
+    }
+    bench.pass(30);
+    assert_eq!(bench.counts(), [2 * MANY, 0, 0]);
+    let order: Vec<_> = (0..MANY / 10).flat_map(|_| bench.bodies(10, 60)).collect();
+    assert!(order.iter().map(|body| body.parse::<usize>().unwrap()).eq(0..MANY));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
         12 => (at(), ask()).prop_map(|(at, ask)| Step::Receive { at, ask }),
         8 => receive().prop_map(|receive| Step::Delete { receive }),
         6 => (receive(), timeout()).prop_map(|(receive, timeout)| Step::Hide { receive, timeout }),
-        10 => prop_oneof![6 => 0_u64..20_000, 1 => 0_u64..400_000].prop_map(|millis| Step::Pass { millis }),
+        10 => prop_oneof![60 => 0_u64..20_000, 10 => 0_u64..400_000, 1 => Just(43_200_000)].prop_map(|millis| Step::Pass { millis }),
         2 => (at(), seconds()).prop_map(|(at, seconds)| Step::SetDelay { at, seconds }),
         1 => (at(), 60_u64..600).prop_map(|(at, seconds)| Step::SetRetention { at, seconds }),
         4 => (at(), any::<bool>(), rarely())

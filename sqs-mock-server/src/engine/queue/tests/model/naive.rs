@@ -1,6 +1,7 @@
 //! A queue as one would write it down without a thought for speed: lists, and scans over them.
 
 use super::noise::Noise;
+use super::pair::Was;
 use super::*;
 
 const FIVE_MINUTES: Duration = Duration::from_mins(5);
@@ -22,7 +23,7 @@ pub(super) struct Message {
     receives_elsewhere: u32,
     has_source: bool,
     born: Timestamp,
-    received: Timestamp,
+    pub(super) received: Timestamp,
     turn: u64,
     /// Came back to its place.
     came_back: bool,
@@ -34,6 +35,13 @@ struct Attempt {
     made: Timestamp,
     until: Timestamp,
     given: Vec<(u64, u32)>,
+}
+
+/// What becomes of a receive with the id of an attempt.
+enum Replay {
+    New,
+    Same(Vec<Message>),
+    Spoilt,
 }
 
 #[derive(Debug)]
@@ -144,13 +152,17 @@ impl Naive {
         (anywhere || self.messages[at].has_source).then(|| self.remove(now, at))
     }
 
-    /// Messages delivered, and dead letters.
-    pub(super) fn receive(&mut self, now: Timestamp, request: &Ask) -> [Vec<Message>; 2] {
+    /// Messages delivered, and dead letters; nothing when the attempt cannot be repeated any more.
+    pub(super) fn receive(&mut self, now: Timestamp, request: &Ask) -> Option<[Vec<Message>; 2]> {
         self.settle(now);
         let until = now + Duration::from_secs(request.timeout);
-        if let Some(given) = request.attempt.and_then(|id| self.replay(now, id, until)) {
-            self.settle(now);
-            return [given, Vec::new()];
+        match request.attempt.map_or(Replay::New, |id| self.replay(now, id, until)) {
+            Replay::New => {}
+            Replay::Spoilt => return None,
+            Replay::Same(given) => {
+                self.settle(now);
+                return Some([given, Vec::new()]);
+            }
         }
         let [mut taken, mut dead] = [Vec::new(), Vec::new()];
         let mut follower = None;
@@ -175,7 +187,7 @@ impl Naive {
             self.attempts.push(Attempt { id, made: now, until, given });
         }
         self.settle(now);
-        [taken, dead]
+        Some([taken, dead])
     }
 
     fn has_room(&self) -> bool {
@@ -183,23 +195,34 @@ impl Naive {
         self.messages.iter().filter(in_flight).count() < self.shape.max_in_flight
     }
 
-    fn replay(&mut self, now: Timestamp, id: u8, until: Timestamp) -> Option<Vec<Message>> {
+    fn replay(&mut self, now: Timestamp, id: u8, until: Timestamp) -> Replay {
         self.attempts.retain(|attempt| now < attempt.made + FIVE_MINUTES);
-        let attempt = self.attempts.iter_mut().find(|attempt| attempt.id == id)?;
-        let unchanged = State::InFlight(attempt.until);
-        let find = |(ticket, receives): &(u64, u32)| {
-            let is_it = |message: &Message| {
-                (message.ticket, message.receives, message.state) == (*ticket, *receives, unchanged)
-            };
-            self.messages.iter().position(is_it)
+        let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) else {
+            return Replay::New;
         };
-        let places: Vec<usize> = attempt.given.iter().map(find).collect::<Option<_>>()?;
+        let messages = &self.messages;
+        let find = |(ticket, receives): &(u64, u32)| {
+            let at = messages.iter().position(|message| message.ticket == *ticket)?;
+            let state = messages[at].state;
+            let is_held = messages[at].receives == *receives && matches!(state, State::InFlight(_));
+            Some((at, is_held, is_held && state == State::InFlight(attempt.until)))
+        };
+        let Some(found) = attempt.given.iter().map(find).collect::<Option<Vec<_>>>() else {
+            return Replay::Spoilt;
+        };
+        if attempt.until <= now && found.iter().all(|(_, is_held, _)| !is_held) {
+            return Replay::New;
+        }
+        if !found.iter().all(|(.., is_unchanged)| *is_unchanged) {
+            return Replay::Spoilt;
+        }
         attempt.until = until;
+        let places: Vec<_> = found.into_iter().map(|(at, ..)| at).collect();
         for at in &places {
             self.messages[*at].received = now;
             self.set(now, *at, State::InFlight(until));
         }
-        Some(places.iter().map(|at| self.messages[*at]).collect())
+        Replay::Same(places.iter().map(|at| self.messages[*at]).collect())
     }
 
     /// The message that comes next.
@@ -241,26 +264,30 @@ impl Naive {
         self.ready = ready;
     }
 
-    pub(super) fn delete(&mut self, now: Timestamp, ticket: u64, receive: u32) -> bool {
+    pub(super) fn delete(&mut self, now: Timestamp, was: &Was) -> bool {
         self.settle(now);
-        let Some(at) = self.find(ticket) else { return true };
-        let message = self.messages[at];
-        let latest = message.receives == receive;
-        let in_flight = matches!(message.state, State::InFlight(_));
-        if latest && (in_flight || !self.shape.fifo) {
-            self.remove(now, at);
-            return true;
+        if self.has_expired(now, was) {
+            return false;
         }
-        !self.shape.fifo
+        if let Some(at) = self.find(was.ticket) {
+            self.remove(now, at);
+        }
+        true
     }
 
-    pub(super) fn hide(&mut self, now: Timestamp, ticket: u64, receive: u32, timeout: Duration) -> bool {
+    fn has_expired(&self, now: Timestamp, was: &Was) -> bool {
+        let is_old = was.received + Duration::from_hours(12) <= now;
+        let message = self.find(was.ticket).map(|at| self.messages[at]);
+        let is_lost = message.is_some_and(|message| {
+            message.receives != was.number || !matches!(message.state, State::InFlight(_))
+        });
+        if self.shape.fifo { is_lost } else { is_old }
+    }
+
+    pub(super) fn hide(&mut self, now: Timestamp, was: &Was, timeout: Duration) -> bool {
         self.settle(now);
-        let Some(at) = self.find(ticket) else { return false };
+        let Some(at) = self.find(was.ticket).filter(|_| !self.has_expired(now, was)) else { return false };
         let message = self.messages[at];
-        if self.shape.fifo && !(message.receives == receive && matches!(message.state, State::InFlight(_))) {
-            return true;
-        }
         if !timeout.is_zero() && now.saturating_since(message.received) + timeout > Duration::from_hours(12) {
             return false;
         }
@@ -309,7 +336,9 @@ impl Naive {
     fn set(&mut self, now: Timestamp, at: usize, state: State) {
         let old = self.messages[at];
         let message = &mut self.messages[at];
-        if state == State::Available && message.state != state {
+        let returns =
+            matches!(message.state, State::InFlight(_)) && message.receives - message.receives_elsewhere < 3;
+        if state == State::Available && message.state != state && !returns {
             message.turn = self.turns;
             self.turns += 1;
         }

@@ -66,11 +66,12 @@ fn state(visibility: Visibility) -> State {
 
 /// A receive that was.
 #[derive(Clone)]
-struct Was {
+pub(super) struct Was {
     at: At,
     handle: String,
-    ticket: u64,
-    number: u32,
+    pub(super) ticket: u64,
+    pub(super) number: u32,
+    pub(super) received: Timestamp,
 }
 
 pub(super) struct Pair {
@@ -137,14 +138,14 @@ impl Pair {
                 let Some(was) = self.recent(receive) else { return };
                 let Twin { bench, naive } = self.twin(was.at);
                 let deleted = bench.queue.delete(now, &was.handle).is_ok();
-                assert_eq!(deleted, naive.delete(now, was.ticket, was.number));
+                assert_eq!(deleted, naive.delete(now, &was));
             }
             Step::Hide { receive, timeout } => {
                 let Some(was) = self.recent(receive) else { return };
                 let timeout = Duration::from_secs(timeout);
                 let Twin { bench, naive } = self.twin(was.at);
                 let hidden = bench.queue.change_visibility(now, &was.handle, timeout).is_ok();
-                assert_eq!(hidden, naive.hide(now, was.ticket, was.number, timeout));
+                assert_eq!(hidden, naive.hide(now, &was, timeout));
             }
             Step::Pass { millis } => self.now = now + Duration::from_millis(millis),
             Step::SetDelay { at, seconds } => {
@@ -179,7 +180,11 @@ impl Pair {
             dead_letter_queue_exists: true,
         };
         let received = twin.bench.queue.receive(now, &request);
-        let [taken, dead] = twin.naive.receive(now, ask);
+        let Some([taken, dead]) = twin.naive.receive(now, ask) else {
+            assert!(received.is_err(), "the attempt cannot be repeated");
+            return;
+        };
+        let received = received.expect("an attempt that is new or the same");
         let buried: Vec<_> = received.dead_letters.iter().map(|letter| letter.message.core.id).collect();
         assert_eq!(buried, ids(&dead), "dead letters");
         // Those that come back do so in the reverse order, and find the slots that they had.
@@ -200,7 +205,8 @@ impl Pair {
         assert_eq!(delivered, ids(&taken), "messages");
         for (delivery, message) in deliveries.into_iter().zip(taken) {
             let (ticket, number) = (message.ticket, message.receives);
-            self.receives.push(Was { at, handle: delivery.receipt_handle, ticket, number });
+            let received = message.received;
+            self.receives.push(Was { at, handle: delivery.receipt_handle, ticket, number, received });
         }
     }
 
