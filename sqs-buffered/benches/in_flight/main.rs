@@ -109,21 +109,23 @@ async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(),
     let (mut fixed, mut throttled, mut adaptive, mut shares) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.rounds {
-        fixed.push(quiet(server, InFlight::Fixed(bounds[0]), options).await?);
+        fixed.push(phases(server, InFlight::Fixed(bounds[0]), allowed, options).await?);
         adaptive.push(phases(server, InFlight::default(), allowed, options).await?);
-        throttled.push(phases(server, InFlight::Fixed(bounds[1]), allowed, options).await?.throttled);
+        throttled.push(phases(server, InFlight::Fixed(bounds[1]), allowed, options).await?);
         shares.push(share(server, options).await?);
     }
-    let row = |phase: &str, bound: usize, best: &[f64], own: fn(&Phases) -> f64, share: &[f64]| {
-        let own: Vec<f64> = adaptive.iter().map(own).collect();
-        let ratios: Vec<f64> = own.iter().zip(best).filter_map(|(own, best)| ratio(*own, *best)).collect();
-        let (best, own) = (cell(middle(best), 0), cell(middle(&own), 0));
+    let row = |phase: &str, bound: usize, best: &[Phases], rate: fn(&Phases) -> f64, share: &[f64]| {
+        let rates = |phases: &[Phases]| phases.iter().map(rate).collect::<Vec<_>>();
+        let (best, own) = (rates(best), rates(&adaptive));
+        let ratios: Vec<_> = own.iter().zip(&best).filter_map(|(own, best)| ratio(*own, *best)).collect();
+        let (best, own) = (cell(middle(&best), 0), cell(middle(&own), 0));
         let (of_best, share) = (with_range(&ratios), with_range(share));
         println!("| {latency} ms | {phase} | {bound} | {best} | {own} | {of_best} | {share} |");
     };
     row("quiet", bounds[0], &fixed, |phases| phases.quiet, &shares);
     let phase = format!("throttled to {allowed:.0} requests/s");
     row(&phase, bounds[1], &throttled, |phases| phases.throttled, &[]);
+    // Compared in the same phase: the server slows as its queue fills.
     row("recovered", bounds[0], &fixed, |phases| phases.recovered, &[]);
     Ok(())
 }
