@@ -6,7 +6,7 @@ use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibil
 use sqs_client::operation::delete_message::DeleteMessage;
 use sqs_client::operation::delete_message_batch::{DeleteMessageBatch, DeleteMessageBatchOutput};
 
-use crate::cleanup::{UncertainObject, UnneededObject};
+use crate::cleanup::UncertainObject;
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::format::{ExtendedHandle, ends_with_uuid, strip};
@@ -28,11 +28,11 @@ impl Rewritten for DeleteMessage {
         options: CallOptions,
     ) -> Result<Self::Output, Error> {
         let pointer = input.receipt_handle.as_mut().and_then(strip);
-        let object = pointer.and_then(|pointer| client.shared.deletable(pointer));
+        let object = pointer.and_then(|pointer| client.shared.object(pointer));
         let result = client.below::<Self>(&input, options).await;
         if let Some(object) = object {
             match &result {
-                Ok(_) => object.unneeded().delete().await,
+                Ok(_) => client.shared.delete_objects([object]).await,
                 Err(error) if error.is_refusal() => object.needed(),
                 Err(_) => drop(object),
             }
@@ -55,22 +55,22 @@ impl Rewritten for DeleteMessageBatch {
         let objects: Vec<_> = entries
             .filter_map(|entry| {
                 let pointer = strip(&mut entry.receipt_handle)?;
-                Some((entry.id.clone(), client.shared.deletable(pointer)?))
+                Some((entry.id.clone(), client.shared.object(pointer)?))
             })
             .collect();
         let result = client.below::<Self>(&input, options).await;
-        let unneeded = objects.into_iter().filter_map(|(id, object)| settle(&result, &id, object));
-        client.shared.cleaner.delete_all(unneeded.collect::<Vec<_>>()).await;
+        let deleted = objects.into_iter().filter_map(|(id, object)| of_deleted(&result, &id, object));
+        client.shared.delete_objects(deleted.collect::<Vec<_>>()).await;
         result
     }
 }
 
 /// The object, if its message is deleted. An entry in both lists counts as failed, and one in none as unknown.
-fn settle(
+fn of_deleted(
     result: &Result<DeleteMessageBatchOutput, Error>,
     id: &str,
     object: UncertainObject,
-) -> Option<UnneededObject> {
+) -> Option<UncertainObject> {
     let is_failed = match result {
         Ok(output) => output.failed.iter().any(|failed| failed.id == id),
         Err(error) => error.is_refusal(),
@@ -80,7 +80,7 @@ fn settle(
         return None;
     }
     let is_deleted = |output: &DeleteMessageBatchOutput| output.successful.iter().any(|entry| entry.id == id);
-    result.as_ref().is_ok_and(is_deleted).then(|| object.unneeded())
+    result.as_ref().is_ok_and(is_deleted).then_some(object)
 }
 
 impl Rewritten for ChangeMessageVisibility {
@@ -117,24 +117,33 @@ impl Rewritten for ChangeMessageVisibilityBatch {
 
 impl Shared {
     /// The object of a message that is about to be deleted, unless objects are retained.
-    ///
+    fn object(&self, pointer: Pointer) -> Option<UncertainObject> {
+        self.settings.clean_up.then(|| self.cleaner.object(pointer))
+    }
+
+    /// Deletes the objects of deleted messages.
+    async fn delete_objects(&self, objects: impl IntoIterator<Item = UncertainObject>) {
+        let allowed = objects.into_iter().filter_map(|object| match self.check(object.pointer()?) {
+            Ok(()) => Some(object.unneeded()),
+            Err(error) => {
+                object.give_up(&error);
+                None
+            }
+        });
+        self.cleaner.delete_all(allowed).await;
+    }
+
     /// The sender chose the pointer, so only keys that end in a UUID in allowed buckets are deleted.
-    fn deletable(&self, pointer: Pointer) -> Option<UncertainObject> {
-        let refuse = |kind, why: &str| {
-            let error = Error::new(kind, format!("{pointer} is not deleted: {why}")).at(&pointer);
-            self.cleaner.give_up(&pointer, Some(&error));
-            None
-        };
-        if !self.settings.clean_up {
-            return None;
-        }
+    fn check(&self, pointer: &Pointer) -> Result<(), Error> {
+        let refuse =
+            |kind, why: &str| Err(Error::new(kind, format!("{pointer} is not deleted: {why}")).at(pointer));
         if !self.settings.pointers.allowed_buckets.contains(pointer.bucket()) {
             return refuse(ErrorKind::ForeignBucket, "its bucket is not allowed (see allow_bucket)");
         }
         if !ends_with_uuid(pointer.key()) {
             return refuse(ErrorKind::BadPointer, "its key does not end in a UUID");
         }
-        Some(self.cleaner.object(pointer))
+        Ok(())
     }
 }
 
@@ -150,9 +159,9 @@ impl ExtendedMessage {
     pub async fn delete_payload(&self) {
         if let MessagePayload::Loaded(payload) | MessagePayload::Lazy(payload) = &self.payload
             && !payload.is_in_notification()
-            && let Some(object) = self.shared.deletable(payload.pointer().clone())
+            && let Some(object) = self.shared.object(payload.pointer().clone())
         {
-            object.unneeded().delete().await;
+            self.shared.delete_objects([object]).await;
         }
     }
 }

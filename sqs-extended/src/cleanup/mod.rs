@@ -6,6 +6,8 @@
 //! ```
 //! At most 10,000 objects wait. An object that is given up, also because the runtime ends, is an event; a sweep finds it.
 
+mod object;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use crate::event::{Event, EventSink};
 use crate::pointer::Pointer;
 use crate::stats::Tally;
 use crate::store::Bounded;
+
+pub(crate) use object::{UncertainObject, UnneededObject};
 
 /// Deletes of a call, or in the background, at a time.
 const CONCURRENCY: usize = 4;
@@ -62,16 +66,6 @@ impl Cleaner {
         stream::iter(objects).for_each_concurrent(CONCURRENCY, UnneededObject::delete).await;
     }
 
-    /// An object that is about to be written.
-    pub(crate) fn new_object(&self, pointer: Pointer) -> UnneededObject {
-        UnneededObject { cleaner: self.clone(), pointer: Some(pointer), is_written: false }
-    }
-
-    /// An object whose message is about to be deleted.
-    pub(crate) fn object(&self, pointer: Pointer) -> UncertainObject {
-        UncertainObject { cleaner: self.clone(), pointer: Some(pointer) }
-    }
-
     fn later(&self, pointer: Pointer, attempts: u32, delay: Duration, is_repeated: bool) {
         let room = Arc::clone(&self.room).try_acquire_owned();
         match (Handle::try_current(), room) {
@@ -95,7 +89,7 @@ impl Cleaner {
     }
 
     /// An object is not deleted.
-    pub(crate) fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
+    fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
         self.tally.cleanup_given_up.add(1);
         self.events.send(&Event::CleanupGivenUp { pointer, error });
     }
@@ -159,84 +153,6 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(pointer) = &self.pointer {
             self.cleaner.give_up(pointer, None);
-        }
-    }
-}
-
-/// An object without a message. It is deleted in the background on drop.
-#[derive(Debug)]
-pub(crate) struct UnneededObject {
-    cleaner: Cleaner,
-    pointer: Option<Pointer>,
-    /// Whether its write is over. Until then, a delete could come before the write.
-    is_written: bool,
-}
-
-impl UnneededObject {
-    /// Its write has succeeded.
-    pub(crate) fn written(mut self) -> Self {
-        self.is_written = true;
-        self
-    }
-
-    /// Deletes it now. A failed delete is retried in the background, also if the future is dropped.
-    pub(crate) async fn delete(mut self) {
-        let Some(pointer) = self.pointer.clone() else { return };
-        let attempt = self.cleaner.attempt(&pointer, 1).await;
-        self.pointer = None;
-        match attempt {
-            Attempt::Failed => self.cleaner.later(pointer, 1, Duration::ZERO, !self.is_written),
-            Attempt::Deleted if !self.is_written => {
-                self.cleaner.later(pointer, 0, self.cleaner.grace(), false);
-            }
-            Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
-            Attempt::GivenUp => {}
-        }
-    }
-
-    /// There is no object.
-    pub(crate) fn not_written(mut self) {
-        self.pointer = None;
-    }
-
-    /// From here on, its message may exist.
-    pub(crate) fn sent(mut self) -> UncertainObject {
-        UncertainObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
-    }
-}
-
-impl Drop for UnneededObject {
-    fn drop(&mut self) {
-        if let Some(pointer) = self.pointer.take() {
-            self.cleaner.later(pointer, 0, Duration::ZERO, !self.is_written);
-        }
-    }
-}
-
-/// An object whose message may exist. On drop it is kept, and reported, since nobody knows whether SQS has the message.
-#[derive(Debug)]
-pub(crate) struct UncertainObject {
-    cleaner: Cleaner,
-    pointer: Option<Pointer>,
-}
-
-impl UncertainObject {
-    /// SQS has the message.
-    pub(crate) fn needed(mut self) {
-        self.pointer = None;
-    }
-
-    /// SQS does not have the message.
-    pub(crate) fn unneeded(mut self) -> UnneededObject {
-        UnneededObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take(), is_written: true }
-    }
-}
-
-impl Drop for UncertainObject {
-    fn drop(&mut self) {
-        if let Some(pointer) = &self.pointer {
-            self.cleaner.tally.outcomes_unknown.add(1);
-            self.cleaner.events.send(&Event::OutcomeUnknown { pointer });
         }
     }
 }
