@@ -81,7 +81,7 @@ pub(crate) struct Arguments {
     /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host> [default: path].
     #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", help_heading = "Network")]
     queue_url_style: Option<StyleName>,
-    /// A host name that /_mock, /metrics and actions by GET accept, with the names below it; repeat it for more, or
+    /// A host name that /_mock, /metrics, actions by GET and S3 accept, with the names below it; repeat it for more, or
     /// separate them by commas. Names that public DNS cannot resolve need no permission.
     #[arg(
         long = "allow-host",

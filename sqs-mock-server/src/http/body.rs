@@ -58,7 +58,7 @@ pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<Begun, Bod
         return Ok(Begun::Whole(first));
     }
     let mut part = Part { read: BytesMut::from(first), rest: body };
-    while part.read.len() < BEGINNING.min(limit + 1) {
+    while part.read.len() < BEGINNING.min(limit.saturating_add(1)) {
         match next(&mut part.rest).await? {
             Some(data) => part.read.extend_from_slice(&data),
             None => return Ok(Begun::Whole(part.read.freeze())),

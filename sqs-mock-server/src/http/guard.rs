@@ -4,21 +4,25 @@
 //!
 //! | Request | Recognized by | Allowed |
 //! |---|---|---|
-//! | of a program: SDK, curl, another container | no header of a browser | everything |
+//! | of a program: SDK, curl, another container | no header of a browser | everything, at an allowed host where one is needed |
 //! | of a page in `--cors-origin` | `Origin` | everything; the page may read the answers |
 //! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or there is none | everything but changes by GET |
 //! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | what changes nothing |
 //!
 //! Browsers put an `Origin` on every POST, and pages cannot remove it. A GET may lack it, and browsers send
 //! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. So a GET is also recognized by its
-//! `User-Agent`, which a page cannot change in requests to other sites.
+//! `User-Agent`, which a page cannot change in requests to other sites. A rebound page can change it, so reads also look at the
+//! host.
 //!
-//! `/_mock`, `/_aws`, `/metrics` and actions by GET also need an allowed host. Actions by POST accept every host: SDKs know
-//! the server by many names, and a rebound page is recognized by its `Origin`. Allowed hosts are:
+//! `/_mock`, `/_aws`, `/metrics`, actions by GET, and reads of S3 without `--auth` need an allowed host, whoever makes
+//! them. Actions by POST accept every host: SDKs know the server by many names, and a rebound page is recognized by its
+//! `Origin`. Allowed hosts are:
 //! - none at all: every browser sends one;
 //! - IP addresses: rebinding needs a name;
 //! - names without a dot (containers of a network, machines nearby) and names that end in `.localhost`, `.internal`,
-//!   `.local` or `.test`: public DNS does not resolve them. The DNS of the local network is trusted;
+//!   `.local`, `.test`, `.svc`, `.lan`, `.home.arpa` or `.consul`: public DNS does not resolve them. The DNS of the local
+//!   network is trusted;
+//! - `localhost.localstack.cloud` and names below it, which lead to the loopback address;
 //! - the host that the server listens on, the host of the public URL, those of `--allow-host`, and all names below them.
 
 use std::fmt;
@@ -29,8 +33,13 @@ use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN, USER_AG
 use http::request::Parts;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// The token of clients that sign their requests, and so cannot choose `Authorization`.
+const TOKEN: HeaderName = HeaderName::from_static("x-sqs-mock-token");
 /// Top-level names that public DNS never resolves.
-const PRIVATE_TOPS: [&str; 4] = [".localhost", ".internal", ".local", ".test"];
+const PRIVATE_TOPS: [&str; 8] =
+    [".localhost", ".internal", ".local", ".test", ".svc", ".lan", ".home.arpa", ".consul"];
+/// A public name of the loopback address, which only its owner can change.
+const LOCALSTACK: &str = "localhost.localstack.cloud";
 
 /// Which pages, hosts and tokens are accepted.
 #[derive(Clone, Debug, Default)]
@@ -86,14 +95,15 @@ impl Guard {
         Ok(())
     }
 
-    /// Checks a request to S3. SDKs read by GET and know the server by many names, so only browsers need an allowed host.
+    /// Checks a request to S3. A page cannot sign requests, so an S3 that verifies signatures accepts every host of programs.
     ///
     /// # Errors
     /// The text of the refusal.
     #[cfg(feature = "s3")]
-    pub(crate) fn check_s3(&self, head: &Parts) -> Result<(), String> {
+    pub(crate) fn check_s3(&self, head: &Parts, is_open: bool) -> Result<(), String> {
         let only_reads = head.method == Method::GET || head.method == Method::HEAD;
-        if is_of_browser(head) && self.listed_origin(head).is_none() {
+        let needs_host = is_of_browser(head) || (only_reads && is_open);
+        if needs_host && self.listed_origin(head).is_none() {
             self.check_host(head)?;
         }
         if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
@@ -102,10 +112,11 @@ impl Guard {
     /// Whether a request has the token, if one is asked for.
     pub(super) fn has_token(&self, head: &Parts) -> bool {
         let Some(AdminToken(expected)) = &self.admin_token else { return true };
-        let given = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
-        given.is_some_and(|(scheme, token)| {
-            scheme.eq_ignore_ascii_case("bearer") && is_equal(token.trim(), expected)
-        })
+        let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = text(AUTHORIZATION).and_then(|value| value.split_once(' '));
+        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let given = bearer.map(|(_, token)| token).or_else(|| text(TOKEN));
+        given.is_some_and(|token| is_equal(token.trim(), expected))
     }
 
     /// Whether a page of another site makes the request.
@@ -139,6 +150,8 @@ impl Guard {
         name.parse::<IpAddr>().is_ok()
             || !name.contains('.')
             || PRIVATE_TOPS.iter().any(|top| name.ends_with(top))
+            || name == LOCALSTACK
+            || is_below(LOCALSTACK)
             || self.hosts.iter().any(|known| name == *known || is_below(known))
     }
 }
@@ -150,11 +163,11 @@ fn is_of_browser(head: &Parts) -> bool {
     is_browser || head.headers.contains_key(ORIGIN) || head.headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// The host that a request names, with its port. What cannot be read is no host that is allowed.
+/// The host that a request names, with its port. One that cannot be read is not allowed.
 fn host(head: &Parts) -> Option<&str> {
     match head.uri.authority() {
         Some(authority) => Some(authority.as_str()),
-        None => head.headers.get(HOST).map(|host| host.to_str().unwrap_or("?.")),
+        None => head.headers.get(HOST).map(|host| host.to_str().unwrap_or("?.?")),
     }
 }
 

@@ -6,7 +6,7 @@
 //! in-process transport ------------------------------------------------------+              respond <-
 //! ```
 //!
-//! Paths that are none of SQS, such as `/health`, the endpoint leaves to [`admin`]. What browsers may do, [`guard`] says.
+//! Paths that are none of SQS, such as `/health`, the endpoint leaves to [`admin`]. [`guard`] decides what browsers may do.
 //!
 //! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
 //! dropping its future drops the request, so an abandoned long poll takes no message.

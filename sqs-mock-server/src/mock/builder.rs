@@ -139,15 +139,15 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Accepts `/_mock`, `/metrics` and actions by GET under this host name too, and under names below it. IP addresses,
-    /// names without a dot, and names in `localhost`, `internal`, `local` and `test` are always accepted; other names
-    /// could be those of a web page that uses DNS rebinding. Call it once for each name.
+    /// Accepts `/_mock`, `/metrics`, actions by GET and reads of S3 under this host name too, and under names below it. IP
+    /// addresses, names without a dot, and names that public DNS does not resolve, such as those in `localhost`, `internal`, `local`
+    /// and `test`, are always accepted; other names could be those of a web page that uses DNS rebinding. Call it once for each name.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.config.allowed_hosts.push(host.into());
         self
     }
 
-    /// Asks for this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>`.
+    /// Asks for this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
         self.config.admin_token = Some(AdminToken(token.into()));
         self

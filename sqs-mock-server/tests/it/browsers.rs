@@ -282,5 +282,10 @@ async fn admin_token_is_asked_for_where_one_is_set() {
     }
     let answer = wire.exchange("POST /_mock/reset", "authorization: bearer hush\r\n", b"").await;
     answer.content(200);
+    for headers in
+        ["authorization: Bearer hush\r\n", "x-sqs-mock-token: hush\r\nauthorization: AWS4-HMAC-SHA256 x\r\n"]
+    {
+        assert_eq!(wire.exchange("GET /_mock", headers, b"").await.status, 200, "{headers}");
+    }
     assert!(!format!("{:?}", MockSqs::builder().admin_token("hush")).contains("hush"));
 }

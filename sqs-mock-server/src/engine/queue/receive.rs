@@ -87,7 +87,11 @@ impl Queue {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
         let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(request.waits));
-        while taken.len() < request.at_most && dead_letters.len() < MOST_BURIED && !self.is_full() {
+        while taken.len() < request.at_most && !self.is_full() {
+            // The rest of a group must not wait for another receive, which could move it first.
+            if dead_letters.len() >= MOST_BURIED && follower.is_none() {
+                break;
+            }
             asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
             let Some(slot) = follower.take().or_else(|| self.store.next(now, asked)) else {
                 break;

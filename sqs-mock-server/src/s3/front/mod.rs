@@ -90,7 +90,7 @@ impl Front {
         if let Some(answer) = self.guard.preflight(&head) {
             return answer.map(Body::from);
         }
-        if let Err(text) = self.guard.check_s3(&head) {
+        if let Err(text) = self.guard.check_s3(&head, self.allows_anonymous) {
             let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
             return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
         }

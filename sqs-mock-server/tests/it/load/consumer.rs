@@ -45,7 +45,11 @@ async fn receive(line: &Line, attempt: String) -> Option<Vec<Message>> {
     match request.send().await {
         Ok(output) => Some(output.messages.unwrap_or_default()),
         // What was lost has come back and was deleted by another consumer: there is nothing to repeat.
-        Err(error) if error.error_code() == Some(&ErrorCode::InvalidParameterValue) => Some(Vec::new()),
+        Err(error)
+            if error.message().is_some_and(|text| text.contains("receiveRequestAttemptId is not valid")) =>
+        {
+            Some(Vec::new())
+        }
         Err(error) => {
             assert!(is_injected(&error), "no fault explains {error:?}");
             None
@@ -82,7 +86,8 @@ async fn delete(line: &Line, messages: Vec<Message>) {
         for entry in &output.failed {
             let place: usize = entry.id().parse().expect("an id of ours");
             // Somebody else gets it now.
-            settled[place] = ErrorCode::from_name(entry.code()) == ErrorCode::ReceiptHandleIsInvalid;
+            settled[place] = ErrorCode::from_name(entry.code()) == ErrorCode::ReceiptHandleIsInvalid
+                && entry.message().is_some_and(|text| text.contains("has expired"));
         }
         let mut settled = settled.into_iter();
         left.retain(|_| settled.next() == Some(false));

@@ -71,6 +71,21 @@ fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
 }
 
 #[test]
+fn dead_letters_of_a_group_move_in_one_receive() {
+    let most = super::super::received::MOST_BURIED;
+    let (mut source, _) = with_policy(".fifo", 1);
+    for group in 0..=most / 10 {
+        for number in 0..10 {
+            source.send(&format!("{group}/{group}-{number}"));
+        }
+    }
+    while !source.bodies(10, 30).is_empty() {}
+    source.pass(30);
+    let received = source.try_receive(10, None);
+    assert_eq!(received.dead_letters.len(), most.next_multiple_of(10));
+}
+
+#[test]
 fn message_stays_and_is_delivered_while_the_target_is_missing() {
     let (mut source, _) = with_policy("", 1);
     source.send("a");
