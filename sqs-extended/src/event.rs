@@ -31,7 +31,7 @@ pub enum Event<'a> {
         /// The number of attempts.
         attempts: u32,
     },
-    /// An object without a message is not deleted. A sweep finds it.
+    /// An object without a message is not deleted. A sweep finds it, if its key ends in a UUID.
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,

@@ -80,10 +80,10 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets whether pointers in notifications of SNS are followed, for queues that get them without raw message delivery: no by
-    /// default. The payload becomes the `Message` of the notification. Its object is never deleted, since other queues may have
-    /// the same pointer: let a lifecycle rule expire it. Then the body of a message decides what is read, so use it for queues to which
-    /// only SNS can send.
+    /// Follows pointers in notifications of SNS, for queues without raw message delivery. Off by default. The payload becomes the
+    /// `Message` of the notification. Its object is never deleted, since other queues may have the same pointer: let a lifecycle rule
+    /// expire it. With this setting, the body of a message alone decides which object is read: use it for queues to which only SNS
+    /// can send.
     pub fn sns_notifications(mut self, follow: bool) -> Self {
         self.settings.pointers.notifications = follow;
         self
