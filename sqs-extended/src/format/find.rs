@@ -74,12 +74,13 @@ impl PointerRules {
 
     /// Parses a message. Without the attribute, no body is a pointer.
     pub(crate) fn find(&self, message: &Message) -> Found {
-        let found = match (RawPointer::of(message), self.notification(message)) {
-            (Some(raw), _) => self.parse(raw),
-            (None, Some(notification)) => self
-                .parse(notification.raw_pointer())
-                .map(|payload| PayloadRef { is_in_notification: true, ..payload }),
-            (None, None) => return Found::Inline,
+        let found = if let Some(raw) = RawPointer::of(message) {
+            self.parse(raw)
+        } else if let Some(notification) = self.notification(message) {
+            let payload = self.parse(notification.raw_pointer());
+            payload.map(|payload| PayloadRef { is_in_notification: true, ..payload })
+        } else {
+            return Found::Inline;
         };
         found.map_or_else(Found::Unusable, Found::Pointer)
     }
