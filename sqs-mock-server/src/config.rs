@@ -11,10 +11,12 @@ use std::time::SystemTime;
 use http::Uri;
 use sqs_client::wire::validate::permission::is_account;
 
-use crate::engine::DeliveryMode;
-use crate::faults::Fault;
-use crate::http::{AdminToken, Keys, Limits, QueueUrlStyle, is_host, is_origin, is_region};
+use crate::http::{AdminToken, Limits, is_host, is_origin};
 use crate::mock::Verification;
+use crate::service::faults::Fault;
+use crate::service::keys::Keys;
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::front::{QueueUrlStyle, is_region};
 
 #[cfg(feature = "config-file")]
 pub(crate) use file::QueueDefinition;
@@ -82,7 +84,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             admin_token: None,
             faults: Vec::new(),
-            journal: crate::journal::DEFAULT_CAPACITY,
+            journal: crate::service::journal::DEFAULT_CAPACITY,
             verification: None,
             #[cfg(feature = "s3")]
             s3: None,

@@ -7,30 +7,31 @@
 //! [`Requests`]: crate::Requests
 //! [`Unmet`]: crate::Unmet
 //! [`Verification`]: crate::Verification
-//! [`clock`]: crate::clock
-//! [`faults`]: crate::faults
+//! [`clock`]: crate::service::clock
+//! [`faults`]: crate::service::faults
 //! [`inspect`]: crate::inspect
 
 #![doc = include_str!("../README.md")]
 
-pub mod clock;
+mod admin;
 mod config;
-mod engine;
-pub mod faults;
 mod http;
-mod journal;
 mod mock;
-mod ops;
+mod router;
 #[cfg(feature = "s3")]
 pub mod s3;
-mod seed;
+mod service;
+mod services;
+mod sqs;
 mod table;
 
-pub use crate::engine::DeliveryMode;
-pub use crate::http::{InProcess, Limits, QueueUrlStyle};
-pub use crate::journal::Requests;
+pub use crate::http::Limits;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
-mod stopwatch;
+pub use crate::router::InProcess;
+pub use crate::service::journal::Requests;
+pub use crate::service::{clock, faults};
+pub use crate::sqs::engine::DeliveryMode;
+pub use crate::sqs::front::QueueUrlStyle;
 
 #[cfg(feature = "config-file")]
 pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};
@@ -63,10 +64,11 @@ pub use crate::config::S3Section;
 /// # }
 /// ```
 pub mod inspect {
-    pub use crate::engine::{
-        Counts, Payload, PeekedMessage, QueueArn, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
-    };
-    pub use crate::journal::{Ending, NotThisInput, RecordedRequest, Times};
     pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
-    pub use crate::seed::Uuid;
+    pub use crate::service::arn::QueueArn;
+    pub use crate::service::journal::{Ending, NotThisInput, RecordedRequest, Times};
+    pub use crate::service::seed::Uuid;
+    pub use crate::sqs::engine::{
+        Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
+    };
 }

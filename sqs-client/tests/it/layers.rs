@@ -70,9 +70,24 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-client/src/time.rs", &["crate::"]),
     ("sqs-client/src/error", &["crate::client", "crate::config", "tokio"]),
     ("sqs-client/src/observe.rs", &["crate::client", "crate::config", "tokio"]),
-    ("sqs-mock-server/src/http", &["crate::mock", "crate::engine"]),
-    ("sqs-mock-server/src/faults", &["crate::ops", "crate::http", "crate::mock", "crate::engine", "tokio"]),
-    ("sqs-mock-server/src/journal", &["crate::ops", "crate::http", "crate::mock"]),
+    (
+        "sqs-mock-server/src/http",
+        &["crate::mock", "crate::sqs", "crate::s3", "crate::admin", "crate::router"],
+    ),
+    (
+        "sqs-mock-server/src/service",
+        &["crate::sqs", "crate::http", "crate::mock", "crate::admin", "crate::router", "crate::config"],
+    ),
+    ("sqs-mock-server/src/service/faults", &["tokio"]),
+    ("sqs-mock-server/src/admin", &["crate::mock", "crate::router", "crate::config"]),
+    (
+        "sqs-mock-server/src/s3",
+        &["crate::mock", "crate::sqs", "crate::admin", "crate::router", "crate::config"],
+    ),
+    (
+        "sqs-mock-server/src/sqs/front",
+        &["crate::mock", "crate::admin", "crate::router", "crate::config", "crate::s3"],
+    ),
     ("sqs-client/src/retry", &["crate::"]),
     ("sqs-client/src/random.rs", &["crate::"]),
     // The layers use the client's random module.
@@ -81,11 +96,13 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-buffered/src", &["fastrand"]),
     ("sqs-extended/src", &["fastrand"]),
     (
-        "sqs-mock-server/src/engine",
+        "sqs-mock-server/src/sqs/engine",
         &[
-            "crate::ops",
+            "sqs::ops",
+            "sqs::front",
             "crate::http",
             "crate::mock",
+            "crate::config",
             "tokio",
             "SystemTime::now",
             "sqs_client::wire::protocol",
@@ -113,8 +130,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-extended/src/sweep/rules.rs", &["crate::client", "tokio", "async", "SystemTime::now"]),
     ("sqs-extended/src/store", &["crate::client", "crate::send", "crate::receive", "crate::config"]),
     (
-        "sqs-mock-server/src/ops",
-        &["crate::http", "crate::mock", "sqs_client::wire::protocol", "SystemTime::now"],
+        "sqs-mock-server/src/sqs/ops",
+        &["crate::http", "sqs::front", "crate::mock", "sqs_client::wire::protocol", "SystemTime::now"],
     ),
 ];
 

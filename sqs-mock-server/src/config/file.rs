@@ -27,9 +27,9 @@ use toml::de::DeTable;
 use section::Section;
 use spot::Source;
 
-use crate::engine::DeliveryMode;
-use crate::faults::Fault;
-use crate::http::QueueUrlStyle;
+use crate::service::faults::Fault;
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::front::QueueUrlStyle;
 
 pub(crate) use queue::QueueDefinition;
 #[cfg(feature = "s3")]

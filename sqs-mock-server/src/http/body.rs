@@ -13,7 +13,7 @@ pub(super) const BEGINNING: usize = 64 << 10;
 
 /// Why there is no body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum BodyError {
+pub(crate) enum BodyError {
     /// It is longer than the limit.
     TooLong,
     /// It did not arrive in time.

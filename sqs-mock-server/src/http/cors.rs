@@ -48,7 +48,7 @@ impl Guard {
     }
 
     /// Lets a listed page read an answer.
-    pub(super) fn allow_reading(&self, head: &Parts, answer: &mut HeaderMap) {
+    pub(crate) fn allow_reading(&self, head: &Parts, answer: &mut HeaderMap) {
         if let Some(origin) = self.listed_origin(head) {
             allow_reading(origin.clone(), answer);
         }

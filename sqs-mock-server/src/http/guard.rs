@@ -74,7 +74,7 @@ impl Guard {
     ///
     /// # Errors
     /// The text of the refusal.
-    pub(super) fn check_admin(&self, head: &Parts) -> Result<(), String> {
+    pub(crate) fn check_admin(&self, head: &Parts) -> Result<(), String> {
         self.check_host(head)?;
         let only_reads = head.method == Method::GET || head.method == Method::HEAD;
         if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
@@ -84,7 +84,7 @@ impl Guard {
     ///
     /// # Errors
     /// The text of the refusal.
-    pub(super) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
+    pub(crate) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
         if head.method != Method::GET {
             return if self.is_foreign(head) { Err(foreign(head)) } else { Ok(()) };
         }
@@ -110,7 +110,7 @@ impl Guard {
     }
 
     /// Whether a request has the token, if one is asked for.
-    pub(super) fn has_token(&self, head: &Parts) -> bool {
+    pub(crate) fn has_token(&self, head: &Parts) -> bool {
         let Some(AdminToken(expected)) = &self.admin_token else { return true };
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let bearer = text(AUTHORIZATION).and_then(|value| value.split_once(' '));

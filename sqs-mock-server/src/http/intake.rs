@@ -22,7 +22,7 @@ const SMALL_PART: usize = 4;
 
 /// The place where the bodies of all connections come in.
 #[derive(Debug)]
-pub(super) struct Intake {
+pub(crate) struct Intake {
     limits: Limits,
     /// For bodies that are not longer than the [beginning](body::BEGINNING).
     small: Room,
@@ -38,18 +38,18 @@ struct Room {
 
 /// A body, and its share of the room for as long as it is in memory.
 #[derive(Debug)]
-pub(super) struct Admitted<'i> {
-    pub(super) body: Bytes,
-    pub(super) share: Option<SemaphorePermit<'i>>,
+pub(crate) struct Admitted<'i> {
+    pub(crate) body: Bytes,
+    pub(crate) share: Option<SemaphorePermit<'i>>,
 }
 
 impl Intake {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         let small = limits.max_bodies / SMALL_PART;
         Self { limits, small: Room::new(small), large: Room::new(limits.max_bodies - small) }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 
@@ -57,7 +57,7 @@ impl Intake {
     ///
     /// # Cancel safety
     /// What was read is lost, its share is not; the connection cannot be used any more.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         body: Incoming,
         expects_continue: bool,

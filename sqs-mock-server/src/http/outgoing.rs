@@ -20,7 +20,7 @@ pub(crate) enum Break {
 
 impl Break {
     /// The demand that ended a connection, when it was one.
-    pub(super) fn behind(error: &hyper::Error) -> Option<Self> {
+    pub(crate) fn behind(error: &hyper::Error) -> Option<Self> {
         std::error::Error::source(error)?.downcast_ref().copied()
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
-use crate::faults::Ending;
+use crate::service::faults::Ending;
 
 /// What comes of a request.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl From<Response<Bytes>> for Reply {
 
 impl Reply {
     /// The status that goes back; nothing does when the connection breaks.
-    pub(super) fn status(&self) -> Option<StatusCode> {
+    pub(crate) fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Whole(response) => Some(response.status()),
             Self::Truncated(_) | Self::Lost => None,
@@ -33,7 +33,7 @@ impl Reply {
     }
 
     /// The headers that go back.
-    pub(super) fn headers_mut(&mut self) -> Option<&mut HeaderMap> {
+    pub(crate) fn headers_mut(&mut self) -> Option<&mut HeaderMap> {
         match self {
             Self::Whole(response) | Self::Truncated(response) => Some(response.headers_mut()),
             Self::Lost => None,
@@ -41,7 +41,7 @@ impl Reply {
     }
 
     /// An answer after a fault has had its way with it.
-    pub(super) fn spoilt(mut response: Response<Bytes>, ending: Ending) -> Self {
+    pub(crate) fn spoilt(mut response: Response<Bytes>, ending: Ending) -> Self {
         match ending {
             Ending::Whole => Self::Whole(response),
             Ending::Lost => Self::Lost,
@@ -60,7 +60,7 @@ impl Reply {
     }
 
     /// An answer that is none of SQS.
-    pub(super) fn foreign(status: u16, body: String) -> Self {
+    pub(crate) fn foreign(status: u16, body: String) -> Self {
         let mut response = Response::new(Bytes::from(body));
         let status = StatusCode::from_u16(status).ok().filter(|status| may_have_a_body(*status));
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -9,9 +9,12 @@ use super::MockSqs;
 #[cfg(feature = "config-file")]
 use super::queues;
 use crate::config::Config;
-use crate::http::{Endpoint, Guard, Keys, Names, name_of};
-use crate::journal::Journal;
-use crate::ops::Service;
+use crate::http::{Guard, name_of};
+use crate::service::journal::Journal;
+use crate::service::keys::Keys;
+use crate::services::Services;
+use crate::sqs::front::{Endpoint, Names};
+use crate::sqs::ops::Service;
 
 impl MockSqs {
     /// A service with its queues, which are there before anybody can call.
@@ -45,10 +48,11 @@ impl MockSqs {
             keys,
             guard: guard(config, host_of(&url)),
         };
-        let endpoint = Arc::new(Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal)));
+        let endpoint = Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal));
+        let services = Arc::new(Services::new(endpoint));
         Self {
             service,
-            endpoint,
+            services,
             url,
             account,
             region,

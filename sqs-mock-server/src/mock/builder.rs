@@ -11,9 +11,11 @@ use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::Config;
 #[cfg(feature = "config-file")]
 use crate::config::ConfigFile;
-use crate::engine::DeliveryMode;
-use crate::faults::Fault;
-use crate::http::{AdminToken, Limits, QueueUrlStyle, Router, Server};
+use crate::http::{AdminToken, Limits, Server};
+use crate::router::Router;
+use crate::service::faults::Fault;
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::front::QueueUrlStyle;
 
 /// Settings of a [`MockSqs`] that is to start.
 ///
@@ -241,7 +243,7 @@ impl MockSqsBuilder {
             let (listener, url) = listen(host, settings.port).await?;
             mock.start_s3(settings, listener, url, &config)?;
         }
-        mock.server = Some(Server::start(listener, Router::new(Arc::clone(&mock.endpoint), limits), limits));
+        mock.server = Some(Server::start(listener, Router::new(Arc::clone(&mock.services), limits), limits));
         Ok(mock)
     }
 

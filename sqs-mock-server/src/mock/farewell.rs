@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Leftovers, MockSqs};
-use crate::journal::Latest;
+use crate::service::journal::Latest;
 
 /// How many requests a test that fails prints.
 const LAST_REQUESTS: usize = 10;
@@ -23,7 +23,7 @@ impl Drop for MockSqs {
     /// Clients without a socket share the endpoint, and move tasks the queues: both would outlive the server.
     /// While a test fails, this prints the seed and the latest requests; else it verifies, when that was asked for.
     fn drop(&mut self) {
-        self.endpoint.shut_down();
+        self.services.sqs.shut_down();
         if std::thread::panicking() {
             eprint!("{}", LastWords(self));
         } else if let Some(Err(leftovers)) =

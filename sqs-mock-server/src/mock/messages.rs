@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::engine::PeekedMessage;
+use crate::sqs::engine::PeekedMessage;
 use crate::table::{Table, excerpt};
 
 /// Rows that are shown.

@@ -18,13 +18,16 @@ use aws_credential_types::Credentials;
 use sqs_client::Client;
 use sqs_client::config::{Config as ClientConfig, Region};
 
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::QueueArn;
-use crate::faults::Faults;
-use crate::http::{Endpoint, InProcess, QueueUrlStyle, Server};
-use crate::journal::Requests;
-use crate::ops::Service;
+use crate::http::Server;
+use crate::router::InProcess;
+use crate::service::arn::QueueArn;
+use crate::service::clock::Clock;
+use crate::service::faults::Faults;
+use crate::service::journal::Requests;
+use crate::services::Services;
+use crate::sqs::front::QueueUrlStyle;
+use crate::sqs::ops::Service;
 
 use assemble::host_of;
 pub use builder::MockSqsBuilder;
@@ -57,7 +60,7 @@ const IN_PROCESS_URL: &str = "http://in-process.invalid";
 #[derive(Debug)]
 pub struct MockSqs {
     service: Arc<Service>,
-    endpoint: Arc<Endpoint>,
+    services: Arc<Services>,
     url: String,
     account: String,
     region: String,
@@ -144,7 +147,7 @@ impl MockSqs {
 
     /// The way to the server without a socket.
     pub fn transport(&self) -> InProcess {
-        InProcess::new(Arc::clone(&self.endpoint))
+        InProcess::new(Arc::clone(&self.services))
     }
 
     /// The clock that the queues live by. Advancing it makes timeouts, delays and retention pass.
@@ -164,7 +167,7 @@ impl MockSqs {
 
     /// What the server was asked so far, of that the [latest](MockSqsBuilder::journal).
     pub fn requests(&self) -> Requests {
-        self.endpoint.journal().requests()
+        self.services.sqs.journal().requests()
     }
 
     /// The number that everything random in this run comes from: ids, handles, sequence numbers. With
@@ -181,7 +184,7 @@ impl MockSqs {
     /// too. Settings, connections and clients stay. Ids do not begin again, so that receipt
     /// handles from before fit no message of later queues.
     pub fn reset(&self) {
-        self.endpoint.reset();
+        self.services.reset();
     }
 
     /// What `GET /metrics` answers: counters and gauges in the text format of Prometheus.
@@ -189,7 +192,7 @@ impl MockSqs {
     /// # Cancel safety
     /// Nothing is changed.
     pub async fn metrics(&self) -> String {
-        String::from_utf8_lossy(self.endpoint.metrics().await.body()).into_owned()
+        self.services.metrics().await.into_text()
     }
 
     /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
@@ -198,7 +201,7 @@ impl MockSqs {
     /// # Cancel safety
     /// Dropped before its end, the server stops at once.
     pub async fn shutdown(mut self) {
-        self.endpoint.shut_down();
+        self.services.sqs.shut_down();
         let server = self.server.take();
         let stop = async move {
             if let Some(server) = server {

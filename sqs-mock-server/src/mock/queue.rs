@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::engine::{Counts, PeekedMessage, QueueArn, QueueDescription, WhyEmpty};
-use crate::ops::Service;
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, WhyEmpty};
+use crate::sqs::ops::Service;
 
 /// How long waits take at most, unless a test says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -13,8 +13,8 @@ use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 
 use crate::config::{Config, QueueDefinition};
-use crate::engine::QueueArn;
-use crate::ops::{Context, Serve, Service};
+use crate::service::arn::QueueArn;
+use crate::sqs::ops::{Context, Serve, Service};
 
 /// How many names are shown to whoever has one wrong.
 const SUGGESTED: usize = 20;

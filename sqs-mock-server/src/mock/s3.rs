@@ -45,7 +45,7 @@ impl MockSqs {
             journal: config.journal,
         };
         let s3 = MockS3::start(settings, listener, url, host)?;
-        self.endpoint.beside(s3.content());
+        self.services.attach_s3(s3.content());
         self.s3 = Some(s3);
         Ok(())
     }

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::messages::Messages;
-use crate::engine::{PeekedMessage, QueueArn, Visibility};
-use crate::ops::Service;
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::{PeekedMessage, Visibility};
+use crate::sqs::ops::Service;
 
 /// What may be left in the queues of a server when a test is over. Nothing, unless it is allowed.
 ///

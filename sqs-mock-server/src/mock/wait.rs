@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::messages::Messages;
 use super::queue::QueueView;
-use crate::engine::PeekedMessage;
+use crate::sqs::engine::PeekedMessage;
 
 /// A queue was not as it was waited for. It shows what is there instead, also by `unwrap`.
 #[derive(Clone)]

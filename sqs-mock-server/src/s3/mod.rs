@@ -26,6 +26,7 @@ mod action;
 mod front;
 mod inspect;
 mod journal;
+mod metrics;
 mod ops;
 mod server;
 mod setup;
@@ -34,6 +35,7 @@ mod types;
 
 pub use action::S3Action;
 pub use journal::S3Request;
+pub(crate) use metrics::write_metrics;
 pub use server::MockS3;
 pub(crate) use server::{Content, Host};
 pub use setup::S3;

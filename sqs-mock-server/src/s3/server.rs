@@ -10,10 +10,11 @@ use super::front::{Front, FrontSettings};
 use super::journal::{Journal, S3Count, S3Request};
 use super::setup::S3;
 use super::store::Store;
-use crate::clock::Clock;
-use crate::faults::Faults;
-use crate::http::{Guard, Keys, Limits, Server};
-use crate::seed::Seed;
+use crate::http::{Guard, Limits, Server};
+use crate::service::clock::Clock;
+use crate::service::faults::Faults;
+use crate::service::keys::Keys;
+use crate::service::seed::Seed;
 
 /// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
 ///

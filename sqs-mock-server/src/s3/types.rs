@@ -1,6 +1,6 @@
 //! Objects and uploads as tests see them.
 
-use crate::clock::Timestamp;
+use crate::service::clock::Timestamp;
 
 use super::store::{Object, Upload};
 

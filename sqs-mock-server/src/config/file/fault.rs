@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 use toml::de::DeValue;
 
 use super::value::{Read, integer};
-use crate::faults::Fault;
+use crate::service::faults::Fault;
 
 /// A whole table as a fault.
 pub(super) fn fault(value: &DeValue<'_>) -> Read<Fault> {

@@ -12,8 +12,9 @@ use toml::de::DeValue;
 use super::section::Section;
 use super::spot::Spotted;
 use super::value::{self, Read};
-use crate::engine::queue::Tags;
-use crate::engine::{Attributes, is_fifo_name};
+use crate::service::arn::is_fifo_name;
+use crate::sqs::engine::Attributes;
+use crate::sqs::engine::queue::Tags;
 
 /// A queue that is to be there from the start.
 #[derive(Clone, Debug)]

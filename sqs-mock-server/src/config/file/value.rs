@@ -10,8 +10,9 @@ use toml::de::DeValue;
 use super::{Auth, LogFormat, Secret};
 use crate::config::is_base_url;
 use crate::config::size::ByteSize;
-use crate::engine::DeliveryMode;
-use crate::http::{QueueUrlStyle, is_host, is_origin, is_region};
+use crate::http::{is_host, is_origin};
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::front::{QueueUrlStyle, is_region};
 
 /// A value, or what is wrong with it and what is allowed.
 pub(super) type Read<T> = Result<T, String>;

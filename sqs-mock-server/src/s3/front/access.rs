@@ -6,9 +6,9 @@ use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 use sqs_client::wire::sign::KeyLookup as _;
 
 use super::state::{RequestInfo, RequestState};
-use crate::faults::{Faults, S3Target, S3Unapplied};
-use crate::http::Keys;
 use crate::s3::S3Action;
+use crate::service::faults::{Faults, S3Target, S3Unapplied};
+use crate::service::keys::Keys;
 
 /// The access keys that the server accepts.
 #[derive(Debug)]

@@ -29,10 +29,11 @@ use s3s::{Body, S3Error, S3ErrorCode};
 use super::journal::Journal;
 use super::ops::Operations;
 use super::store::Store;
-use crate::clock::Clock;
-use crate::faults::{Ending, Faults, S3Unapplied};
-use crate::http::{Break, Guard, Keys, Limits, Site, allow_reading};
-use crate::seed;
+use crate::http::{Break, Guard, Limits, Site, allow_reading};
+use crate::service::clock::Clock;
+use crate::service::faults::{Ending, Faults, S3Unapplied};
+use crate::service::keys::Keys;
+use crate::service::seed;
 
 use access::{Access, KnownKeys};
 use hosts::Hosts;

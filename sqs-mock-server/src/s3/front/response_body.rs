@@ -8,8 +8,8 @@ use hyper::body::{Frame, SizeHint};
 use s3s::{Body, StdError};
 
 use super::pace::Pace;
-use crate::faults::Ending;
 use crate::http::Break;
+use crate::service::faults::Ending;
 
 /// A response body that a fault may slow down, corrupt or truncate.
 pub(in crate::s3) struct ResponseBody {

@@ -7,7 +7,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 
-use crate::faults::{Ending, S3Plan, S3Unapplied};
+use crate::service::faults::{Ending, S3Plan, S3Unapplied};
 
 /// The most bytes of an unread body that are drained.
 const MAX_REST: usize = 64 << 20;

@@ -30,7 +30,7 @@ use s3s::{S3Error, S3Result, s3_error};
 pub(super) use body::Trailers;
 
 use super::store::{Bucket, BucketRemoved, Object, Store};
-use crate::clock::Clock;
+use crate::service::clock::Clock;
 
 /// Implements the S3 operations.
 #[derive(Clone, Debug)]

@@ -11,11 +11,11 @@ use s3s::dto::{
 use s3s::{S3ErrorCode, S3Request};
 
 use super::Operations;
-use crate::clock::{Clock, Timestamp};
 use crate::s3::S3;
 use crate::s3::inspect::request;
 use crate::s3::store::{Hashes, Part, Store};
-use crate::seed::Seed;
+use crate::service::clock::{Clock, Timestamp};
+use crate::service::seed::Seed;
 
 const BUCKET: &str = "payloads";
 const KEY: &str = "big";

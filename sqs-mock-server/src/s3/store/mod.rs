@@ -31,7 +31,7 @@ pub(super) use checksum::{Algorithm, Hashes, StoredChecksum};
 pub(super) use data::{DataFile, DataWriter, Pieces, Written};
 pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
 
-use crate::seed::{self, Seed};
+use crate::service::seed::{self, Seed};
 
 /// All buckets of a directory.
 #[derive(Debug)]

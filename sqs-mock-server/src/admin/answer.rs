@@ -1,0 +1,102 @@
+//! Answers in JSON, refusals too.
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::{Method, Response, StatusCode};
+use serde::Serialize;
+
+use crate::service::metrics::{self, Exposition};
+
+/// What comes of asking.
+pub(super) type Answered = Result<Response<Bytes>, Refusal>;
+
+/// Why something is not answered.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    error: String,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+/// An answer that is not a refusal.
+pub(super) fn json(content: &impl Serialize) -> Answered {
+    let body = serde_json::to_vec(content).map_err(|error| Refusal {
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        error: format!("the answer cannot be written: {error}"),
+        header: None,
+    })?;
+    Ok(response(StatusCode::OK, body))
+}
+
+/// The answer to `GET /metrics`.
+pub(super) fn metrics(text: Exposition) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(text.into_text()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(metrics::CONTENT_TYPE));
+    response
+}
+
+impl Refusal {
+    /// Something in the request is wrong; the text says what, and what is allowed.
+    pub(super) fn bad(error: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, error: error.into(), header: None }
+    }
+
+    /// What the request is about does not exist.
+    pub(super) fn not_found(error: impl Into<String>) -> Self {
+        Self { status: StatusCode::NOT_FOUND, error: error.into(), header: None }
+    }
+
+    /// The guard refuses it.
+    pub(super) fn forbidden(error: String) -> Self {
+        Self { status: StatusCode::FORBIDDEN, error, header: None }
+    }
+
+    /// The admin token is missing or wrong.
+    pub(super) fn no_token() -> Self {
+        let error = "this needs the header `Authorization: Bearer` with the admin token".to_owned();
+        let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        Self { status: StatusCode::UNAUTHORIZED, error, header }
+    }
+
+    /// What was waited for did not come.
+    pub(super) fn not_so(error: impl Into<String>) -> Self {
+        Self { status: StatusCode::CONFLICT, error: error.into(), header: None }
+    }
+
+    /// The server stops, so that what was waited for does not come any more.
+    pub(super) fn stopping() -> Self {
+        let error = "the server stops; nothing is waited for any more".to_owned();
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, error, header: None }
+    }
+
+    pub(super) fn unknown_path(path: &str) -> Self {
+        Self::not_found(format!("there is nothing at {path}; GET /_mock lists what there is"))
+    }
+
+    pub(super) fn method(method: &Method, allowed: &[&str]) -> Self {
+        let allowed = allowed.join(", ");
+        Self {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            error: format!("{method} is not allowed here; allowed: {allowed}"),
+            header: HeaderValue::from_str(&allowed).ok().map(|allowed| (ALLOW, allowed)),
+        }
+    }
+
+    pub(super) fn into_response(self) -> Response<Bytes> {
+        let body = serde_json::json!({ "error": self.error }).to_string();
+        let mut response = response(self.status, body.into_bytes());
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+fn response(status: StatusCode, mut body: Vec<u8>) -> Response<Bytes> {
+    // For those who read it in a terminal.
+    body.push(b'\n');
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,0 +1,114 @@
+//! The clock of the queues, over HTTP.
+//!
+//! ```text
+//! POST /_mock/clock {"advance": 90}                    seconds, fractions too
+//! POST /_mock/clock {"advance": "14days"}              also "90s", "1h 30m", as the crate humantime reads it
+//! POST /_mock/clock {"now": "2030-01-01T00:00:00Z"}    or milliseconds since the epoch; forwards only
+//! POST /_mock/clock {"frozen": true}                   false lets it run on
+//! ```
+//! Several at once are done in this order: stop, set, advance, run on. The answer is that of the GET.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::answer::{Answered, Refusal, json};
+use super::ask::Ask;
+use crate::service::clock::{Clock, Timestamp};
+
+#[derive(Serialize)]
+struct Shown {
+    now: String,
+    now_ms: u64,
+    frozen: bool,
+    /// How far it is ahead of the system's clock.
+    offset_ms: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turn {
+    advance: Option<Value>,
+    now: Option<Value>,
+    frozen: Option<bool>,
+}
+
+/// `GET /_mock/clock`.
+pub(super) fn show(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    shown(ask.services.sqs.service().clock())
+}
+
+/// `POST /_mock/clock`.
+pub(super) fn turn(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let Turn { advance, now, frozen } = ask.content()?;
+    if advance.is_none() && now.is_none() && frozen.is_none() {
+        return Err(Refusal::bad("nothing to do; give advance, now or frozen"));
+    }
+    let clock = ask.services.sqs.service().clock();
+    // Everything is read before anything is done.
+    let advance = advance.map(|advance| duration(&advance)).transpose()?.unwrap_or_default();
+    let now = now.map(|now| moment(&now)).transpose()?;
+    let start = clock.now();
+    if let Some(now) = now.filter(|now| *now < start) {
+        return Err(Refusal::bad(format!(
+            "the clock runs forwards only: it shows {start}, later than {now}"
+        )));
+    }
+    if now.unwrap_or(start) + advance > Timestamp::END_OF_9999 {
+        return Err(Refusal::bad("the clock ends with the year 9999"));
+    }
+    if frozen == Some(true) {
+        clock.freeze();
+    }
+    if let Some(now) = now {
+        clock.advance_to(now);
+    }
+    if !advance.is_zero() {
+        clock.advance(advance);
+    }
+    if frozen == Some(false) {
+        clock.resume();
+    }
+    shown(clock)
+}
+
+fn shown(clock: &Clock) -> Answered {
+    let now = clock.now();
+    json(&Shown {
+        now: now.to_string(),
+        now_ms: now.as_millis(),
+        frozen: clock.is_frozen(),
+        offset_ms: clock.offset_millis(),
+    })
+}
+
+fn duration(value: &Value) -> Result<Duration, Refusal> {
+    let read = match value {
+        Value::Number(seconds) => {
+            seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        }
+        Value::String(text) => humantime::parse_duration(text).ok(),
+        _ => None,
+    };
+    read.ok_or_else(|| {
+        Refusal::bad(format!(
+            "advance must be seconds, not negative, or text like \"90s\", \"1h 30m\" or \"14days\", not {value}"
+        ))
+    })
+}
+
+fn moment(value: &Value) -> Result<Timestamp, Refusal> {
+    let read = match value {
+        Value::Number(millis) => millis.as_u64().map(Timestamp::from_millis),
+        Value::String(text) => humantime::parse_rfc3339(text).ok().map(Timestamp::from),
+        _ => None,
+    };
+    read.ok_or_else(|| {
+        Refusal::bad(format!(
+            "now must be milliseconds since the epoch or text like \"2030-01-01T00:00:00Z\", not {value}"
+        ))
+    })
+}

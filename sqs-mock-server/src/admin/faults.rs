@@ -1,0 +1,74 @@
+//! Faults over HTTP.
+//!
+//! ```text
+//! POST   /_mock/faults {"effect": "fail_entries", "code": "InternalFailure", "probability": 0.05}
+//! GET    /_mock/faults          each with its id and how often it struck
+//! DELETE /_mock/faults/3        or all, without a number
+//! ```
+//! What a fault can say is documented at its [`FromStr`](std::str::FromStr).
+
+use serde::Serialize;
+
+use super::answer::{Answered, Refusal, json};
+use super::ask::Ask;
+use crate::service::faults::{Fault, InjectedFault};
+
+/// As many faults are kept that came over HTTP. Each costs every request a look.
+const AT_MOST: usize = 1000;
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: u64,
+    hits: u64,
+    spent: bool,
+    fault: &'a Fault,
+}
+
+#[derive(Serialize)]
+struct Removed {
+    removed: usize,
+}
+
+fn shown(injected: &InjectedFault) -> Shown<'_> {
+    Shown { id: injected.id(), hits: injected.hits(), spent: injected.is_spent(), fault: injected.fault() }
+}
+
+/// `GET /_mock/faults`.
+pub(super) fn list(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let all = ask.services.sqs.service().faults().list();
+    json(&all.iter().map(shown).collect::<Vec<_>>())
+}
+
+/// `POST /_mock/faults`.
+pub(super) fn inject(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let text = std::str::from_utf8(ask.body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
+    let fault: Fault = text.parse().map_err(|error| Refusal::bad(format!("the body: {error}")))?;
+    let faults = ask.services.sqs.service().faults();
+    faults.forget_spent(AT_MOST);
+    if faults.list().len() >= AT_MOST {
+        return Err(Refusal::bad(format!("there are {AT_MOST} faults already; DELETE some first")));
+    }
+    json(&shown(&faults.inject(fault)))
+}
+
+/// `DELETE /_mock/faults`.
+pub(super) fn clear(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let faults = ask.services.sqs.service().faults();
+    let removed = faults.list().len();
+    faults.clear();
+    json(&Removed { removed })
+}
+
+/// `DELETE /_mock/faults/{name}`.
+pub(super) fn remove(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let all = ask.services.sqs.service().faults().list();
+    let found = all.iter().find(|injected| injected.id().to_string() == ask.name);
+    let unknown =
+        || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));
+    found.ok_or_else(unknown)?.remove();
+    json(&Removed { removed: 1 })
+}

@@ -1,0 +1,88 @@
+//! Everything under other paths than those of SQS: health, and what tests and curious people ask a mock for.
+//!
+//! ```text
+//! endpoint --owns(path)?--> guard --> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
+//! ```
+//! Sockets and the in-process transport come here alike. No signature is asked for, even where SQS requests need
+//! one: whoever reaches the server may look into it and turn its clock, unless there is an admin token. Answers are
+//! JSON, and so are refusals: `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409
+//! or 500.
+
+mod answer;
+mod ask;
+mod backdoor;
+mod clock;
+mod faults;
+mod messages;
+mod page;
+mod queues;
+mod requests;
+mod routes;
+#[cfg(feature = "s3")]
+mod s3;
+mod server;
+mod wait;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Response};
+
+use crate::http::Guard;
+use crate::services::Services;
+use answer::{Answered, Refusal};
+use ask::Ask;
+use routes::{Handler, ROUTES};
+
+/// Whether a path is none of SQS. Theirs have an account, a name or nothing behind the first slash, so that one
+/// byte sends nearly all of them on.
+pub(crate) fn owns(path: &str) -> bool {
+    match path.as_bytes().get(1) {
+        Some(b'h') => path == "/health",
+        Some(b'm') => path == "/metrics",
+        Some(b'_') => ["/_mock", "/_aws"].iter().any(|root| is_at_or_under(root, path)),
+        _ => false,
+    }
+}
+
+fn is_at_or_under(root: &str, path: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Answers a request whose path is [owned](owns).
+///
+/// # Cancel safety
+/// Nothing is lost when the future is dropped.
+pub(crate) async fn answer(services: &Services, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    route(services, head, body).await.unwrap_or_else(Refusal::into_response)
+}
+
+/// Health is for everybody: checks know the server by any name, and it tells nothing. Metrics need no token, since
+/// scrapers rarely have one.
+fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
+    let path = head.uri.path();
+    if path == "/health" {
+        return Ok(());
+    }
+    guard.check_admin(head).map_err(Refusal::forbidden)?;
+    if path == "/metrics" || guard.has_token(head) { Ok(()) } else { Err(Refusal::no_token()) }
+}
+
+async fn route(services: &Services, head: &Parts, body: &[u8]) -> Answered {
+    check(services.guard(), head)?;
+    let path = head.uri.path();
+    let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
+    let mut allowed = Vec::new();
+    for route in ROUTES {
+        let Some(name) = route.matches(path) else { continue };
+        if route.method == method {
+            let ask = Ask::new(services, head, body, name);
+            return match route.handler {
+                Handler::Now(answer) => answer(&ask),
+                Handler::Wait => wait::wait(&ask).await,
+                Handler::Metrics => Ok(answer::metrics(services.metrics().await)),
+            };
+        }
+        allowed.push(route.method.as_str());
+    }
+    Err(if allowed.is_empty() { Refusal::unknown_path(path) } else { Refusal::method(method, &allowed) })
+}

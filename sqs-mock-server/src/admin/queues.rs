@@ -1,0 +1,121 @@
+//! Queues over HTTP: all of them, one of them, and why one gives nothing.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sqs_client::types::QueueAttributeName;
+
+use super::answer::{Answered, Refusal, json};
+use super::ask::{Ask, Parameters};
+use super::page::{LIMIT, Page, SKIP};
+use crate::service::arn::QueueArn;
+use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
+
+#[derive(Serialize)]
+struct Part {
+    total: usize,
+    queues: Vec<Queue>,
+    /// What `skip` has to be for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Queue {
+    name: String,
+    arn: String,
+    url: String,
+    messages: Messages,
+    oldest_message_age_ms: Option<u128>,
+    dead_letter_sources: Vec<String>,
+    attributes: BTreeMap<QueueAttributeName, String>,
+    tags: BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct Messages {
+    available: usize,
+    in_flight: usize,
+    delayed: usize,
+}
+
+#[derive(Serialize)]
+struct Why {
+    /// A word for programs.
+    reason: &'static str,
+    /// A sentence for people.
+    text: String,
+}
+
+/// `GET /_mock/queues`.
+pub(super) fn list(ask: &Ask<'_>) -> Answered {
+    let page = Page::read(&ask.parameters(&[SKIP, LIMIT])?)?;
+    let arns = ask.services.sqs.service().queues();
+    let queues = arns.iter().skip(page.skip).take(page.limit).filter_map(|arn| queue(ask, arn)).collect();
+    json(&Part { total: arns.len(), queues, next: page.next(arns.len()) })
+}
+
+/// `GET /_mock/queues/{name}`.
+pub(super) fn show(ask: &Ask<'_>) -> Answered {
+    let arn = arn(ask)?;
+    json(&queue(ask, &arn).ok_or_else(|| unknown(&arn))?)
+}
+
+/// `GET /_mock/queues/{name}/why-empty`.
+pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
+    let why = ask.services.sqs.service().why_empty(&arn(ask)?);
+    json(&Why { reason: reason(&why), text: why.to_string() })
+}
+
+/// The refusal of a queue that does not exist.
+pub(super) fn unknown(arn: &QueueArn) -> Refusal {
+    Refusal::not_found(format!("there is no queue {arn}; GET /_mock/queues lists those that there are"))
+}
+
+/// The account and region that a request means, its own ones by default.
+pub(super) fn home<'a>(ask: &Ask<'a>, parameters: &'a Parameters<'_>) -> (&'a str, &'a str) {
+    let names = ask.services.sqs.names();
+    let region = parameters.get("region").unwrap_or(&names.region);
+    (region, parameters.get("account").unwrap_or(&names.account))
+}
+
+fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
+    let parameters = ask.parameters(&["region", "account"])?;
+    let (region, account) = home(ask, &parameters);
+    Ok(QueueArn::new(region, account, ask.name))
+}
+
+/// `None` when it was deleted meanwhile.
+fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
+    let service = ask.services.sqs.service();
+    let QueueDescription { attributes, tags, counts, oldest } = service.describe(arn)?;
+    let Counts { available, in_flight, delayed } = counts;
+    let now = service.clock().now();
+    let sources = service.dead_letter_sources(arn);
+    Some(Queue {
+        name: arn.name.to_string(),
+        arn: arn.to_string(),
+        url: format!("{}/{}/{}", ask.services.sqs.base_url(ask.head, &arn.region), arn.account, arn.name),
+        messages: Messages { available, in_flight, delayed },
+        oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),
+        dead_letter_sources: sources.iter().map(ToString::to_string).collect(),
+        attributes,
+        tags,
+    })
+}
+
+fn reason(why: &WhyEmpty) -> &'static str {
+    match why {
+        WhyEmpty::NoSuchQueue => "no_such_queue",
+        WhyEmpty::NotEmpty { .. } => "not_empty",
+        WhyEmpty::NoMessages => "no_messages",
+        WhyEmpty::InFlight { .. } => "in_flight",
+        WhyEmpty::Delayed { .. } => "delayed",
+        WhyEmpty::InFlightOrDelayed { .. } => "in_flight_or_delayed",
+        WhyEmpty::GroupsLocked { .. } => "groups_locked",
+        WhyEmpty::BeyondWindow { .. } => "beyond_window",
+        WhyEmpty::OnSomeServers { .. } => "on_some_servers",
+        WhyEmpty::DeadLetters { .. } => "dead_letters",
+        WhyEmpty::InFlightLimit { .. } => "in_flight_limit",
+    }
+}

@@ -1,0 +1,167 @@
+//! The table of all that can be asked. `GET /_mock` shows it.
+
+use http::Method;
+use serde::Serialize;
+
+use super::answer::{Answered, json};
+use super::ask::Ask;
+#[cfg(feature = "s3")]
+use super::s3;
+use super::{backdoor, clock, faults, messages, queues, requests, server};
+
+/// Something that can be asked.
+pub(super) struct Route {
+    pub(super) method: &'static Method,
+    /// One segment may be `{name}`: what it is about, such as a queue.
+    pub(super) path: &'static str,
+    pub(super) about: &'static str,
+    pub(super) handler: Handler,
+}
+
+/// What answers.
+#[derive(Clone, Copy)]
+pub(super) enum Handler {
+    /// A function, at once.
+    Now(fn(&Ask<'_>) -> Answered),
+    /// [`wait`](super::wait), which takes its time.
+    Wait,
+    /// What Prometheus reads, queue by queue.
+    Metrics,
+}
+
+const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::GET, path, about, handler: Handler::Now(answer) }
+}
+
+const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::POST, path, about, handler: Handler::Now(answer) }
+}
+
+const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    Route { method: &Method::DELETE, path, about, handler: Handler::Now(answer) }
+}
+
+/// All of it.
+pub(super) const ROUTES: &[Route] = &[
+    get("/health", server::health, "says that the server runs"),
+    Route {
+        method: &Method::GET,
+        path: "/metrics",
+        about: "counters and gauges for Prometheus",
+        handler: Handler::Metrics,
+    },
+    get("/_mock", index, "version, seed and this list"),
+    get("/_mock/clock", clock::show, "what the clock shows"),
+    post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
+    get("/_mock/faults", faults::list, "faults, and how often they struck"),
+    post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see the README"),
+    delete("/_mock/faults", faults::clear, "removes all"),
+    delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
+    get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
+    get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
+    get(
+        "/_mock/queues/{name}/why-empty",
+        queues::why_empty,
+        "why a receive would get nothing ?region= &account=",
+    ),
+    get(
+        "/_mock/messages",
+        messages::peek,
+        "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
+    ),
+    Route {
+        method: &Method::GET,
+        path: "/_mock/wait",
+        about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
+        handler: Handler::Wait,
+    },
+    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &skip= &limit="),
+    delete("/_mock/requests", requests::clear, "forgets them"),
+    #[cfg(feature = "s3")]
+    get(
+        "/_mock/s3/requests",
+        s3::list,
+        "the latest requests to S3 ?operation= &bucket= &status= (none: no answer) &skip= &limit=",
+    ),
+    #[cfg(feature = "s3")]
+    delete("/_mock/s3/requests", s3::clear, "forgets them"),
+    post(
+        "/_mock/reset",
+        server::reset,
+        "ends queues, move tasks and long polls, restarts the clock, forgets requests and faults",
+    ),
+    get(
+        "/_aws/sqs/messages",
+        backdoor::messages,
+        "as ReceiveMessage answers ?QueueUrl= &ShowInvisible= &ShowDelayed=",
+    ),
+    post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
+];
+
+#[derive(Serialize)]
+struct Index {
+    name: &'static str,
+    version: &'static str,
+    /// As text: readers of JSON may round numbers of 64 bits.
+    seed: String,
+    routes: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    method: &'static str,
+    path: &'static str,
+    about: &'static str,
+}
+
+/// `GET /_mock`.
+fn index(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let entry = |route: &Route| Entry { method: route.method.as_str(), path: route.path, about: route.about };
+    json(&Index {
+        name: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        seed: ask.services.sqs.service().seed().to_string(),
+        routes: ROUTES.iter().map(entry).collect(),
+    })
+}
+
+impl Route {
+    /// Whether a path is this one's; if so, with what stands for `{name}`, or with nothing.
+    pub(super) fn matches<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let mut name = "";
+        let mut given = path.trim_end_matches('/').split('/');
+        for expected in self.path.split('/') {
+            let given = given.next()?;
+            if expected == "{name}" && !given.is_empty() {
+                name = given;
+            } else if expected != given {
+                return None;
+            }
+        }
+        given.next().is_none().then_some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_matches_segment_by_segment() {
+        let route = |path| get(path, index, "");
+        let table = [
+            ("/_mock", "/_mock", Some("")),
+            ("/_mock", "/_mock/", Some("")),
+            ("/_mock", "/_mock/clock", None),
+            ("/_mock/queues/{name}", "/_mock/queues/orders.fifo", Some("orders.fifo")),
+            ("/_mock/queues/{name}", "/_mock/queues", None),
+            ("/_mock/queues/{name}", "/_mock/queues//", None),
+            ("/_mock/queues/{name}/why-empty", "/_mock/queues/q/why-empty", Some("q")),
+            ("/_mock/queues/{name}/why-empty", "/_mock/queues/q/why", None),
+        ];
+        for (pattern, path, expected) in table {
+            assert_eq!(route(pattern).matches(path), expected, "{pattern} {path}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Recorded requests, narrowed down and expected.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sqs_client::operation::{Action, Input, Operation};
+
+use super::{RecordedRequest, Times, brief};
+use crate::service::arn::QueueArn;
+use crate::table::Table;
+
+/// Rows that failures show.
+const ROWS: usize = 20;
+/// Characters of a content that failures show.
+const CONTENT: usize = 80;
+
+/// What a server was asked up to the moment at which this was taken, in the order of the answers.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use sqs_mock_server::MockSqs;
+/// use sqs_client::operation::{Action, send_message::SendMessageInput};
+///
+/// let server = MockSqs::in_process();
+/// let client = server.client();
+/// let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// for drink in ["tea", "milk"] {
+///     client.send_message().queue_url(&url).message_body(drink).send().await?;
+/// }
+///
+/// let sends = server.requests().of(Action::SendMessage).on("orders").expect(2);
+/// let inputs: Vec<SendMessageInput> = sends.inputs();
+/// assert_eq!(inputs[1].message_body(), Some("milk"));
+/// server.requests().refused().expect(0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Requests {
+    unfiltered: Vec<Arc<RecordedRequest>>,
+    matching: Vec<Arc<RecordedRequest>>,
+    filter: String,
+}
+
+impl Requests {
+    pub(super) fn new(all: Vec<Arc<RecordedRequest>>) -> Self {
+        Self { matching: all.clone(), unfiltered: all, filter: String::new() }
+    }
+
+    /// Those of an action.
+    pub fn of(self, action: Action) -> Self {
+        self.narrow(action.as_str(), |request| request.action() == Some(action))
+    }
+
+    /// Those about a queue, which is named by name, URL or ARN. A name means the queues of this name in all
+    /// accounts and regions, a URL those in all regions.
+    pub fn on(self, queue: &str) -> Self {
+        let is_meant = |found: &QueueArn| match queue.parse::<QueueArn>() {
+            Ok(arn) => *found == arn,
+            Err(_) if queue.contains('/') => *found == QueueArn::named(queue, &found.region, &found.account),
+            Err(_) => &*found.name == queue,
+        };
+        let label = format!("on {queue}");
+        self.narrow(&label, |request| request.queue().as_ref().is_some_and(is_meant))
+    }
+
+    /// Those that were answered with an error.
+    pub fn refused(self) -> Self {
+        self.narrow("refused", |request| request.status().is_some_and(|status| status >= 400))
+    }
+
+    /// Those that `accept` wants.
+    pub fn that(self, accept: impl Fn(&RecordedRequest) -> bool) -> Self {
+        self.narrow("as wanted", accept)
+    }
+
+    /// All that are left, the earliest answered first.
+    pub fn all(&self) -> &[Arc<RecordedRequest>] {
+        &self.matching
+    }
+
+    /// How many are left.
+    pub fn len(&self) -> usize {
+        self.matching.len()
+    }
+
+    /// Whether none is left.
+    pub fn is_empty(&self) -> bool {
+        self.matching.is_empty()
+    }
+
+    /// The inputs of those that are left and of this kind; others, also those that cannot be decoded, are left out.
+    pub fn inputs<I: Input>(&self) -> Vec<I> {
+        let action = <I::Operation as Operation>::ACTION;
+        let of_action = self.matching.iter().filter(|request| request.action() == Some(action));
+        of_action.filter_map(|request| request.input().ok()).collect()
+    }
+
+    /// Expects that so many are left: `3`, `1..`, `..=2` or `2..=4`.
+    ///
+    /// # Panics
+    /// There are more or fewer. The message shows what came instead.
+    #[track_caller]
+    pub fn expect(self, times: impl Into<Times>) -> Self {
+        let times = times.into();
+        assert!(times.has(self.len()), "{}", self.unexpected(times));
+        self
+    }
+
+    fn narrow(mut self, label: &str, accept: impl Fn(&RecordedRequest) -> bool) -> Self {
+        self.matching.retain(|request| accept(request));
+        if !self.filter.is_empty() {
+            self.filter.push(' ');
+        }
+        self.filter.push_str(label);
+        self
+    }
+
+    fn unexpected(&self, times: Times) -> String {
+        let filter = if self.filter.is_empty() { "of any kind" } else { &self.filter };
+        let mut text = format!("expected {times} {filter}, seen {}", self.len());
+        if self.is_empty() {
+            text.push_str(" of these:\n");
+            return text + &latest(&self.unfiltered).to_string();
+        }
+        text + ":\n" + &latest(&self.matching).to_string()
+    }
+}
+
+/// The requests that are left, as a table.
+impl fmt::Display for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        latest(&self.matching).fmt(f)
+    }
+}
+
+/// The latest requests, the latest last.
+fn latest(requests: &[Arc<RecordedRequest>]) -> Latest<'_> {
+    Latest { requests, rows: ROWS }
+}
+
+/// The latest requests as a table.
+pub(crate) struct Latest<'r> {
+    pub(crate) requests: &'r [Arc<RecordedRequest>],
+    pub(crate) rows: usize,
+}
+
+impl fmt::Display for Latest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.requests.is_empty() {
+            return f.write_str("  (no requests)\n");
+        }
+        let earlier = self.requests.len().saturating_sub(self.rows);
+        if earlier > 0 {
+            writeln!(f, "  {earlier} earlier ones, then")?;
+        }
+        let head = ["no.", "time", "action", "queue", "answer", "input"];
+        Table::new(head, self.requests.iter().skip(earlier).map(|request| row(request)), self.rows).fmt(f)
+    }
+}
+
+fn row(request: &RecordedRequest) -> [String; 6] {
+    [
+        request.number().to_string(),
+        request.time().to_string(),
+        request.action_name().to_owned(),
+        request.queue().map_or_else(|| "-".to_owned(), |queue| queue.name.into()),
+        request.ending().to_string(),
+        brief::of(request, CONTENT),
+    ]
+}

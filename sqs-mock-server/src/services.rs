@@ -1,0 +1,69 @@
+//! The services of one server.
+
+#[cfg(feature = "s3")]
+use std::sync::{Arc, OnceLock, Weak};
+
+use crate::http::Guard;
+#[cfg(feature = "s3")]
+use crate::s3;
+use crate::service::metrics::Exposition;
+use crate::sqs::front::Endpoint;
+
+/// SQS, and what else the server has.
+#[derive(Debug)]
+pub(crate) struct Services {
+    pub(crate) sqs: Endpoint,
+    #[cfg(feature = "s3")]
+    s3: OnceLock<Weak<s3::Content>>,
+}
+
+impl Services {
+    /// SQS alone.
+    pub(crate) fn new(sqs: Endpoint) -> Self {
+        Self {
+            sqs,
+            #[cfg(feature = "s3")]
+            s3: OnceLock::new(),
+        }
+    }
+
+    /// Adds S3, once. Its server owns it.
+    #[cfg(feature = "s3")]
+    pub(crate) fn attach_s3(&self, s3: Weak<s3::Content>) {
+        let _ = self.s3.set(s3);
+    }
+
+    /// S3, while its server runs.
+    #[cfg(feature = "s3")]
+    pub(crate) fn s3(&self) -> Option<Arc<s3::Content>> {
+        self.s3.get().and_then(Weak::upgrade)
+    }
+
+    /// What browsers may do.
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.sqs.names().guard
+    }
+
+    /// Resets every service to its state at the start.
+    pub(crate) fn reset(&self) {
+        self.sqs.reset();
+        #[cfg(feature = "s3")]
+        if let Some(s3) = self.s3() {
+            s3.reset();
+        }
+    }
+
+    /// The metrics of every service.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub(crate) async fn metrics(&self) -> Exposition {
+        #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 adds to it"))]
+        let mut text = self.sqs.metrics().await;
+        #[cfg(feature = "s3")]
+        if let Some(s3) = self.s3() {
+            s3::write_metrics(&mut text, &s3);
+        }
+        text
+    }
+}

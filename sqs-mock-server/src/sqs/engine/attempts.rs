@@ -1,0 +1,95 @@
+//! Receive attempts of FIFO queues: a receive that is repeated with its id gets the same messages again.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html>
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use sqs_client::wire::limits;
+
+use super::handle::Handle;
+use super::memory::Share;
+use crate::service::clock::Timestamp;
+
+const VALIDITY: Duration = Duration::from_secs(limits::RECEIVE_ATTEMPT_SECONDS);
+
+/// What a receive gave.
+#[derive(Clone, Debug)]
+pub(super) struct Attempt {
+    pub(super) handles: Vec<Handle>,
+    /// Until when its messages were hidden; a message that is hidden until another moment was changed since.
+    pub(super) hidden_until: Timestamp,
+    made: Timestamp,
+}
+
+/// The attempts of the last five minutes. They are not remembered while there is no memory for them: then a
+/// receive that is repeated is a new one.
+#[derive(Debug, Default)]
+pub(super) struct Attempts {
+    by_id: HashMap<Box<str>, Attempt>,
+    in_order: VecDeque<(Timestamp, Box<str>)>,
+    share: Share,
+}
+
+impl Attempts {
+    pub(super) fn new(share: Share) -> Self {
+        Self { share, ..Self::default() }
+    }
+
+    pub(super) fn find(&mut self, now: Timestamp, id: &str) -> Option<Attempt> {
+        self.forget(now);
+        self.by_id.get(id).cloned()
+    }
+
+    pub(super) fn remember(
+        &mut self,
+        now: Timestamp,
+        id: &str,
+        handles: Vec<Handle>,
+        hidden_until: Timestamp,
+    ) {
+        self.forget(now);
+        let bytes = bytes(id);
+        if !self.share.fits(bytes) {
+            self.by_id.remove(id);
+            return;
+        }
+        self.share.take(bytes);
+        self.by_id.insert(id.into(), Attempt { handles, hidden_until, made: now });
+        self.in_order.push_back((now, id.into()));
+    }
+
+    /// A repeat hides the messages anew, and does not make the attempt younger.
+    pub(super) fn hidden_again(&mut self, id: &str, until: Timestamp) {
+        if let Some(attempt) = self.by_id.get_mut(id) {
+            attempt.hidden_until = until;
+        }
+    }
+
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.share.bytes()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.by_id = HashMap::new();
+        self.in_order = VecDeque::new();
+        self.share.give_all_back();
+    }
+
+    /// Forgets what is too old.
+    pub(super) fn forget(&mut self, now: Timestamp) {
+        while let Some((made, id)) = self.in_order.pop_front_if(|(made, _)| *made + VALIDITY <= now) {
+            self.share.give_back(bytes(&id));
+            // The id may have been used again since, for another receive.
+            if self.by_id.get(&id).is_some_and(|attempt| attempt.made == made) {
+                self.by_id.remove(&id);
+            }
+        }
+    }
+}
+
+/// About what an attempt takes of memory: its id twice, and the most handles that it can have.
+fn bytes(id: &str) -> usize {
+    let handles = usize::try_from(*limits::RECEIVE_MESSAGES.end()).unwrap_or(0) * size_of::<Handle>();
+    2 * (id.len() + size_of::<Box<str>>()) + size_of::<(Attempt, Timestamp)>() + handles + 32
+}

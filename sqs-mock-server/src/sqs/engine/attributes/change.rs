@@ -1,0 +1,171 @@
+//! Reading attributes from requests, all or none.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::{Attributes, DeduplicationScope, Encryption, FifoAttributes, Requested, ThroughputLimit};
+use crate::service::arn::is_fifo_name;
+use crate::sqs::engine::policy::Policy;
+use crate::sqs::engine::redrive::{RedriveAllowPolicy, RedrivePolicy};
+use crate::sqs::engine::refusal::{invalid_attribute, invalid_attribute_because, unknown_attribute};
+
+impl Attributes {
+    /// The attributes of a new queue.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` when name and `FifoQueue` do not agree; otherwise as [`changed`](Self::changed).
+    pub(crate) fn create(name: &str, requested: &Requested) -> Result<Self, ServiceError> {
+        let fifo = requested.get(&Name::FifoQueue).is_some_and(|value| flag(value) == Some(true));
+        let start = match (is_fifo_name(name), fifo) {
+            (true, true) => Self::fifo(),
+            (false, false) => Self::standard(),
+            (true, false) => {
+                return Err(bad_name(
+                    "Can only include alphanumeric characters, hyphens, or \
+                                                  underscores. 1 to 80 in length",
+                ));
+            }
+            (false, true) => {
+                return Err(bad_name(
+                    "The name of a FIFO queue can only include alphanumeric \
+                                                  characters, hyphens, or underscores, must end with .fifo suffix \
+                                                  and be 1 to 80 in length",
+                ));
+            }
+        };
+        start.changed(requested)
+    }
+
+    /// These attributes with some of them changed.
+    ///
+    /// # Errors
+    /// `InvalidAttributeName` for names that are unknown or not for this kind of queue, `InvalidAttributeValue`
+    /// for values, `InvalidParameterValue` for the two redrive policies. Then nothing is changed.
+    pub(crate) fn changed(&self, requested: &Requested) -> Result<Self, ServiceError> {
+        Encryption::check(requested)?;
+        let mut changed = self.clone();
+        let mut entries: Vec<_> = requested.iter().collect();
+        // Of several faults the same one is found each time.
+        entries.sort_unstable();
+        for (name, value) in entries {
+            changed.set(name, value)?;
+        }
+        changed.encryption.forget_reuse_without_key();
+        changed.check_throughput()?;
+        Ok(changed)
+    }
+
+    fn set(&mut self, name: &Name, value: &str) -> Result<(), ServiceError> {
+        let set = match name {
+            Name::DelaySeconds => assign(&mut self.delay, seconds(value, &limits::DELAY_SECONDS)),
+            Name::MaximumMessageSize => {
+                let size = number(value, &limits::MAXIMUM_MESSAGE_SIZE);
+                assign(&mut self.maximum_message_size, size.and_then(|size| usize::try_from(size).ok()))
+            }
+            Name::MessageRetentionPeriod => {
+                assign(&mut self.retention, seconds(value, &limits::RETENTION_SECONDS))
+            }
+            Name::ReceiveMessageWaitTimeSeconds => {
+                assign(&mut self.receive_wait, seconds(value, &limits::WAIT_TIME_SECONDS))
+            }
+            Name::VisibilityTimeout => {
+                assign(&mut self.visibility_timeout, seconds(value, &limits::VISIBILITY_TIMEOUT_SECONDS))
+            }
+            Name::Policy => return given(value, Policy::parse).map(|policy| self.policy = policy),
+            Name::RedrivePolicy => {
+                return given(value, RedrivePolicy::parse).map(|policy| self.redrive = policy);
+            }
+            Name::RedriveAllowPolicy => {
+                return given(value, RedriveAllowPolicy::parse).map(|policy| self.redrive_allow = policy);
+            }
+            Name::KmsMasterKeyId => self.encryption.set_key(value),
+            Name::KmsDataKeyReusePeriodSeconds => self.encryption.set_reuse(value),
+            Name::SqsManagedSseEnabled => self.encryption.set_managed(value),
+            Name::FifoQueue
+            | Name::ContentBasedDeduplication
+            | Name::DeduplicationScope
+            | Name::FifoThroughputLimit => return self.set_fifo(name, value),
+            other => return Err(unknown_attribute(other.as_str())),
+        };
+        set.ok_or_else(|| invalid_attribute(name.as_str()))
+    }
+
+    fn set_fifo(&mut self, name: &Name, value: &str) -> Result<(), ServiceError> {
+        let fifo = self.fifo.as_mut().ok_or_else(|| not_on_standard(name))?;
+        let set = match (name, value) {
+            (Name::ContentBasedDeduplication, _) => {
+                assign(&mut fifo.content_based_deduplication, flag(value))
+            }
+            (Name::DeduplicationScope, _) => {
+                assign(&mut fifo.deduplication_scope, DeduplicationScope::parse(value))
+            }
+            (Name::FifoThroughputLimit, _) => {
+                assign(&mut fifo.throughput_limit, ThroughputLimit::parse(value))
+            }
+            _ if flag(value) == Some(true) => Some(()),
+            _ => {
+                return Err(invalid_attribute_because(
+                    name.as_str(),
+                    "Modifying queue type is not supported.",
+                ));
+            }
+        };
+        set.ok_or_else(|| invalid_attribute(name.as_str()))
+    }
+
+    fn check_throughput(&self) -> Result<(), ServiceError> {
+        let illegal = |fifo: &FifoAttributes| {
+            fifo.throughput_limit == ThroughputLimit::PerMessageGroupId
+                && fifo.deduplication_scope == DeduplicationScope::Queue
+        };
+        if self.fifo.as_ref().is_some_and(illegal) {
+            let reason = "The perMessageGroupId value is allowed only when the value for DeduplicationScope is \
+                          messageGroup.";
+            return Err(invalid_attribute_because(Name::FifoThroughputLimit.as_str(), reason));
+        }
+        Ok(())
+    }
+}
+
+fn bad_name(text: &str) -> ServiceError {
+    ServiceError::new(ErrorCode::InvalidParameterValue, text)
+}
+
+fn not_on_standard(name: &Name) -> ServiceError {
+    match name {
+        Name::FifoQueue | Name::ContentBasedDeduplication => unknown_attribute(name.as_str()),
+        _ => {
+            let text = format!("You can specify the {name} only when FifoQueue is set to true.");
+            ServiceError::new(ErrorCode::InvalidAttributeName, text)
+        }
+    }
+}
+
+fn assign<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
+    Some(())
+}
+
+/// The empty text removes what was set.
+fn given<T>(value: &str, parse: fn(&str) -> Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
+    if value.is_empty() { Ok(None) } else { parse(value).map(Some) }
+}
+
+fn seconds(value: &str, range: &RangeInclusive<i32>) -> Option<Duration> {
+    number(value, range).map(|seconds| Duration::from_secs(seconds.into()))
+}
+
+/// A whole number within a range.
+pub(super) fn number(value: &str, range: &RangeInclusive<i32>) -> Option<u32> {
+    let number = value.parse().ok().filter(|number| range.contains(number))?;
+    u32::try_from(number).ok()
+}
+
+/// `true` or `false`, in any case.
+pub(super) fn flag(value: &str) -> Option<bool> {
+    value.to_ascii_lowercase().parse().ok()
+}

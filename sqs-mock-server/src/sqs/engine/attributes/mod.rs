@@ -1,0 +1,114 @@
+//! The attributes of a queue: typed, with defaults; `change` reads them and `render` shows them.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html>
+
+mod change;
+mod encryption;
+mod render;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits;
+
+pub(crate) use encryption::Encryption;
+pub(crate) use render::Facts;
+
+use super::policy::Policy;
+use super::redrive::{RedriveAllowPolicy, RedrivePolicy};
+
+/// Attributes as they stand in a request.
+pub(crate) type Requested = HashMap<QueueAttributeName, String>;
+
+/// What can be set about a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Attributes {
+    /// What only FIFO queues have; this decides of which kind the queue is.
+    pub fifo: Option<FifoAttributes>,
+    /// `DelaySeconds`.
+    pub delay: Duration,
+    /// `MaximumMessageSize`, in bytes.
+    pub maximum_message_size: usize,
+    /// `MessageRetentionPeriod`.
+    pub retention: Duration,
+    /// `ReceiveMessageWaitTimeSeconds`.
+    pub receive_wait: Duration,
+    /// `VisibilityTimeout`.
+    pub visibility_timeout: Duration,
+    /// `Policy`.
+    pub policy: Option<Policy>,
+    /// `RedrivePolicy`.
+    pub redrive: Option<RedrivePolicy>,
+    /// `RedriveAllowPolicy`; without one, every queue is allowed.
+    pub redrive_allow: Option<RedriveAllowPolicy>,
+    /// The three attributes of encryption at rest.
+    pub encryption: Encryption,
+}
+
+/// What only FIFO queues have.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct FifoAttributes {
+    /// `ContentBasedDeduplication`.
+    pub content_based_deduplication: bool,
+    /// `DeduplicationScope`.
+    pub deduplication_scope: DeduplicationScope,
+    /// `FifoThroughputLimit`.
+    pub throughput_limit: ThroughputLimit,
+}
+
+/// Within what a deduplication id is unique.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum DeduplicationScope {
+    /// The whole queue.
+    #[default]
+    Queue,
+    /// Each message group for itself.
+    MessageGroup,
+}
+
+/// What the throughput quota of a FIFO queue holds for. It is shown, not enforced.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum ThroughputLimit {
+    /// The whole queue.
+    #[default]
+    PerQueue,
+    /// Each message group for itself.
+    PerMessageGroupId,
+}
+
+impl Attributes {
+    /// The attributes of a new standard queue.
+    pub(crate) fn standard() -> Self {
+        Self {
+            fifo: None,
+            delay: Duration::ZERO,
+            maximum_message_size: limits::MAX_MESSAGE_BYTES,
+            retention: Duration::from_hours(4 * 24),
+            receive_wait: Duration::ZERO,
+            visibility_timeout: Duration::from_secs(30),
+            policy: None,
+            redrive: None,
+            redrive_allow: None,
+            encryption: Encryption::default(),
+        }
+    }
+
+    /// The attributes of a new FIFO queue.
+    pub(crate) fn fifo() -> Self {
+        Self { fifo: Some(FifoAttributes::default()), ..Self::standard() }
+    }
+
+    /// Whether the queue is a FIFO queue.
+    pub(crate) fn is_fifo(&self) -> bool {
+        self.fifo.is_some()
+    }
+
+    /// Whether `source` may use this queue as its dead-letter queue.
+    pub(crate) fn allows_source(&self, source: &crate::service::arn::QueueArn) -> bool {
+        self.redrive_allow.as_ref().is_none_or(|policy| policy.allows(source))
+    }
+}
+
+#[cfg(test)]
+mod tests;

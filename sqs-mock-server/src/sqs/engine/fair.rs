@@ -1,0 +1,119 @@
+//! Which tenants of a fair queue are noisy.
+//!
+//! Tenants are the message groups of a standard queue. A tenant is noisy when it has a large share of the messages
+//! in flight or of the time that consumers have lately spent on messages, until its backlog has drained or it has
+//! sent nothing for five minutes:
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>
+
+use std::time::Duration;
+
+use crate::service::clock::Timestamp;
+
+/// A tenant can be noisy from this many messages in flight.
+const NOISY_IN_FLIGHT: usize = 30;
+/// A tenant can be noisy by processing time from this much of it, in milliseconds. AWS names no such bound; without
+/// one, the first message that is deleted would make its tenant noisy, with all the time that there is.
+const NOISY_MILLIS: u64 = 30_000;
+/// A tenant is noisy with more than one part in this many.
+const NOISY_SHARE: u8 = 10;
+/// A tenant that sends nothing for so long is quiet.
+const CALM_AFTER: Duration = Duration::from_mins(5);
+/// What is recent: this part of time and the one before it, 2.5 to 5 minutes.
+const PART_MILLIS: u64 = 150_000;
+
+/// Processing time of late, in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recent {
+    part: u64,
+    current: u64,
+    before: u64,
+}
+
+impl Recent {
+    pub(super) fn add(&mut self, now: Timestamp, spent: Duration) {
+        let spent = u64::try_from(spent.as_millis()).unwrap_or(u64::MAX);
+        *self = self.at(now);
+        self.current = self.current.saturating_add(spent);
+    }
+
+    fn sum(self, now: Timestamp) -> u64 {
+        let Self { current, before, .. } = self.at(now);
+        current.saturating_add(before)
+    }
+
+    fn at(self, now: Timestamp) -> Self {
+        let part = now.as_millis() / PART_MILLIS;
+        match part.saturating_sub(self.part) {
+            0 => self,
+            1 => Self { part, current: 0, before: self.current },
+            _ => Self { part, ..Self::default() },
+        }
+    }
+}
+
+/// What all tenants of a queue do together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Total {
+    pub(super) in_flight: usize,
+    pub(super) processing: Recent,
+}
+
+/// What one tenant does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tenant {
+    pub(super) waiting: usize,
+    pub(super) in_flight: usize,
+    pub(super) noisy: bool,
+    last_send: Timestamp,
+    processing: Recent,
+}
+
+impl Tenant {
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self { waiting: 0, in_flight: 0, noisy: false, last_send: now, processing: Recent::default() }
+    }
+
+    pub(super) fn sends(&mut self, now: Timestamp) {
+        self.last_send = now;
+    }
+
+    /// A message is in flight no more, after this long.
+    pub(super) fn lands(&mut self, now: Timestamp, spent: Duration) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.processing.add(now, spent);
+    }
+
+    /// From when on it is quiet, unless it sends something.
+    pub(super) fn calm_from(&self) -> Timestamp {
+        self.last_send + CALM_AFTER
+    }
+
+    pub(super) fn is_too_loud(&self, now: Timestamp, total: Total) -> bool {
+        let share = usize::from(NOISY_SHARE);
+        let by_flight = self.in_flight >= NOISY_IN_FLIGHT && self.in_flight * share > total.in_flight;
+        now < self.calm_from() && (by_flight || self.takes_too_long(now, total.processing))
+    }
+
+    fn takes_too_long(&self, now: Timestamp, total: Recent) -> bool {
+        let millis = self.processing.sum(now);
+        millis >= NOISY_MILLIS && millis.saturating_mul(u64::from(NOISY_SHARE)) > total.sum(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processing_time_is_forgotten_after_five_minutes_at_the_latest() {
+        let at = |seconds: u64| Timestamp::from_millis(seconds * 1000);
+        let mut recent = Recent::default();
+        recent.add(at(10), Duration::from_secs(1));
+        recent.add(at(160), Duration::from_secs(2));
+        assert_eq!(recent.sum(at(299)), 3000);
+        assert_eq!(recent.sum(at(300)), 2000);
+        assert_eq!(recent.sum(at(450)), 0);
+        recent.add(at(900), Duration::from_secs(4));
+        assert_eq!(recent.sum(at(900)), 4000);
+    }
+}

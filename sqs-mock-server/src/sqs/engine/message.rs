@@ -1,0 +1,195 @@
+//! Messages: what their sender gave, and what a queue adds to it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use sqs_client::types::MessageAttributeValue;
+use sqs_client::wire::checksum::{self, Md5Hex};
+
+use super::handle::Handle;
+use super::slab::Slot;
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
+
+/// What the sender of a message gave. It never changes and is shared, not copied, from hop to hop.
+#[derive(Debug)]
+pub struct Payload {
+    /// The body.
+    pub body: Box<str>,
+    /// MD5 of the body.
+    pub md5_of_body: Md5Hex,
+    /// Account or principal of the sender.
+    pub sender: Arc<str>,
+    extras: Option<Box<Extras>>,
+}
+
+/// What few messages have, out of the way of the many.
+#[derive(Debug)]
+struct Extras {
+    attributes: HashMap<String, MessageAttributeValue>,
+    md5_of_attributes: Option<Md5Hex>,
+    trace_header: Option<Box<str>>,
+}
+
+impl Payload {
+    /// Computes the checksums, which is better done before a queue is locked.
+    pub fn new(
+        body: String,
+        attributes: Option<HashMap<String, MessageAttributeValue>>,
+        trace_header: Option<String>,
+        sender: Arc<str>,
+    ) -> Self {
+        let md5_of_body = checksum::md5_of_body(&body);
+        let attributes = attributes.unwrap_or_default();
+        let extras = (!attributes.is_empty() || trace_header.is_some()).then(|| {
+            let md5_of_attributes = checksum::md5_of_attributes(&attributes);
+            Box::new(Extras {
+                attributes,
+                md5_of_attributes,
+                trace_header: trace_header.map(String::into_boxed_str),
+            })
+        });
+        Self { body: body.into_boxed_str(), md5_of_body, sender, extras }
+    }
+
+    /// The message attributes, when there are any.
+    pub fn attributes(&self) -> Option<&HashMap<String, MessageAttributeValue>> {
+        self.extras.as_ref().map(|extras| &extras.attributes).filter(|attributes| !attributes.is_empty())
+    }
+
+    /// MD5 of all message attributes, when there are any.
+    pub fn md5_of_attributes(&self) -> Option<Md5Hex> {
+        self.extras.as_ref().and_then(|extras| extras.md5_of_attributes)
+    }
+
+    /// The AWS X-Ray trace header.
+    pub fn trace_header(&self) -> Option<&str> {
+        self.extras.as_ref().and_then(|extras| extras.trace_header.as_deref())
+    }
+}
+
+impl Payload {
+    /// About what it takes of memory.
+    fn bytes(&self) -> usize {
+        /// A hash table, the trace header's own place, and the box of both.
+        const EXTRAS: usize = 128;
+        let extras = self.extras.as_ref().map_or(0, |extras| {
+            let header = extras.trace_header.as_ref().map_or(0, |header| header.len());
+            let attributes = extras.attributes.iter().map(|(name, value)| attribute_bytes(name, value));
+            EXTRAS + header + attributes.sum::<usize>()
+        });
+        size_of::<Self>() + self.body.len() + extras
+    }
+}
+
+fn attribute_bytes(name: &str, value: &MessageAttributeValue) -> usize {
+    let text = value.string_value().map_or(0, str::len);
+    let binary = value.binary_value().map_or(0, |binary| binary.as_ref().len());
+    size_of::<(String, MessageAttributeValue)>() + name.len() + value.data_type().len() + text + binary
+}
+
+/// The number of a message of a FIFO queue, shown with 20 digits.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct SequenceNumber(pub(super) u128);
+
+impl fmt::Display for SequenceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:020}", self.0)
+    }
+}
+
+/// Where a message is in its life.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    Available,
+    Delayed { until: Timestamp },
+    InFlight { until: Timestamp },
+}
+
+impl State {
+    /// When the message becomes visible, unless it is.
+    pub(super) const fn hidden_until(self) -> Option<Timestamp> {
+        match self {
+            Self::Available => None,
+            Self::Delayed { until } | Self::InFlight { until } => Some(until),
+        }
+    }
+}
+
+/// What a message is, wherever it is: all that a move from queue to queue keeps.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) payload: Arc<Payload>,
+    pub(super) id: Uuid,
+    pub(super) sent: Timestamp,
+    /// Retention counts from here.
+    pub(super) born: Timestamp,
+    /// Meaningful when `receives` is not 0.
+    pub(super) first_received: Timestamp,
+    pub(super) receives: u32,
+    /// How many of these were before it came into its queue: each queue may deliver a message as often as its own
+    /// redrive policy says, or two queues that bury each other's messages would deliver them never again.
+    pub(super) receives_elsewhere: u32,
+    pub(super) deduplication_id: Option<Arc<str>>,
+    /// The queue that the message was a dead letter of.
+    pub(super) source: Option<Arc<QueueArn>>,
+}
+
+impl Core {
+    /// How often it was received in its queue.
+    pub(super) fn receives_here(&self) -> u32 {
+        self.receives - self.receives_elsewhere
+    }
+
+    /// About what it takes of memory in a queue, in a group of its own.
+    pub(super) fn bytes(&self, group: Option<&str>) -> usize {
+        /// The counters of shared texts, and the entries in lists and timers.
+        const PLACES: usize = 96;
+        /// A group, and its entries.
+        const GROUP: usize = 256;
+        let id = self.deduplication_id.as_ref().map_or(0, |id| id.len());
+        let group = group.map_or(0, |group| GROUP + group.len());
+        PLACES + size_of::<Stored>() + self.payload.bytes() + id + group
+    }
+}
+
+/// Where a message is among the others of its queue, for coming back to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// As [`Stored::ticket`].
+    pub(super) ticket: u64,
+    /// As [`Stored::turn`].
+    pub(super) turn: u64,
+}
+
+/// A message that was taken out of its queue.
+#[derive(Clone, Debug)]
+pub(super) struct Removed {
+    pub(super) core: Core,
+    pub(super) group: Option<Arc<str>>,
+    pub(super) place: Place,
+}
+
+/// A message in a queue.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) core: Core,
+    pub(super) state: State,
+    pub(super) group: Slot,
+    /// Its number among all messages that the queue ever had.
+    pub(super) ticket: u64,
+    /// Its place among the available ones of a standard queue.
+    pub(super) turn: u64,
+    /// When the latest receive was.
+    pub(super) received: Timestamp,
+}
+
+impl Stored {
+    /// Whether the message is in flight by the receive that gave the handle.
+    pub(super) fn is_held(&self, handle: &Handle) -> bool {
+        let is_latest = (self.ticket, self.core.receives) == (handle.ticket, handle.receive);
+        is_latest && matches!(self.state, State::InFlight { .. })
+    }
+}

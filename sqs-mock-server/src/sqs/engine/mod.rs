@@ -1,0 +1,107 @@
+//! The queues themselves: pure state machines. Each method takes the time; nothing here waits, locks, logs or
+//! knows of HTTP.
+//!
+//! | Module | What it holds |
+//! |---|---|
+//! | [`world`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
+//! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
+//! | `store` | its messages, each in its places |
+//! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
+//! | `server`, `fair`, `aws_like` | of standard queues: what waits where, who is noisy, what is up to chance |
+//! | `window` | of FIFO queues: how far a receive looks |
+//! | `slab`, `chain`, `ages`, `timers`, `groups`, `marks` | the data structures under these: no operation scans |
+//! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
+//! | `memory` | the bytes that all of this takes, and their ceiling |
+//! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
+//! | [`move_task`] | dead letters on their way back |
+
+pub(crate) mod attributes;
+pub(crate) mod move_task;
+pub(crate) mod policy;
+mod policy_document;
+pub(crate) mod queue;
+pub(crate) mod redrive;
+pub(crate) mod world;
+
+mod ages;
+mod attempts;
+mod aws_like;
+mod blocked;
+mod chain;
+mod dedup;
+mod fair;
+mod fifo;
+mod groups;
+mod handle;
+mod marks;
+mod memory;
+mod message;
+mod order;
+mod policy_quotas;
+mod refusal;
+mod server;
+mod slab;
+mod standard;
+mod store;
+mod timers;
+mod window;
+
+use sqs_client::wire::limits;
+
+pub(crate) use attributes::Attributes;
+pub(crate) use memory::Memory;
+pub use message::{Payload, SequenceNumber};
+pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
+pub(crate) use queue::{
+    DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Sent, Wakeups,
+};
+pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
+pub(crate) use redrive::RedrivePolicy;
+
+pub use store::Counts;
+pub(crate) use world::{Created, Page, World};
+
+/// How strict a server is, and how it delivers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Settings {
+    /// No waiting between purges, nor before a deleted queue is created again.
+    pub relaxed_timing: bool,
+    /// Messages in flight per queue.
+    pub max_in_flight: usize,
+    /// Bytes of all messages.
+    pub max_memory: usize,
+    /// Queues in all accounts and regions.
+    pub max_queues: usize,
+    /// How many messages of a FIFO queue a receive looks at.
+    pub receive_window: usize,
+    /// How standard queues deliver.
+    pub delivery: DeliveryMode,
+}
+
+/// How standard queues deliver. FIFO queues are exact whatever this says.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum DeliveryMode {
+    /// First come, first served; each message once; whatever is there, a receive finds. It is what most tests want,
+    /// and no more than AWS could do on a good day.
+    #[default]
+    Ordered,
+    /// As AWS does: a short poll asks 5 of 8 servers and misses what is on the others, the order is a little mixed
+    /// (in long polls a message is overtaken by at most 50 others), and one in about 100 messages is delivered
+    /// again although it was received, or deleted. The same seed and the same calls give the same run.
+    AwsLike,
+}
+
+impl Default for Settings {
+    /// As AWS, whose memory has no end.
+    fn default() -> Self {
+        Self {
+            relaxed_timing: false,
+            max_in_flight: limits::MAX_IN_FLIGHT,
+            max_memory: usize::MAX,
+            max_queues: usize::MAX,
+            receive_window: limits::FIFO_RECEIVE_WINDOW,
+            delivery: DeliveryMode::default(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Access policies, and the permissions that are statements in them. Nobody is kept out by a policy here.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::policy_document::{Document, Effect, List, Principal, Statement, Version};
+use super::policy_quotas;
+use super::refusal::{invalid_attribute, invalid_parameter};
+use crate::service::arn::QueueArn;
+
+/// An access policy, as SQS shows it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Policy(Box<str>);
+
+impl Policy {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// `InvalidAttributeValue` when it is no policy for SQS, `OverLimit` when it holds too much.
+    pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
+        policy_quotas::check_size(text.len())?;
+        let document: Document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
+        if !document.is_valid() {
+            return Err(invalid_attribute("Policy"));
+        }
+        policy_quotas::check(&document)?;
+        Self::write(&document)
+    }
+
+    /// A policy with one statement more: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
+    ///
+    /// # Errors
+    /// `OverLimit` when it would hold too much, `InvalidParameterValue` for a label that exists.
+    pub(crate) fn with_permission(
+        policy: Option<&Self>,
+        queue: &QueueArn,
+        label: &str,
+        accounts: &[String],
+        actions: &[String],
+    ) -> Result<Self, ServiceError> {
+        let mut document = match policy {
+            Some(policy) => policy.document()?,
+            None => empty_document(queue),
+        };
+        if document.statement.iter().any(|statement| has_label(statement, label)) {
+            return Err(invalid_parameter(label, "Label", "Already exists."));
+        }
+        let roots = accounts.iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
+        document.statement.push(Statement {
+            sid: Some(label.to_owned()),
+            effect: Effect::Allow,
+            principal: Some(Principal::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+            not_principal: None,
+            action: Some(List(actions.iter().map(|action| format!("SQS:{action}")).collect())),
+            not_action: None,
+            resource: Some(List(vec![queue.to_string()])),
+            not_resource: None,
+            condition: None,
+        });
+        policy_quotas::check(&document)?;
+        let policy = Self::write(&document)?;
+        policy_quotas::check_size(policy.0.len())?;
+        Ok(policy)
+    }
+
+    /// A policy without the statement of a label; `None` when no other statement is left.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` when there is no such label.
+    pub(crate) fn without_permission(
+        policy: Option<&Self>,
+        label: &str,
+    ) -> Result<Option<Self>, ServiceError> {
+        let unknown = || invalid_parameter(label, "Label", "can't find label.");
+        let mut document = policy.ok_or_else(unknown)?.document()?;
+        let before = document.statement.len();
+        document.statement.retain(|statement| !has_label(statement, label));
+        if document.statement.len() == before {
+            return Err(unknown());
+        }
+        if document.statement.is_empty() {
+            return Ok(None);
+        }
+        // A policy without an id has an empty one from here on.
+        document.id.get_or_insert_default();
+        Self::write(&document).map(Some)
+    }
+
+    fn document(&self) -> Result<Document, ServiceError> {
+        serde_json::from_str(&self.0).map_err(|error| broken(&error))
+    }
+
+    fn write(document: &Document) -> Result<Self, ServiceError> {
+        serde_json::to_string(document).map(|text| Self(text.into())).map_err(|error| broken(&error))
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was read can be written and read again; if not, this server is at fault.
+fn broken(error: &serde_json::Error) -> ServiceError {
+    ServiceError::new(ErrorCode::InternalFailure, format!("the policy cannot be kept: {error}"))
+}
+
+fn empty_document(queue: &QueueArn) -> Document {
+    let id = Some(format!("{queue}/SQSDefaultPolicy"));
+    Document { version: Version::default(), id, statement: Vec::new() }
+}
+
+fn has_label(statement: &Statement, label: &str) -> bool {
+    statement.sid.as_deref() == Some(label)
+}
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! Attributes, permissions, purge and the end of a queue.
+
+use std::time::Duration;
+
+use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::Queue;
+use crate::service::clock::Timestamp;
+use crate::sqs::engine::attributes::{Facts, Requested};
+use crate::sqs::engine::message::{Core, State};
+use crate::sqs::engine::policy::Policy;
+use crate::sqs::engine::store::Store;
+
+/// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
+#[derive(Debug, Default)]
+pub(crate) struct Dropped {
+    pub(super) stores: Vec<Store>,
+    pub(super) messages: Vec<Core>,
+}
+
+impl Dropped {
+    /// Whether dropping this takes long enough for others to notice.
+    pub(crate) fn is_large(&self) -> bool {
+        const LARGE: usize = 10_000;
+        self.messages.len() >= LARGE || self.stores.iter().any(|store| store.len() >= LARGE)
+    }
+}
+
+impl Queue {
+    /// The attributes asked for.
+    ///
+    /// # Errors
+    /// `InvalidAttributeName` for a name that no queue has.
+    pub(crate) fn render(
+        &mut self,
+        now: Timestamp,
+        names: &[QueueAttributeName],
+    ) -> Result<Requested, ServiceError> {
+        let counts = self.counts(now);
+        let facts = Facts { arn: &self.arn, created: self.created, modified: self.modified, counts };
+        self.attributes.render(names, &facts)
+    }
+
+    /// Changes attributes, all or none. A redrive policy is taken as it is:
+    /// [`RedrivePolicy::check`](crate::sqs::engine::RedrivePolicy::check) is for whoever knows the other queues.
+    ///
+    /// # Errors
+    /// As [`Attributes::changed`](crate::sqs::engine::Attributes::changed).
+    pub(crate) fn change_attributes(
+        &mut self,
+        now: Timestamp,
+        requested: &Requested,
+    ) -> Result<(), ServiceError> {
+        let now = self.settle(now);
+        let delay = self.attributes.delay;
+        self.attributes = self.attributes.changed(requested)?;
+        self.modified = now;
+        self.settle(now);
+        if self.fifo.is_some() && self.attributes.delay != delay {
+            self.delay_again(now, delay.max(self.attributes.delay));
+        }
+        Ok(())
+    }
+
+    /// A FIFO queue applies a changed delay also to messages that it has: those younger than the longer of the
+    /// two delays.
+    fn delay_again(&mut self, now: Timestamp, longer: Duration) {
+        for slot in self.store.younger_than(now.saturating_before(longer)) {
+            let Some(message) = self.store.get(slot) else {
+                continue;
+            };
+            let until = message.core.born + self.attributes.delay;
+            if message.core.receives == 0 {
+                let state = if until > now { State::Delayed { until } } else { State::Available };
+                self.store.set_state(slot, state);
+            }
+        }
+    }
+
+    /// Adds a statement to the access policy.
+    ///
+    /// # Errors
+    /// As [`Policy::with_permission`].
+    pub(crate) fn add_permission(
+        &mut self,
+        now: Timestamp,
+        label: &str,
+        accounts: &[String],
+        actions: &[String],
+    ) -> Result<(), ServiceError> {
+        let policy = self.attributes.policy.as_ref();
+        self.attributes.policy = Some(Policy::with_permission(policy, &self.arn, label, accounts, actions)?);
+        self.modified = self.settle(now);
+        Ok(())
+    }
+
+    /// Removes a statement from the access policy.
+    ///
+    /// # Errors
+    /// As [`Policy::without_permission`].
+    pub(crate) fn remove_permission(&mut self, now: Timestamp, label: &str) -> Result<(), ServiceError> {
+        self.attributes.policy = Policy::without_permission(self.attributes.policy.as_ref(), label)?;
+        self.modified = self.settle(now);
+        Ok(())
+    }
+
+    /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.
+    ///
+    /// # Errors
+    /// `PurgeQueueInProgress` within 60 seconds of the last purge, unless the timing is relaxed.
+    pub(crate) fn purge(&mut self, now: Timestamp) -> Result<Dropped, ServiceError> {
+        let now = self.settle(now);
+        let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
+        let too_early = self.purged.is_some_and(|purged| now < purged + interval);
+        if too_early && !self.settings.relaxed_timing {
+            let name = &self.arn.name;
+            let text = format!("Only one PurgeQueue operation on {name} is allowed every 60 seconds.");
+            return Err(ServiceError::new(ErrorCode::PurgeQueueInProgress, text));
+        }
+        self.purged = Some(now);
+        Ok(self.drop_messages())
+    }
+
+    /// Marks the queue as deleted and removes all messages. Whoever holds it still finds it empty.
+    pub(crate) fn close(&mut self) -> Dropped {
+        self.deleted = true;
+        self.drop_messages()
+    }
+
+    /// What the queue takes of memory for messages, and on FIFO queues for what was sent and received lately.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        let fifo = self.fifo.as_ref().map_or(0, |fifo| fifo.stored_bytes());
+        self.store.share().bytes() + fifo
+    }
+
+    /// When the oldest message was sent, as far as retention goes.
+    pub(crate) fn oldest(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.settle(now);
+        self.store.oldest()
+    }
+
+    fn drop_messages(&mut self) -> Dropped {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.clear();
+        }
+        Dropped { stores: vec![self.store.take_all()], messages: Vec::new() }
+    }
+
+    /// Messages that have gone by themselves since this was last asked.
+    pub(crate) fn take_expired(&mut self) -> Option<Dropped> {
+        let Dropped { stores, messages } = &self.expired;
+        (!stores.is_empty() || !messages.is_empty()).then(|| std::mem::take(&mut self.expired))
+    }
+}

@@ -1,0 +1,54 @@
+//! What a FIFO queue remembers beside its messages.
+
+use crate::service::clock::Timestamp;
+use crate::service::seed::Seed;
+use crate::sqs::engine::Memory;
+use crate::sqs::engine::attempts::Attempts;
+use crate::sqs::engine::attributes::FifoAttributes;
+use crate::sqs::engine::dedup::Deduplication;
+use crate::sqs::engine::memory::Share;
+use crate::sqs::engine::message::SequenceNumber;
+
+/// Sequence numbers go up by a multiple of this.
+const SEQUENCE_STEP: u128 = 256;
+/// Sequence numbers of all queues start above this, so that they have 20 digits.
+const SEQUENCE_BASE: u128 = 18_800_000_000_000_000_000;
+
+/// What a FIFO queue remembers beside its messages.
+#[derive(Debug)]
+pub(super) struct FifoMemory {
+    sequence_start: u128,
+    pub(super) deduplication: Deduplication,
+    pub(super) attempts: Attempts,
+}
+
+impl FifoMemory {
+    pub(super) fn new(attributes: FifoAttributes, seed: Seed, memory: &Memory) -> Box<Self> {
+        let mut generator = seed.generator("fifo");
+        let share = || Share::new(memory.clone());
+        Box::new(Self {
+            sequence_start: SEQUENCE_BASE + u128::from(generator.u32(..)) * SEQUENCE_STEP,
+            deduplication: Deduplication::new(attributes.deduplication_scope, generator.u64(..), share()),
+            attempts: Attempts::new(share()),
+        })
+    }
+
+    pub(super) fn sequence_number(&self, ticket: u64) -> SequenceNumber {
+        SequenceNumber(self.sequence_start + u128::from(ticket) * SEQUENCE_STEP)
+    }
+
+    /// Forgets what is too old.
+    pub(super) fn forget(&mut self, now: Timestamp) {
+        self.deduplication.forget(now);
+        self.attempts.forget(now);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.deduplication.clear();
+        self.attempts.clear();
+    }
+
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.deduplication.stored_bytes() + self.attempts.stored_bytes()
+    }
+}

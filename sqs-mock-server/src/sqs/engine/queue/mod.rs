@@ -1,0 +1,197 @@
+//! One queue: what happens to its messages, and when.
+//!
+//! A queue holds no lock and no clock. Each method takes the time and first lets happen what is due by then. The
+//! owner of a queue asks [`Queue::take_wakeups`] and [`Queue::take_expired`] after each call, before it lets go of its
+//! lock:
+//!
+//! ```text
+//! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//!                                                        take_expired ----------> drop
+//! ```
+
+mod administer;
+mod again;
+mod delete;
+mod describe;
+mod fifo_memory;
+mod peek;
+mod receive;
+mod received;
+mod send;
+mod tags;
+mod transfer;
+mod visibility;
+mod wakeups;
+mod why_empty;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::wire::limits;
+
+pub(crate) use administer::Dropped;
+use again::Again;
+pub use describe::QueueDescription;
+pub use peek::{PeekedMessage, Visibility};
+pub(crate) use receive::Receive;
+pub(crate) use received::{Delivery, Outcome, Received};
+pub(crate) use send::{NewMessage, Sent};
+pub(crate) use tags::Tags;
+pub(crate) use transfer::{DeadLetter, MovingStopped};
+pub(crate) use wakeups::Wakeups;
+pub use why_empty::WhyEmpty;
+
+use super::attributes::Attributes;
+use super::aws_like::AwsLike;
+use super::handle::HandleKey;
+use super::memory::Share;
+use super::message::{SequenceNumber, Stored};
+use super::refusal::HandleRefusal;
+use super::slab::Slot;
+use super::store::{Counts, Store};
+use super::{DeliveryMode, Memory, Settings};
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::{Seed, UuidSeries};
+use fifo_memory::FifoMemory;
+
+/// What a new queue is made of.
+#[derive(Debug)]
+pub(crate) struct NewQueue {
+    /// Its name.
+    pub arn: QueueArn,
+    /// Its attributes.
+    pub attributes: Attributes,
+    /// Its tags.
+    pub tags: Tags,
+    /// How strict it is.
+    pub settings: Settings,
+    /// What its messages take their place from.
+    pub memory: Memory,
+    /// Where its ids and handles come from: [`Seed::of_queue`].
+    pub seed: Seed,
+}
+
+/// A queue with its messages.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    arn: Arc<QueueArn>,
+    attributes: Attributes,
+    tags: Tags,
+    settings: Settings,
+    created: Timestamp,
+    modified: Timestamp,
+    /// The latest time that a caller gave; callers may be a little out of order.
+    now: Timestamp,
+    store: Store,
+    /// Of standard queues that deliver like that.
+    aws_like: Option<Box<AwsLike>>,
+    /// Messages that went by themselves.
+    expired: Dropped,
+    fifo: Option<Box<FifoMemory>>,
+    next_ticket: u64,
+    handles: HandleKey,
+    ids: UuidSeries,
+    purged: Option<Timestamp>,
+    again: Again,
+    deleted: bool,
+    announced: Option<Timestamp>,
+    /// A receive got nothing because too many messages were in flight.
+    lacked_room: bool,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
+        let key = new.seed.generator("receipt handles").u64(..);
+        let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
+        Self {
+            store: Store::new(new.attributes.is_fifo(), new.settings, Share::new(new.memory.clone())),
+            aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
+                .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
+            expired: Dropped::default(),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed, &new.memory)),
+            arn: Arc::new(new.arn),
+            attributes: new.attributes,
+            tags: new.tags,
+            settings: new.settings,
+            created: now,
+            modified: now,
+            now,
+            next_ticket: 0,
+            handles,
+            ids: UuidSeries::new(new.seed.generator("message ids")),
+            purged: None,
+            again: Again::default(),
+            deleted: false,
+            announced: None,
+            lacked_room: false,
+        }
+    }
+
+    /// The name of the queue.
+    pub(crate) fn arn(&self) -> &Arc<QueueArn> {
+        &self.arn
+    }
+
+    /// The attributes as they are.
+    pub(crate) fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// Whether the queue was deleted. A receive that was parked meanwhile has to end.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
+    /// How many messages there are.
+    pub(crate) fn counts(&mut self, now: Timestamp) -> Counts {
+        self.settle(now);
+        self.store.counts()
+    }
+
+    /// Lets the past happen and gives the time that counts.
+    fn settle(&mut self, now: Timestamp) -> Timestamp {
+        self.now = self.now.max(now);
+        if self.store.is_past(self.now, self.attributes.retention) {
+            self.expired.stores.push(self.store.take_all());
+        }
+        self.store.settle(self.now, self.attributes.retention, &mut self.expired.messages);
+        if let Some(fifo) = &mut self.fifo {
+            fifo.forget(self.now);
+        }
+        self.now
+    }
+
+    fn take_ticket(&mut self) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        ticket
+    }
+
+    /// Only messages of FIFO queues have one.
+    fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
+        Some(self.fifo.as_ref()?.sequence_number(ticket))
+    }
+
+    /// The message that a handle was given for: `Ok(None)` when it is gone.
+    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Slot, &Stored)>, HandleRefusal> {
+        let handle = self.handles.read(handle)?;
+        if self.fifo.is_none() && handle.received + longest_visibility() <= now {
+            return Err(HandleRefusal::Expired);
+        }
+        let found = self.store.get(handle.slot).filter(|message| message.ticket == handle.ticket);
+        if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
+            return Err(HandleRefusal::Expired);
+        }
+        Ok(found.map(|message| (handle.slot, message)))
+    }
+}
+
+/// The longest that a message stays hidden after one receive, and that a handle of a standard queue is good for.
+fn longest_visibility() -> Duration {
+    Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

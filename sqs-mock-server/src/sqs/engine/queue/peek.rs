@@ -1,0 +1,140 @@
+//! Looking at messages without receiving them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Queue, SequenceNumber};
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
+use crate::sqs::engine::message::{Payload, State, Stored};
+use crate::sqs::engine::slab::Slot;
+
+/// A message as it is, for inspection.
+#[derive(Clone, Debug)]
+pub struct PeekedMessage {
+    /// The id of the message.
+    pub id: Uuid,
+    /// What the sender gave.
+    pub payload: Arc<Payload>,
+    /// Whether it can be received.
+    pub visibility: Visibility,
+    /// When it was sent.
+    pub sent: Timestamp,
+    /// When it was first received, if ever.
+    pub first_received: Option<Timestamp>,
+    /// How often it was received.
+    pub receive_count: u32,
+    /// Its message group.
+    pub group: Option<Arc<str>>,
+    /// Its deduplication id, on FIFO queues.
+    pub deduplication_id: Option<Arc<str>>,
+    /// Its number, on FIFO queues.
+    pub sequence_number: Option<SequenceNumber>,
+    /// The queue that it came from as a dead letter.
+    pub dead_letter_source: Option<Arc<QueueArn>>,
+}
+
+/// Whether a message can be received, and if not, why.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Visibility {
+    /// It can.
+    Visible,
+    /// It is new and waits.
+    DelayedUntil(Timestamp),
+    /// Somebody has received it.
+    InFlightUntil(Timestamp),
+    /// It is visible, but behind a message of its group that is not.
+    GroupLockedBy {
+        /// That message.
+        id: Uuid,
+        /// When that message becomes visible, unless it is deleted earlier or changed.
+        until: Timestamp,
+    },
+    /// It is visible, but on a FIFO queue with so many messages before it that receives do not look that far.
+    BeyondWindow,
+}
+
+impl PeekedMessage {
+    /// The body.
+    pub fn body(&self) -> &str {
+        &self.payload.body
+    }
+}
+
+impl fmt::Display for Visibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Visible => f.write_str("visible"),
+            Self::DelayedUntil(until) => write!(f, "delayed until {until}"),
+            Self::InFlightUntil(until) => write!(f, "in flight until {until}"),
+            Self::BeyondWindow => f.write_str("behind too many messages"),
+            Self::GroupLockedBy { id, until } => write!(f, "group locked by {id} until {until}"),
+        }
+    }
+}
+
+impl Queue {
+    /// The messages from the oldest on: `at_most` after the first `skip`. It takes time for all before the end of
+    /// that range.
+    pub(crate) fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
+        self.settle(now);
+        let messages = self.seen().skip(skip).take(at_most);
+        messages.map(|(message, visibility)| self.show(message, visibility)).collect()
+    }
+
+    /// The first messages, from the oldest on, whose visibility `is_shown` wants, `at_most` of them. Of the others, nothing
+    /// is copied.
+    pub(crate) fn peek_shown(
+        &mut self,
+        now: Timestamp,
+        at_most: usize,
+        is_shown: impl Fn(Visibility) -> bool,
+    ) -> Vec<PeekedMessage> {
+        self.settle(now);
+        let shown = self.seen().filter(|(_, visibility)| is_shown(*visibility)).take(at_most);
+        shown.map(|(message, visibility)| self.show(message, visibility)).collect()
+    }
+
+    /// Every message from the oldest on, with its visibility.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
+        let mut locks = HashMap::new();
+        let is_fifo = self.fifo.is_some();
+        self.store.iter().map(move |message| match visibility(message, is_fifo, &mut locks) {
+            Visibility::Visible if !self.store.looks_at(message) => (message, Visibility::BeyondWindow),
+            visibility => (message, visibility),
+        })
+    }
+
+    fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {
+        let core = &message.core;
+        PeekedMessage {
+            id: core.id,
+            payload: Arc::clone(&core.payload),
+            visibility,
+            sent: core.sent,
+            first_received: (core.receives > 0).then_some(core.first_received),
+            receive_count: core.receives,
+            group: self.store.group_id(message.group),
+            deduplication_id: core.deduplication_id.clone(),
+            sequence_number: self.sequence_number(message.ticket),
+            dead_letter_source: core.source.clone(),
+        }
+    }
+}
+
+/// `locks` has the first hidden message of each group that was seen so far.
+fn visibility(message: &Stored, is_fifo: bool, locks: &mut HashMap<Slot, (Uuid, Timestamp)>) -> Visibility {
+    if let (true, Some(until)) = (is_fifo, message.state.hidden_until()) {
+        locks.entry(message.group).or_insert((message.core.id, until));
+    }
+    match message.state {
+        State::Delayed { until } => Visibility::DelayedUntil(until),
+        State::InFlight { until } => Visibility::InFlightUntil(until),
+        State::Available => match locks.get(&message.group) {
+            Some((id, until)) => Visibility::GroupLockedBy { id: *id, until: *until },
+            None => Visibility::Visible,
+        },
+    }
+}

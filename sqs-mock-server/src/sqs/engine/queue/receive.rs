@@ -1,0 +1,202 @@
+//! Receiving.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::wire::service_error::ServiceError;
+
+use super::received::MOST_BURIED;
+use super::{DeadLetter, Delivery, Outcome, Queue, Received};
+use crate::service::clock::Timestamp;
+use crate::sqs::engine::aws_like::Asked;
+use crate::sqs::engine::handle::Handle;
+use crate::sqs::engine::message::{Core, State, Stored};
+use crate::sqs::engine::refusal::invalid_parameter;
+use crate::sqs::engine::slab::Slot;
+
+/// What a receive asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Receive<'a> {
+    /// How many messages, 1 to 10.
+    pub at_most: usize,
+    /// How long they stay hidden; as long as the queue says when absent.
+    pub visibility_timeout: Option<Duration>,
+    /// `ReceiveRequestAttemptId`; standard queues ignore it.
+    pub attempt_id: Option<&'a str>,
+    /// Whether the receive waits for messages. One that does not may miss some, where queues deliver like AWS.
+    pub waits: bool,
+    /// Whether a standard queue delivers what it delivers now once more, at once and even if it is deleted meanwhile.
+    pub redeliver: bool,
+    /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
+    /// delivered however often they were before.
+    pub dead_letter_queue_exists: bool,
+}
+
+impl Queue {
+    /// Takes messages into flight. When the answer [is cut short](Received::is_cut_short), there is more to find.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` for an attempt id whose messages were deleted or hidden for another time.
+    pub(crate) fn receive(
+        &mut self,
+        now: Timestamp,
+        request: &Receive<'_>,
+    ) -> Result<Received, ServiceError> {
+        let now = self.settle(now);
+        let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
+        if let Some(messages) = self.replay(now, until, request)? {
+            return Ok(Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() });
+        }
+        self.lacked_room |= self.is_full();
+        if self.is_full() && self.fifo.is_none() {
+            let outcome = Outcome::OverLimit { wake_at: self.wake_at() };
+            return Ok(Received { outcome, dead_letters: Vec::new() });
+        }
+        let (slots, dead_letters) = self.take(now, until, request);
+        let handles: Vec<_> = slots.iter().filter_map(|slot| self.handle(*slot)).collect();
+        let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle)).collect();
+        if let (Some(id), Some(fifo), false) = (request.attempt_id, &mut self.fifo, messages.is_empty()) {
+            fifo.attempts.remember(now, id, handles, until);
+        }
+        // With a timeout of zero they are visible again at once, but not within this receive.
+        self.settle(now);
+        let outcome = if messages.is_empty() {
+            Outcome::Empty { wake_at: self.wake_at() }
+        } else {
+            Outcome::Messages(messages)
+        };
+        Ok(Received { outcome, dead_letters })
+    }
+
+    /// Whether there are as many messages in flight as there can be.
+    fn is_full(&self) -> bool {
+        self.room() == 0
+    }
+
+    /// How many more messages can be in flight.
+    pub(super) fn room(&self) -> usize {
+        self.settings.max_in_flight.saturating_sub(self.store.counts().in_flight)
+    }
+
+    fn take(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        request: &Receive<'_>,
+    ) -> (Vec<Slot>, Vec<DeadLetter>) {
+        let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
+        let mut follower = None;
+        let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(request.waits));
+        while taken.len() < request.at_most && !self.is_full() {
+            // The rest of a group must not wait for another receive, which could move it first.
+            if dead_letters.len() >= MOST_BURIED && follower.is_none() {
+                break;
+            }
+            asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
+            let Some(slot) = follower.take().or_else(|| self.store.next(now, asked)) else {
+                break;
+            };
+            follower = self.store.follower(slot);
+            if request.dead_letter_queue_exists && self.is_spent(slot) {
+                dead_letters.extend(self.bury(slot));
+            } else {
+                self.take_off(now, until, slot, request.redeliver);
+                taken.push(slot);
+            }
+        }
+        (taken, dead_letters)
+    }
+
+    /// Whether one more receive would be one too many.
+    pub(super) fn is_spent(&self, slot: Slot) -> bool {
+        self.store.get(slot).is_some_and(|message| self.is_spent_after(&message.core))
+    }
+
+    /// As [`is_spent`](Self::is_spent), by what is known of a message.
+    pub(super) fn is_spent_after(&self, core: &Core) -> bool {
+        let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
+        most.is_some_and(|most| core.receives_here() >= most)
+    }
+
+    fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
+        self.was_delivered_again(slot);
+        if let Some(message) = self.store.get_mut(slot) {
+            if message.core.receives == 0 {
+                message.core.first_received = now;
+            }
+            message.core.receives = message.core.receives.saturating_add(1);
+            message.received = now;
+        }
+        // A server that misses a receive has the message visible at once, though not within this receive.
+        let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
+        let until = if is_visible { now } else { until };
+        self.store.set_state(slot, State::InFlight { until });
+    }
+
+    /// Whether chance has it that a server misses what is done to a message. It never makes a dead letter of one
+    /// that the consumer had in time.
+    pub(super) fn is_missed(&mut self, slot: Slot) -> bool {
+        self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.is_spent(slot)
+    }
+
+    /// The messages of an earlier receive with the same attempt id; none when all of them have come back since.
+    fn replay(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        request: &Receive<'_>,
+    ) -> Result<Option<Vec<Delivery>>, ServiceError> {
+        let Some((id, fifo)) = request.attempt_id.zip(self.fifo.as_mut()) else { return Ok(None) };
+        let Some(attempt) = fifo.attempts.find(now, id) else { return Ok(None) };
+        let has_come_back = |given: &Handle| {
+            let message = self.store.get(given.slot).filter(|message| message.ticket == given.ticket);
+            attempt.hidden_until <= now && message.is_some_and(|message| !message.is_held(given))
+        };
+        if attempt.handles.iter().all(has_come_back) {
+            return Ok(None);
+        }
+        let unchanged = State::InFlight { until: attempt.hidden_until };
+        let is_unchanged = |given: &Handle| {
+            let message = self.store.get(given.slot);
+            message.is_some_and(|message| message.is_held(given) && message.state == unchanged)
+        };
+        if !attempt.handles.iter().all(is_unchanged) {
+            let reason =
+                "The receiveRequestAttemptId is not valid anymore since the receive call is not retryable.";
+            return Err(invalid_parameter(id, "ReceiveRequestAttemptId", reason));
+        }
+        fifo.attempts.hidden_again(id, until);
+        for given in &attempt.handles {
+            if let Some(message) = self.store.get_mut(given.slot) {
+                message.received = now;
+            }
+            self.store.set_state(given.slot, State::InFlight { until });
+        }
+        let messages = attempt.handles.iter().filter_map(|given| self.deliver(*given)).collect();
+        self.settle(now);
+        Ok(Some(messages))
+    }
+
+    /// The handle of the latest receive.
+    fn handle(&self, slot: Slot) -> Option<Handle> {
+        let Stored { ticket, core, received, .. } = self.store.get(slot)?;
+        Some(Handle { slot, ticket: *ticket, receive: core.receives, received: *received })
+    }
+
+    fn deliver(&self, handle: Handle) -> Option<Delivery> {
+        let message = self.store.get(handle.slot)?;
+        let core = &message.core;
+        Some(Delivery {
+            id: core.id,
+            receipt_handle: self.handles.write(handle),
+            payload: Arc::clone(&core.payload),
+            sent: core.sent,
+            first_received: core.first_received,
+            receive_count: core.receives,
+            group: self.store.group_id(message.group),
+            deduplication_id: core.deduplication_id.clone(),
+            sequence_number: self.sequence_number(message.ticket),
+            dead_letter_source: core.source.clone(),
+        })
+    }
+}

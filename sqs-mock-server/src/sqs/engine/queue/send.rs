@@ -1,0 +1,129 @@
+//! Sending.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::wire::checksum;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::{Queue, SequenceNumber};
+use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
+use crate::sqs::engine::dedup::Deduplication;
+use crate::sqs::engine::message::{Core, Payload};
+use crate::sqs::engine::refusal::invalid_parameter;
+
+/// A message to be sent.
+#[derive(Debug)]
+pub(crate) struct NewMessage {
+    /// What it carries.
+    pub payload: Payload,
+    /// Its own delay, in whole seconds; the queue's when absent.
+    pub delay: Option<Duration>,
+    /// Its message group, required on FIFO queues.
+    pub group: Option<String>,
+    /// Its deduplication id, for FIFO queues.
+    pub deduplication_id: Option<String>,
+}
+
+/// An accepted message, perhaps accepted earlier.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Sent {
+    /// Its id.
+    pub id: Uuid,
+    /// Its number, on FIFO queues.
+    pub sequence_number: Option<SequenceNumber>,
+}
+
+impl Queue {
+    /// Takes a message in. A repeat, by its deduplication id, gets the answer of the original and is not stored.
+    ///
+    /// # Errors
+    /// `MissingParameter` or `InvalidParameterValue` when group, deduplication id or delay do not fit the kind of
+    /// the queue, `OverLimit` when there is no memory for the message.
+    pub(crate) fn send(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
+        let now = self.settle(now);
+        if self.fifo.is_some() { self.send_in_order(now, message) } else { self.send_standard(now, message) }
+    }
+
+    fn send_standard(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
+        if let Some(id) = message.deduplication_id {
+            return Err(invalid_parameter(id, "MessageDeduplicationId", NOT_FOR_THIS_TYPE));
+        }
+        let id = self.ids.of(self.next_ticket);
+        let core = new_core(now, id, message.payload, None);
+        self.store.share().check(core.bytes(message.group.as_deref()))?;
+        let ticket = self.take_ticket();
+        let delay = message.delay.unwrap_or(self.attributes.delay);
+        self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
+        Ok(Sent { id, sequence_number: None })
+    }
+
+    fn send_in_order(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
+        if let Some(delay) = message.delay.filter(|delay| !delay.is_zero()) {
+            return Err(invalid_parameter(delay.as_secs(), "DelaySeconds", NOT_FOR_THIS_TYPE));
+        }
+        let deduplication_id = self.deduplication_id(&message)?;
+        let group = message.group.ok_or_else(missing_group)?;
+        let id = self.ids.of(self.next_ticket);
+        let core = new_core(now, id, message.payload, Some(deduplication_id.as_str().into()));
+        if let Some(original) = self.original(now, &group, &deduplication_id, &core)? {
+            let sequence_number = self.sequence_number(original);
+            return Ok(Sent { id: self.ids.of(original), sequence_number });
+        }
+        let ticket = self.take_ticket();
+        self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
+        Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
+    }
+
+    /// The ticket of the message that this one repeats. When it repeats none and there is memory for it, others repeat
+    /// this one from now on.
+    fn original(
+        &mut self,
+        now: Timestamp,
+        group: &str,
+        id: &str,
+        core: &Core,
+    ) -> Result<Option<u64>, ServiceError> {
+        let (ticket, share) = (self.next_ticket, self.store.share());
+        let check = || share.check(core.bytes(Some(group)) + Deduplication::BYTES);
+        let memory = self.fifo.as_mut();
+        memory.map_or(Ok(None), |fifo| fifo.deduplication.original(now, (group, id), ticket, check))
+    }
+
+    /// An explicit id comes before the hash of the body.
+    fn deduplication_id(&self, message: &NewMessage) -> Result<String, ServiceError> {
+        let by_content = self.attributes.fifo.is_some_and(|fifo| fifo.content_based_deduplication);
+        match &message.deduplication_id {
+            Some(id) => Ok(id.clone()),
+            None if by_content => Ok(checksum::content_deduplication_id(&message.payload.body)),
+            None if message.group.is_none() => Err(missing_group()),
+            None => Err(ServiceError::new(
+                ErrorCode::InvalidParameterValue,
+                "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided \
+                 explicitly",
+            )),
+        }
+    }
+}
+
+const NOT_FOR_THIS_TYPE: &str = "The request include parameter that is not valid for this queue type.";
+
+fn missing_group() -> ServiceError {
+    let text = "The request must contain the parameter MessageGroupId.";
+    ServiceError::new(ErrorCode::MissingParameter, text)
+}
+
+fn new_core(now: Timestamp, id: Uuid, payload: Payload, deduplication_id: Option<Arc<str>>) -> Core {
+    Core {
+        payload: Arc::new(payload),
+        id,
+        sent: now,
+        born: now,
+        first_received: now,
+        receives: 0,
+        receives_elsewhere: 0,
+        deduplication_id,
+        source: None,
+    }
+}

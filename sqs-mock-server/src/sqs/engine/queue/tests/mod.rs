@@ -1,0 +1,170 @@
+//! Scenarios: what happens when, by the second.
+
+mod attempts;
+mod attributes;
+mod aws_like;
+mod dead_letters;
+mod deduplication;
+mod delay;
+mod fair;
+mod fifo;
+mod handles;
+mod limits;
+mod memory;
+mod memory_of_fifo;
+mod model;
+mod moves;
+mod peek;
+mod purge;
+mod retention;
+mod standard;
+mod wakeups;
+mod why_empty;
+mod window;
+
+use std::time::Duration;
+
+use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Seed;
+use crate::sqs::engine::refusal::HandleRefusal;
+use crate::sqs::engine::{Attributes, Memory, Payload, Settings};
+
+const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// A queue and the time.
+struct Bench {
+    queue: Queue,
+    now: Timestamp,
+}
+
+impl Bench {
+    fn new(name: &str, attributes: &[(Name, &str)]) -> Self {
+        Self::with(name, attributes, Settings::default())
+    }
+
+    fn with(name: &str, attributes: &[(Name, &str)], settings: Settings) -> Self {
+        Self::in_memory(name, attributes, settings, Memory::default())
+    }
+
+    fn in_memory(name: &str, attributes: &[(Name, &str)], settings: Settings, memory: Memory) -> Self {
+        Self::of((settings, memory, Seed(1)), name, attributes)
+    }
+
+    fn seeded(name: &str, attributes: &[(Name, &str)], settings: Settings, seed: Seed) -> Self {
+        Self::of((settings, Memory::default(), seed), name, attributes)
+    }
+
+    fn of(
+        (settings, memory, seed): (Settings, Memory, Seed),
+        name: &str,
+        attributes: &[(Name, &str)],
+    ) -> Self {
+        let arn = QueueArn::new("eu-west-1", "000000000000", name);
+        let start = if arn.is_fifo() { Attributes::fifo() } else { Attributes::standard() };
+        let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
+        let attributes = start.changed(&requested).unwrap();
+        let (seed, tags) = (seed.of_queue(name, 0), Tags::default());
+        let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, memory, seed });
+        Self { queue, now: START }
+    }
+
+    fn standard() -> Self {
+        Self::new("orders", &[])
+    }
+
+    fn fifo() -> Self {
+        Self::new("orders.fifo", &[(Name::ContentBasedDeduplication, "true")])
+    }
+
+    fn pass(&mut self, seconds: u64) {
+        self.now = self.now + Duration::from_secs(seconds);
+    }
+
+    fn set(&mut self, name: Name, value: &str) {
+        let requested = [(name, value.to_owned())].into();
+        self.queue.change_attributes(self.now, &requested).unwrap();
+    }
+
+    /// Sends a body, `group/body` into a group.
+    fn send(&mut self, text: &str) -> Sent {
+        self.queue.send(self.now, message(text)).unwrap()
+    }
+
+    fn try_receive(&mut self, at_most: usize, timeout: Option<u64>) -> Received {
+        let visibility_timeout = timeout.map(Duration::from_secs);
+        let request = Receive {
+            at_most,
+            visibility_timeout,
+            attempt_id: None,
+            waits: true,
+            redeliver: false,
+            dead_letter_queue_exists: true,
+        };
+        self.queue.receive(self.now, &request).unwrap()
+    }
+
+    /// Receives up to ten messages, hidden as long as the queue says.
+    fn receive(&mut self) -> Vec<Delivery> {
+        messages(self.try_receive(10, None))
+    }
+
+    /// Bodies of what `at_most` messages hidden for `timeout` are.
+    fn bodies(&mut self, at_most: usize, timeout: u64) -> Vec<String> {
+        bodies(&messages(self.try_receive(at_most, Some(timeout))))
+    }
+
+    fn receive_one(&mut self) -> Delivery {
+        let mut received = messages(self.try_receive(1, None));
+        received.pop().unwrap()
+    }
+
+    fn dead_letters(&mut self) -> Vec<DeadLetter> {
+        self.try_receive(10, None).dead_letters
+    }
+
+    fn delete(&mut self, delivery: &Delivery) -> Result<(), HandleRefusal> {
+        self.queue.delete(self.now, &delivery.receipt_handle)
+    }
+
+    fn hide(&mut self, delivery: &Delivery, seconds: u64) -> Result<(), HandleRefusal> {
+        self.queue.change_visibility(self.now, &delivery.receipt_handle, Duration::from_secs(seconds))
+    }
+
+    /// Available, in flight, delayed.
+    fn counts(&mut self) -> [usize; 3] {
+        let counts = self.queue.counts(self.now);
+        [counts.available, counts.in_flight, counts.delayed]
+    }
+}
+
+fn payload(body: &str) -> Payload {
+    Payload::new(body.to_owned(), None, None, "AIDASENDER".into())
+}
+
+fn message(text: &str) -> NewMessage {
+    let (group, body) = text.split_once('/').map_or((None, text), |(group, body)| (Some(group), body));
+    let group = group.map(str::to_owned);
+    NewMessage { payload: payload(body), delay: None, group, deduplication_id: None }
+}
+
+fn messages(received: Received) -> Vec<Delivery> {
+    assert!(received.dead_letters.is_empty());
+    match received.outcome {
+        Outcome::Messages(messages) => messages,
+        Outcome::Empty { .. } | Outcome::OverLimit { .. } => Vec::new(),
+    }
+}
+
+fn bodies(deliveries: &[Delivery]) -> Vec<String> {
+    deliveries.iter().map(|delivery| delivery.payload.body.to_string()).collect()
+}
+
+fn refusal(result: Result<(), ServiceError>) -> (ErrorCode, String) {
+    let error = result.unwrap_err();
+    (error.code, error.message.unwrap_or_default())
+}

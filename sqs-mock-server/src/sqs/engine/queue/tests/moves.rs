@@ -1,0 +1,115 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::sqs::engine::MovingStopped;
+
+/// A dead-letter queue with one letter from `orders` and the queue that it came from.
+fn with_letter() -> (Bench, Bench) {
+    let mut source = Bench::standard();
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
+    source.set(Name::RedrivePolicy, policy);
+    source.send("a");
+    source.bodies(1, 0);
+    let mut dead = Bench::new("dead", &[]);
+    for letter in source.dead_letters() {
+        dead.queue.accept_dead_letter(dead.now, letter).unwrap();
+    }
+    (source, dead)
+}
+
+#[test]
+fn letter_goes_back_to_its_source_as_a_new_message() {
+    let (mut source, mut dead) = with_letter();
+    let id = dead.queue.peek(dead.now, 0, 1)[0].id;
+    dead.pass(100);
+    source.now = dead.now;
+    let moving = dead.queue.take_for_move(dead.now, None).unwrap();
+    assert_eq!(moving.destination(), source.queue.arn());
+    source.queue.take_wakeups();
+    source.queue.accept_moving(source.now, moving).unwrap();
+    assert_eq!(source.queue.take_wakeups().receivable, 1);
+    let delivery = source.receive_one();
+    assert_ne!(delivery.id, id);
+    assert_eq!((delivery.sent, delivery.receive_count), (START + Duration::from_secs(100), 1));
+    assert_eq!(delivery.dead_letter_source, None);
+    assert_eq!(&*delivery.payload.body, "a");
+    assert_eq!(dead.counts(), [0, 0, 0]);
+}
+
+#[test]
+fn destination_comes_before_the_source() {
+    let (_, mut dead) = with_letter();
+    let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "elsewhere"));
+    let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
+    assert_eq!(moving.destination(), &destination);
+}
+
+#[test]
+fn message_that_is_no_dead_letter_needs_a_destination() {
+    let mut dead = Bench::new("dead", &[]);
+    dead.send("sent directly");
+    let stopped = dead.queue.take_for_move(dead.now, None).unwrap_err();
+    assert_eq!(stopped, MovingStopped::UnknownSource);
+    assert_eq!(dead.counts(), [1, 0, 0]);
+}
+
+#[test]
+fn message_in_flight_is_not_moved() {
+    let (_, mut dead) = with_letter();
+    dead.receive_one();
+    let stopped = dead.queue.take_for_move(dead.now, None).unwrap_err();
+    assert_eq!(stopped, MovingStopped::NothingLeft);
+}
+
+#[test]
+fn destination_deleted_meanwhile_gives_the_message_back() {
+    let (mut source, mut dead) = with_letter();
+    let moving = dead.queue.take_for_move(dead.now, None).unwrap();
+    drop(source.queue.close());
+    let moving = source.queue.accept_moving(source.now, moving).unwrap_err();
+    dead.queue.take_back_moving(dead.now, moving);
+    assert_eq!(dead.counts(), [1, 0, 0]);
+    assert!(dead.receive_one().dead_letter_source.is_some());
+}
+
+#[test]
+fn fifo_queue_takes_no_message_without_a_group() {
+    let (_, mut dead) = with_letter();
+    let mut destination = Bench::fifo();
+    let moving = dead.queue.take_for_move(dead.now, Some(destination.queue.arn())).unwrap();
+    let moving = destination.queue.accept_moving(destination.now, moving).unwrap_err();
+    dead.queue.take_back_moving(dead.now, moving);
+    assert_eq!((destination.counts(), dead.counts()), ([0, 0, 0], [1, 0, 0]));
+}
+
+#[test]
+fn message_given_back_keeps_its_place_in_its_group() {
+    let mut dead = Bench::fifo();
+    for text in ["g/a", "g/b", "h/c"] {
+        dead.send(text);
+    }
+    let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone.fifo"));
+    let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
+    dead.queue.take_wakeups();
+    dead.queue.take_back_moving(dead.now, moving);
+    assert_eq!(dead.bodies(10, 30), ["a", "b", "c"]);
+    dead.pass(30);
+    assert_eq!(dead.bodies(10, 30).len(), 3);
+}
+
+#[test]
+fn message_given_back_is_as_old_as_it_was_and_in_the_same_place_of_a_standard_queue() {
+    let mut dead = Bench::new("dead", &[(Name::MessageRetentionPeriod, "100")]);
+    dead.send("a");
+    dead.pass(50);
+    dead.send("b");
+    let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone"));
+    let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
+    dead.queue.take_back_moving(dead.now, moving);
+    let bodies: Vec<_> =
+        dead.queue.peek(dead.now, 0, 9).iter().map(|message| message.payload.body.to_string()).collect();
+    assert_eq!(bodies, ["a", "b"]);
+    assert_eq!(dead.bodies(10, 0), ["a", "b"]);
+    dead.pass(50);
+    assert_eq!(dead.bodies(10, 0), ["b"]);
+}

@@ -1,0 +1,104 @@
+use super::*;
+use crate::sqs::engine::Wakeups;
+
+fn at(seconds: u64) -> Timestamp {
+    START + Duration::from_secs(seconds)
+}
+
+fn wake_at(bench: &mut Bench) -> Option<Timestamp> {
+    match bench.try_receive(1, None).outcome {
+        Outcome::Empty { wake_at } => wake_at,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn receivable(bench: &mut Bench) -> usize {
+    bench.queue.take_wakeups().receivable
+}
+
+#[test]
+fn empty_queue_wakes_nobody_by_itself() {
+    let mut bench = Bench::standard();
+    assert_eq!(wake_at(&mut bench), None);
+    assert_eq!(bench.queue.take_wakeups(), Wakeups::default());
+}
+
+#[test]
+fn empty_receive_says_when_the_next_message_comes_back() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.send("b");
+    bench.bodies(1, 30);
+    bench.bodies(1, 20);
+    assert_eq!(wake_at(&mut bench), Some(at(20)));
+    let delay = Some(Duration::from_secs(5));
+    bench.queue.send(bench.now, NewMessage { delay, ..message("c") }).unwrap();
+    assert_eq!(wake_at(&mut bench), Some(at(5)));
+}
+
+#[test]
+fn send_wakes_one_receive_for_each_message() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    bench.send("b");
+    assert_eq!(receivable(&mut bench), 2);
+    assert_eq!(receivable(&mut bench), 0);
+}
+
+#[test]
+fn message_handed_back_wakes_a_receive() {
+    let mut bench = Bench::standard();
+    bench.send("a");
+    let delivery = bench.receive_one();
+    receivable(&mut bench);
+    bench.hide(&delivery, 0).unwrap();
+    assert_eq!(receivable(&mut bench), 1);
+}
+
+#[test]
+fn send_into_a_locked_group_wakes_nobody_and_its_unlock_does() {
+    let mut bench = Bench::fifo();
+    bench.send("g/a");
+    assert_eq!(receivable(&mut bench), 1);
+    let delivery = bench.receive_one();
+    bench.send("g/b");
+    bench.send("g/c");
+    assert_eq!(receivable(&mut bench), 0);
+    bench.delete(&delivery).unwrap();
+    assert_eq!(receivable(&mut bench), 1);
+}
+
+#[test]
+fn parked_receives_hear_of_an_earlier_moment_only() {
+    let mut bench = Bench::standard();
+    for body in ["a", "b", "c"] {
+        bench.send(body);
+    }
+    bench.bodies(1, 30);
+    assert_eq!(bench.queue.take_wakeups().sooner, Some(at(30)));
+    bench.bodies(1, 40);
+    assert_eq!(bench.queue.take_wakeups().sooner, None);
+    bench.bodies(1, 5);
+    assert_eq!(bench.queue.take_wakeups().sooner, Some(at(5)));
+}
+
+#[test]
+fn locked_group_is_looked_at_again_when_the_message_in_front_expires() {
+    let mut bench = Bench::fifo();
+    bench.set(Name::MessageRetentionPeriod, "60");
+    bench.send("g/a");
+    bench.bodies(1, 1000);
+    bench.send("g/b");
+    assert_eq!(wake_at(&mut bench), Some(at(60)));
+}
+
+#[test]
+fn shorter_delay_of_a_fifo_queue_wakes_receives() {
+    let mut bench = Bench::fifo();
+    bench.set(Name::DelaySeconds, "900");
+    bench.send("g/a");
+    bench.send("h/b");
+    assert_eq!(receivable(&mut bench), 0);
+    bench.set(Name::DelaySeconds, "0");
+    assert_eq!(receivable(&mut bench), 2);
+}

@@ -1,0 +1,209 @@
+//! Order of a standard queue: first come, first served, with quiet tenants before noisy ones.
+//!
+//! A message that becomes visible again takes its old place, before those that came later. After three receives it goes
+//! to the back: a consumer that keeps handing a message back cannot starve the others. Tenants are the message groups of
+//! a fair queue, see [`fair`](super::fair).
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
+//!
+//! ```text
+//! message --ticket--> server --group--> lane (a chain by turn) --first turn--> quiet | noisy
+//! ```
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::aws_like::{Asked, server_of};
+use super::chain::Links;
+use super::fair::{Recent, Tenant, Total};
+use super::groups::{Group, Groups};
+use super::message::{State, Stored};
+use super::server::Server;
+use super::slab::{Slab, Slot};
+use crate::service::clock::Timestamp;
+
+/// From so many receives on, a message that comes back is the last.
+const RECEIVES_UNTIL_LAST: u32 = 3;
+
+/// The available messages of a standard queue.
+#[derive(Debug)]
+pub(super) struct Standard {
+    tenants: Groups<Tenant>,
+    /// One, unless messages are delivered as AWS does.
+    servers: Vec<Server>,
+    links: Links,
+    next_turn: u64,
+    processing: Recent,
+    noisy: BTreeSet<Slot>,
+    /// No noisy tenant calms down before this.
+    calm_from: Timestamp,
+}
+
+impl Standard {
+    pub(super) fn new(servers: usize) -> Self {
+        Self {
+            tenants: Groups::default(),
+            servers: std::iter::repeat_with(Server::default).take(servers).collect(),
+            links: Links::default(),
+            next_turn: 0,
+            processing: Recent::default(),
+            noisy: BTreeSet::new(),
+            calm_from: Timestamp::default(),
+        }
+    }
+
+    /// The same without messages.
+    pub(super) fn emptied(&self) -> Self {
+        let Self { next_turn, processing, .. } = *self;
+        Self { next_turn, processing, ..Self::new(self.servers.len()) }
+    }
+
+    /// Counts one more message of a tenant.
+    pub(super) fn join(&mut self, group: Option<&str>, now: Timestamp) -> Slot {
+        let tenant = self.tenants.join(group, || Tenant::new(now));
+        if let Some(group) = self.tenants.get_mut(tenant) {
+            group.data.sends(now);
+        }
+        tenant
+    }
+
+    /// Counts one message less of a tenant.
+    pub(super) fn leave(&mut self, tenant: Slot) {
+        self.tenants.leave(tenant);
+    }
+
+    /// The id of a tenant, when it has one.
+    pub(super) fn id(&self, tenant: Slot) -> Option<Arc<str>> {
+        self.tenants.get(tenant)?.id.clone()
+    }
+
+    /// A message has become available: it is the last.
+    pub(super) fn show(&mut self, messages: &mut Slab<Stored>, slot: Slot) {
+        if let Some(message) = messages.get_mut(slot) {
+            message.turn = self.next_turn;
+            self.next_turn += 1;
+        }
+        self.show_in_turn(messages, slot);
+    }
+
+    /// A message that was hidden is available.
+    pub(super) fn show_again(&mut self, messages: &mut Slab<Stored>, slot: Slot, old: State) {
+        let has_turn = matches!(old, State::InFlight { .. });
+        let receives = messages.get(slot).map_or(0, |message| message.core.receives_here());
+        if has_turn && receives < RECEIVES_UNTIL_LAST {
+            self.show_in_turn(messages, slot);
+        } else {
+            self.show(messages, slot);
+        }
+    }
+
+    /// A message is available again in the turn that it had.
+    pub(super) fn show_in_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
+        let Some(message) = messages.get(slot) else {
+            return;
+        };
+        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
+            return;
+        };
+        tenant.waiting += 1;
+        let noisy = tenant.noisy;
+        let server = server_of(message.ticket, self.servers.len());
+        if let Some(server) = self.servers.get_mut(server) {
+            server.show(messages, &mut self.links, slot, noisy);
+        }
+    }
+
+    /// A message is not available any more.
+    pub(super) fn hide(&mut self, messages: &Slab<Stored>, slot: Slot) {
+        let Some(message) = messages.get(slot) else {
+            return;
+        };
+        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
+            return;
+        };
+        tenant.waiting -= 1;
+        if tenant.waiting == 0 && tenant.noisy {
+            // A drained backlog ends the noise.
+            tenant.noisy = false;
+            self.noisy.remove(&message.group);
+        }
+        let noisy = tenant.noisy;
+        let server = server_of(message.ticket, self.servers.len());
+        if let Some(server) = self.servers.get_mut(server) {
+            server.hide(messages, &mut self.links, slot, noisy);
+        }
+    }
+
+    /// A message was taken into flight.
+    pub(super) fn take_off(&mut self, tenant: Slot) {
+        if let Some(group) = self.tenants.get_mut(tenant) {
+            group.data.in_flight += 1;
+        }
+    }
+
+    /// A message is not in flight any more, after so long.
+    pub(super) fn land(&mut self, now: Timestamp, tenant: Slot, spent: Duration) {
+        self.processing.add(now, spent);
+        if let Some(group) = self.tenants.get_mut(tenant) {
+            group.data.lands(now, spent);
+        }
+    }
+
+    /// The message to deliver next; `in_flight` counts those of all tenants.
+    pub(super) fn next(
+        &mut self,
+        messages: &Slab<Stored>,
+        now: Timestamp,
+        in_flight: usize,
+        asked: Asked,
+    ) -> Option<Slot> {
+        self.calm_down(messages, now);
+        let total = Total { in_flight, processing: self.processing };
+        while let Some((server, tenant)) = self.first(asked, false) {
+            let group = self.tenants.get_mut(tenant)?;
+            if group.id.is_none() || !group.data.is_too_loud(now, total) {
+                return self.servers.get(server)?.first_of(tenant);
+            }
+            let calm = group.data.calm_from();
+            self.calm_from = if self.noisy.is_empty() { calm } else { self.calm_from.min(calm) };
+            self.set_noisy(messages, tenant, true);
+        }
+        let (server, tenant) = self.first(asked, true)?;
+        self.servers.get(server)?.first_of(tenant)
+    }
+
+    /// Server and tenant of the next message among the quiet or the noisy tenants.
+    fn first(&self, asked: Asked, noisy: bool) -> Option<(usize, Slot)> {
+        asked.choose(self.servers.iter().map(|server| server.first(noisy)))
+    }
+
+    /// Looks through the noisy tenants only when one of them may have become quiet.
+    fn calm_down(&mut self, messages: &Slab<Stored>, now: Timestamp) {
+        if self.noisy.is_empty() || now < self.calm_from {
+            return;
+        }
+        self.calm_from = Timestamp::from_millis(u64::MAX);
+        for tenant in self.noisy.clone() {
+            let calm = self.tenants.get(tenant).map(|group| group.data.calm_from());
+            match calm.filter(|calm| now < *calm) {
+                Some(calm) => self.calm_from = self.calm_from.min(calm),
+                None => self.set_noisy(messages, tenant, false),
+            }
+        }
+    }
+
+    fn set_noisy(&mut self, messages: &Slab<Stored>, tenant: Slot, noisy: bool) {
+        if let Some(group) = self.tenants.get_mut(tenant) {
+            group.data.noisy = noisy;
+        }
+        if noisy {
+            self.noisy.insert(tenant)
+        } else {
+            self.noisy.remove(&tenant)
+        };
+        for server in &mut self.servers {
+            server.requeue(messages, tenant, noisy);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The messages of one queue, each where it belongs: by age, by the moment it comes back, by its turn.
+//!
+//! What happens to a message is decided by [`queue`](super::queue); here it is only put in its places.
+
+mod counts;
+mod departure;
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ages::Ages;
+use super::aws_like::{Asked, SERVERS};
+use super::memory::Share;
+use super::message::{Core, Place, Removed, State, Stored};
+use super::order::Order;
+use super::slab::{Slab, Slot};
+use super::timers::Timers;
+use super::window::Window;
+use super::{DeliveryMode, Settings};
+use crate::service::clock::Timestamp;
+
+pub use counts::Counts;
+
+#[derive(Debug)]
+pub(super) struct Store {
+    messages: Slab<Stored>,
+    order: Order,
+    ages: Ages,
+    /// Of FIFO queues.
+    window: Option<Window>,
+    timers: Timers,
+    counts: Counts,
+    became_receivable: usize,
+    now: Timestamp,
+    share: Share,
+}
+
+impl Store {
+    pub(super) fn new(fifo: bool, settings: Settings, share: Share) -> Self {
+        let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
+        Self {
+            messages: Slab::default(),
+            order: Order::new(fifo, servers),
+            ages: Ages::default(),
+            window: fifo.then(|| Window::new(settings.receive_window)),
+            timers: Timers::default(),
+            counts: Counts::default(),
+            became_receivable: 0,
+            now: Timestamp::default(),
+            share,
+        }
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> Option<&Stored> {
+        self.messages.get(slot)
+    }
+
+    pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut Stored> {
+        self.messages.get_mut(slot)
+    }
+
+    pub(super) fn group_id(&self, group: Slot) -> Option<Arc<str>> {
+        self.order.group_id(group)
+    }
+
+    /// What the messages take of memory.
+    pub(super) fn share(&self) -> &Share {
+        &self.share
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(super) fn len(&self) -> usize {
+        let Counts { available, in_flight, delayed } = self.counts;
+        available + in_flight + delayed
+    }
+
+    /// The next moment at which a message comes back.
+    pub(super) fn next_return(&self) -> Option<Timestamp> {
+        self.timers.next()
+    }
+
+    /// From when the retention of the oldest message counts.
+    pub(super) fn oldest(&self) -> Option<Timestamp> {
+        self.oldest_message().map(|(born, _)| born)
+    }
+
+    /// How many messages (FIFO: groups) have become receivable since this was last asked.
+    pub(super) fn take_receivable(&mut self) -> usize {
+        std::mem::take(&mut self.became_receivable)
+    }
+
+    /// Puts in a message that nobody has received here yet.
+    pub(super) fn insert(
+        &mut self,
+        now: Timestamp,
+        ticket: u64,
+        (core, group): (Core, Option<&str>),
+        delay: Duration,
+    ) {
+        let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
+        self.share.take(core.bytes(group));
+        let group = self.order.join(group, now);
+        let born = core.born;
+        let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
+        self.ages.insert((born, ticket), slot);
+        *self.counts.of(state) += 1;
+        if let Some(until) = state.hidden_until() {
+            self.timers.set(until, ticket, slot);
+        }
+        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
+        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
+            self.order.look_up_to(last);
+        }
+        self.became_receivable += self.order.entered(&mut self.messages, slot, state);
+    }
+
+    /// Puts a message back in its place, available as it was when it was taken out.
+    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) {
+        let Removed { core, group, place: Place { ticket, turn } } = message;
+        self.share.take(core.bytes(group.as_deref()));
+        let group = self.order.join(group.as_deref(), now);
+        let born = core.born;
+        let state = State::Available;
+        let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
+        self.ages.insert_again((born, ticket), slot);
+        *self.counts.of(state) += 1;
+        self.became_receivable += self.order.returned(&self.messages, slot);
+    }
+
+    pub(super) fn set_state(&mut self, slot: Slot, state: State) {
+        let Some(message) = self.messages.get_mut(slot) else {
+            return;
+        };
+        let old = std::mem::replace(&mut message.state, state);
+        let ticket = message.ticket;
+        if old == state {
+            return;
+        }
+        *self.counts.of(old) -= 1;
+        *self.counts.of(state) += 1;
+        if let Some(until) = old.hidden_until() {
+            self.timers.clear(until, ticket, slot);
+        }
+        if let Some(until) = state.hidden_until() {
+            self.timers.set(until, ticket, slot);
+        }
+        self.became_receivable += self.order.changed(&mut self.messages, self.now, slot, old);
+    }
+
+    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible. Those that
+    /// go are put into `expired`, for whoever can drop them without holding anybody up.
+    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration, expired: &mut Vec<Core>) {
+        self.now = now;
+        while let Some((_, slot)) = self.oldest_message().filter(|(born, _)| *born + retention <= now) {
+            expired.extend(self.remove(slot).map(|message| message.core));
+        }
+        while let Some(slot) = self.timers.pop_due(now) {
+            self.set_state(slot, State::Available);
+        }
+    }
+
+    /// The message to deliver next, when these servers are asked.
+    pub(super) fn next(&mut self, now: Timestamp, asked: Asked) -> Option<Slot> {
+        self.order.next(&self.messages, now, self.counts.in_flight, asked)
+    }
+
+    /// Whether receives look that far.
+    pub(super) fn looks_at(&self, message: &Stored) -> bool {
+        self.order.looks_at(message.ticket)
+    }
+
+    /// The message to deliver together with one: that behind it in its group.
+    pub(super) fn follower(&self, slot: Slot) -> Option<Slot> {
+        self.order.follower(&self.messages, slot)
+    }
+
+    /// Every message, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
+        self.ages.iter(|slot| self.born(slot)).filter_map(|slot| self.get(slot))
+    }
+
+    /// Messages born after `moment`, the last to have come in first.
+    pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
+        let mut slots = self.ages.younger_than(moment, |slot| self.born(slot));
+        slots.sort_unstable_by_key(|slot| Reverse(self.get(*slot).map(|message| message.ticket)));
+        slots
+    }
+
+    fn oldest_message(&self) -> Option<(Timestamp, Slot)> {
+        self.ages.oldest(|slot| self.born(slot))
+    }
+
+    fn born(&self, slot: Slot) -> Option<Timestamp> {
+        self.get(slot).map(|message| message.core.born)
+    }
+}

@@ -1,0 +1,113 @@
+//! What a request asks for: its protocol and action, with the input still encoded.
+
+use std::borrow::Cow;
+
+use http::request::Parts;
+use sqs_client::operation::{Action, Input};
+use sqs_client::wire::protocol::{DecodeError, Detected, Form, Protocol};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+/// A request whose action is known.
+pub(super) enum Call<'a> {
+    /// AWS JSON: the body is the input.
+    AwsJson(Action, &'a [u8]),
+    /// The Query protocol: the form is the input.
+    Query(Action, Form<'a>),
+}
+
+/// Why a request asks for nothing.
+#[derive(Debug)]
+pub(super) enum NoCall {
+    /// The answer is an error of the service.
+    Refused(ServiceError),
+    /// A visit to a queue URL without an action, as a browser makes it.
+    NoAction,
+}
+
+impl From<ServiceError> for NoCall {
+    fn from(error: ServiceError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Finds the action. `form` is the text of [`form_text`].
+    pub(super) fn read(
+        detected: &Detected,
+        head: &Parts,
+        body: &'a [u8],
+        form: &'a [u8],
+    ) -> Result<Self, NoCall> {
+        match detected {
+            Detected::AwsJson(Ok(action)) => Ok(Self::AwsJson(*action, body)),
+            Detected::AwsJson(Err(_)) => Err(ServiceError::bare(ErrorCode::UnknownOperation).into()),
+            Detected::Query => {
+                Self::read_form(head.uri.path(), Form::parse(form).map_err(|error| malformed(&error))?)
+            }
+        }
+    }
+
+    fn read_form(path: &str, form: Form<'a>) -> Result<Self, NoCall> {
+        match form.action() {
+            None => Err(NoCall::NoAction),
+            Some(Ok(Action::ListQueues | Action::CreateQueue)) if path != "/" => {
+                Err(invalid_action(&form).into())
+            }
+            Some(Ok(action)) => Ok(Self::Query(action, form)),
+            Some(Err(_)) => Err(invalid_action(&form).into()),
+        }
+    }
+
+    /// Which of the 23 actions it is.
+    pub(super) fn action(&self) -> Action {
+        match self {
+            Self::AwsJson(action, _) | Self::Query(action, _) => *action,
+        }
+    }
+
+    /// The protocol that it came in and is answered in.
+    pub(super) fn protocol(&self) -> Protocol {
+        match self {
+            Self::AwsJson(..) => Protocol::AwsJson,
+            Self::Query(..) => Protocol::Query,
+        }
+    }
+
+    /// A parameter of the form; AWS JSON has none.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        match self {
+            Self::AwsJson(..) => None,
+            Self::Query(_, form) => form.get(name),
+        }
+    }
+
+    /// Decodes the input.
+    pub(super) fn input<I: Input>(self) -> Result<I, ServiceError> {
+        let input = match self {
+            Self::AwsJson(_, body) => Protocol::AwsJson.decode_request(body),
+            Self::Query(_, form) => form.read(),
+        };
+        input.map_err(|error| malformed(&error))
+    }
+}
+
+/// The form of a Query request: from the URL, from the body, or from both.
+pub(crate) fn form_text<'a>(head: &'a Parts, body: &'a [u8]) -> Cow<'a, [u8]> {
+    match (head.uri.query().unwrap_or_default().as_bytes(), body) {
+        (b"", body) => Cow::Borrowed(body),
+        (query, b"") => Cow::Borrowed(query),
+        (query, body) => Cow::Owned([query, b"&", body].concat()),
+    }
+}
+
+fn malformed(error: &DecodeError) -> ServiceError {
+    ServiceError::new(ErrorCode::MalformedInput, error.to_string())
+}
+
+fn invalid_action(form: &Form<'_>) -> ServiceError {
+    let action = form.get("Action").unwrap_or_default();
+    ServiceError::new(
+        ErrorCode::UnknownOperation,
+        format!("The action {action} is not valid for this endpoint."),
+    )
+}

@@ -1,0 +1,103 @@
+//! Who calls and where: account and region from the credential scope, the base of queue URLs from the host.
+
+use http::header::{AUTHORIZATION, HOST};
+use http::request::Parts;
+use sqs_client::wire::sign::Claim;
+use sqs_client::wire::validate::permission::is_account;
+
+/// Longest region name that is taken from a request; those of AWS have at most 15 characters.
+const MAX_REGION: usize = 32;
+
+/// Who calls: as the request says, which opens no door but only selects a world, or as its signature proves.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Caller<'a> {
+    /// The access key, when it is 12 digits: that is how callers choose their account.
+    pub(crate) account: Option<&'a str>,
+    /// The region of the credential scope.
+    pub(crate) region: Option<&'a str>,
+}
+
+impl<'a> Caller<'a> {
+    /// Reads the `Authorization` header.
+    pub(crate) fn of(head: &'a Parts) -> Self {
+        let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let credential = header.and_then(|header| header.split_once("Credential="));
+        credential.map(|(_, rest)| Self::from_credential(rest)).unwrap_or_default()
+    }
+
+    /// Takes what a signature proves.
+    pub(super) fn of_claim(claim: &'a Claim) -> Self {
+        let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
+        Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
+    }
+
+    /// Reads `<key>/<date>/<region>/sqs/aws4_request`, up to the comma that ends it.
+    pub(super) fn from_credential(text: &'a str) -> Self {
+        let credential = text.split([',', ' ']).next().unwrap_or_default();
+        let mut parts = credential.split('/');
+        let account = parts.next().filter(|key| is_account(key));
+        let region = parts.nth(1).filter(|region| is_region(region));
+        Self { account, region }
+    }
+}
+
+/// Whether a text can be the name of a region.
+pub(crate) fn is_region(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_REGION).contains(&text.len()) && text.bytes().all(legal)
+}
+
+/// The host that the caller used, with its port. It goes into queue URLs, so that these work wherever the
+/// caller sits: on the machine, in a container, behind a forwarded port.
+pub(super) fn host(head: &Parts) -> Option<&str> {
+    if let Some(authority) = head.uri.authority() {
+        return Some(authority.as_str());
+    }
+    let host = head.headers.get(HOST)?.to_str().ok()?;
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    (!host.is_empty() && host.bytes().all(legal)).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(headers: &[(&str, &str)]) -> Parts {
+        let mut request = http::Request::builder().uri("/");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn twelve_digit_key_chooses_the_account() {
+        let value = "AWS4-HMAC-SHA256 Credential=123456789012/20260102/eu-west-1/sqs/aws4_request, SignedHeaders=host";
+        let head = head(&[("authorization", value)]);
+        let expected = Caller { account: Some("123456789012"), region: Some("eu-west-1") };
+        assert_eq!(Caller::of(&head), expected);
+    }
+
+    #[test]
+    fn other_keys_choose_only_the_region() {
+        let caller = Caller::from_credential("AKIDEXAMPLE/20260102/us-west-2/sqs/aws4_request");
+        assert_eq!(caller, Caller { account: None, region: Some("us-west-2") });
+    }
+
+    #[test]
+    fn garbage_in_the_scope_is_ignored() {
+        for text in ["", "/", "//", "x", "1/2/ÜBER/sqs", "1/2/../3", &format!("1/2/{}/sqs", "a".repeat(33))]
+        {
+            assert_eq!(Caller::from_credential(text), Caller::default(), "{text}");
+        }
+        assert_eq!(Caller::of(&head(&[("authorization", "Basic dGVzdDp0ZXN0")])), Caller::default());
+    }
+
+    #[test]
+    fn host_with_markup_is_not_used() {
+        assert_eq!(host(&head(&[("host", "sqs:9324")])), Some("sqs:9324"));
+        assert_eq!(host(&head(&[("host", "[::1]:9324")])), Some("[::1]:9324"));
+        assert_eq!(host(&head(&[("host", "a<b>/c")])), None);
+        assert_eq!(host(&head(&[])), None);
+    }
+}

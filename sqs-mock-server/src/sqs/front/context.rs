@@ -1,0 +1,43 @@
+//! What operations have to know of a request: who calls, and by which address.
+
+use http::request::Parts;
+use sqs_client::wire::protocol::Protocol;
+
+use super::caller::{self, Caller};
+use super::endpoint::Endpoint;
+use super::queue_url::Styled;
+use crate::sqs::ops::{Context, Trace};
+
+impl Endpoint {
+    /// How queue URLs of that region begin for a caller.
+    pub(crate) fn base_url(&self, head: &Parts, region: &str) -> String {
+        match &self.names().public_url {
+            Some(url) => url.clone(),
+            None => self.names().queue_url_style.base(self.host(head), region),
+        }
+    }
+
+    /// What an operation has to know of a request. A region that the caller does not name is that of the host, if it
+    /// has one.
+    pub(crate) fn context(&self, head: &Parts, caller: Caller<'_>, protocol: Protocol) -> Context {
+        let of_host = || Some(Styled::of(self.host(head))?.region);
+        let region = caller.region.or_else(of_host).unwrap_or(&self.names().region);
+        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        let wsdl = protocol == Protocol::Query;
+        Context {
+            account: caller.account.unwrap_or(&self.names().account).to_owned(),
+            region: region.to_owned(),
+            base_url: self.base_url(head, region),
+            wsdl,
+            queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
+            trace_header: trace_header.map(str::to_owned),
+            failing: Vec::new(),
+            redeliver: false,
+            trace: Trace::default(),
+        }
+    }
+
+    fn host<'h>(&'h self, head: &'h Parts) -> &'h str {
+        caller::host(head).unwrap_or(&self.names().own_host)
+    }
+}

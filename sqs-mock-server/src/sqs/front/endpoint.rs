@@ -1,0 +1,195 @@
+//! The service as HTTP sees it, without a socket: one request in, one response out.
+
+use std::sync::Arc;
+
+use http::Method;
+use http::request::Parts;
+use sqs_client::operation::Action;
+use sqs_client::wire::protocol::{Detected, Protocol};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::sign::Claim;
+
+use super::call::{Call, NoCall, form_text};
+use super::caller::Caller;
+use super::dispatch::{Dispatched, dispatch};
+use super::metrics::{self, Metrics};
+use super::queue_url::QueueUrlStyle;
+use super::respond::{self, Style};
+use super::signature;
+use super::witness::{Watchers, Witness};
+use crate::http::{Guard, Reply};
+use crate::service::clock;
+use crate::service::faults::{Ending, Unapplied};
+use crate::service::journal::Journal;
+use crate::service::keys::Keys;
+use crate::service::metrics::Exposition;
+use crate::sqs::ops::Service;
+
+/// What a request does not say about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// Account of callers whose access key is not one.
+    pub(crate) account: String,
+    /// Region of callers that do not sign, and whose host names none.
+    pub(crate) region: String,
+    /// Base of all queue URLs; without it, the host that the caller used.
+    pub(crate) public_url: Option<String>,
+    /// How queue URLs name the region, without that base.
+    pub(crate) queue_url_style: QueueUrlStyle,
+    /// Host in queue URLs for callers that name none.
+    pub(crate) own_host: String,
+    /// Who may call; anyone when absent.
+    pub(crate) keys: Option<Keys>,
+    /// What browsers may do.
+    pub(crate) guard: Guard,
+}
+
+/// A request, and what is known of it before its action is.
+struct Known<'a> {
+    head: &'a Parts,
+    body: &'a [u8],
+    form: &'a [u8],
+    detected: Detected,
+    style: Style,
+}
+
+/// The transport-free core.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    service: Arc<Service>,
+    names: Names,
+    journal: Journal,
+    metrics: Metrics,
+}
+
+impl Endpoint {
+    /// Puts HTTP in front of a service.
+    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
+        Self { service, names, journal, metrics: Metrics::new() }
+    }
+
+    /// Answers a request in its own protocol, and in the form that it accepts.
+    ///
+    /// # Cancel safety
+    /// Dropped while it waits for messages, a receive takes none.
+    pub(crate) async fn answer(&self, head: &Parts, body: &[u8]) -> Reply {
+        let request_id = self.service.request_id();
+        let detected = Detected::from_headers(&head.headers);
+        let style = Style::of(&detected, head);
+        let form = form_text(head, body);
+        let input = if style.protocol == Protocol::Query { &*form } else { body };
+        let mut witness = Witness::begin(self.watchers(), &request_id, head, style.protocol, input);
+        let request = Known { head, body, form: &form, detected, style };
+        let reply = self.respond(request, &mut witness).await;
+        witness.end(reply.status());
+        reply
+    }
+
+    async fn respond(&self, request: Known<'_>, witness: &mut Witness<'_>) -> Reply {
+        let Known { head, body, form, detected, style } = request;
+        let refuse = |error: &ServiceError, id: &str| respond::refuse(style, error, id);
+        if head.method != Method::POST && head.method != Method::GET {
+            let code = ErrorCode::from_name("MethodNotAllowed");
+            return respond::method_not_allowed(style, witness.refused_as(&code)).into();
+        }
+        let call = match Call::read(&detected, head, body, form) {
+            Ok(call) => call,
+            Err(NoCall::NoAction) => {
+                witness.refused_as(&ErrorCode::from_name("NoAction"));
+                return respond::no_action().into();
+            }
+            Err(NoCall::Refused(error)) => return refuse(&error, witness.refused(&error)).into(),
+        };
+        witness.asked(call.action());
+        let claim = match self.admit(head, body, call.action()) {
+            Ok(claim) => claim,
+            Err(error) => return refuse(&error, witness.refused(&error)).into(),
+        };
+        let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
+        let request_id = witness.request_id();
+        let context = witness.caller(self.context(head, caller, call.protocol()));
+        let (answer, ending) = match dispatch(&self.service, context, call, style, request_id).await {
+            Dispatched::Answered(answer, ending) => (answer, ending),
+            Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
+            Dispatched::Struck(Unapplied::Status(status, body)) => {
+                witness.refused_as(&ErrorCode::from_name("InjectedStatus"));
+                return Reply::foreign(status, body);
+            }
+            Dispatched::Struck(Unapplied::Reset) => return Reply::Lost,
+        };
+        let response = match answer {
+            Ok(encoded) => {
+                witness.answered();
+                respond::answer(encoded)
+            }
+            Err(error) => refuse(&error, witness.refused(&error)),
+        };
+        Reply::spoilt(response, ending)
+    }
+
+    /// Those who are told what becomes of requests.
+    pub(super) fn watchers(&self) -> Watchers<'_> {
+        Watchers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
+    }
+
+    /// The metrics of requests and queues.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub(crate) async fn metrics(&self) -> Exposition {
+        metrics::render(&self.metrics, &self.service).await
+    }
+
+    /// Counts a connection as open until the answer is dropped.
+    pub(crate) fn count_connection(&self) -> impl Drop + '_ {
+        self.metrics.connection()
+    }
+
+    /// Checks that no page of another site asks, and the signature where signatures are asked for. It is checked by the
+    /// time of the system: callers sign by theirs, wherever the clock of the queues stands.
+    fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
+        let checked = self.names.guard.check_action(head, self.service.changes(action));
+        checked.map_err(|text| ServiceError::new(ErrorCode::AccessDenied, text))?;
+        let Some(keys) = &self.names.keys else { return Ok(None) };
+        let region = Caller::of(head).region.unwrap_or(&self.names.region);
+        signature::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
+    }
+
+    /// What it stands in front of.
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// Deletes all queues and recorded requests, ends move tasks and long polls, and sets the clock to its start. Initial
+    /// queues and faults are created again.
+    pub(crate) fn reset(&self) {
+        self.service.reset();
+        self.journal.reset();
+    }
+
+    /// What it was asked.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Ends long polls with empty answers, and move tasks.
+    pub(crate) fn shut_down(&self) {
+        self.service.shut_down();
+    }
+
+    /// Whether [`shut_down`](Self::shut_down) was called.
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.service.is_shut_down()
+    }
+
+    /// What the server is called.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+}
+
+/// What a request says about its caller that nobody verifies.
+fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
+    let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
+    signed_url.unwrap_or_else(|| Caller::of(head))
+}

@@ -1,0 +1,128 @@
+//! All metrics of a server as text.
+
+use std::sync::atomic::Ordering;
+
+use super::{Metrics, action_label, code_label};
+use crate::service::metrics::{Exposition, Kind};
+use crate::sqs::ops::{QueueUsage, Service};
+
+/// All metrics of queues. They are looked at one by one, and other requests run in between.
+///
+/// # Cancel safety
+/// Nothing is changed.
+pub(in crate::sqs::front) async fn render(metrics: &Metrics, service: &Service) -> Exposition {
+    let mut text = Exposition::default();
+    metrics.requests(&mut text);
+    metrics.server(&mut text, service);
+    let queues = service.usage_by_queue().await;
+    for family in QUEUE_FAMILIES {
+        family.write(&mut text, &queues);
+        tokio::task::yield_now().await;
+    }
+    text
+}
+
+impl Metrics {
+    /// What never happened has no sample.
+    fn requests(&self, text: &mut Exposition) {
+        let name = "sqs_mock_requests_total";
+        text.family(name, Kind::Counter, "Requests by action and error code; OK where there was none.");
+        for (action, codes) in self.requests.iter().enumerate() {
+            for (code, counter) in codes.iter().enumerate() {
+                let count = counter.load(Ordering::Relaxed);
+                if count > 0 {
+                    let labels = [("action", action_label(action)), ("code", code_label(code))];
+                    text.sample(name, &labels, count);
+                }
+            }
+        }
+        let name = "sqs_mock_request_duration_seconds";
+        text.family(name, Kind::Histogram, "Time to answer a request, without what a long poll waited.");
+        for (action, durations) in self.durations.iter().enumerate() {
+            if let Some(reading) = durations.read() {
+                text.histogram(name, &[("action", action_label(action))], &reading);
+            }
+        }
+        let name = "sqs_mock_long_poll_wait_seconds";
+        text.family(
+            name,
+            Kind::Histogram,
+            "How long receives waited for messages that were not there at once.",
+        );
+        if let Some(reading) = self.waits.read() {
+            text.histogram(name, &[], &reading);
+        }
+    }
+
+    fn server(&self, text: &mut Exposition, service: &Service) {
+        let usage = service.usage();
+        let open = self.connections.load(Ordering::Relaxed);
+        let uptime = self.started.elapsed().as_secs_f64();
+        let clock = service.clock().now().as_secs();
+        let mut gauge = |name: &str, help: &str, value: &dyn std::fmt::Display| {
+            text.single(name, Kind::Gauge, help, value);
+        };
+        gauge("sqs_mock_open_connections", "Connections that are open.", &open);
+        gauge("sqs_mock_parked_receives", "Receives that wait for messages.", &usage.parked);
+        gauge("sqs_mock_queues", "Queues in all accounts and regions.", &usage.queues);
+        gauge("sqs_mock_stored_bytes", "Bytes that all messages take.", &usage.stored_bytes);
+        gauge("sqs_mock_stored_bytes_limit", "Bytes that all messages may take.", &usage.max_memory);
+        gauge("sqs_mock_uptime_seconds", "Time since the start.", &uptime);
+        gauge("sqs_mock_clock_seconds", "What the clock of the queues shows, since 1970.", &clock);
+        let name = "sqs_mock_build_info";
+        text.family(name, Kind::Gauge, "Always 1; the version is a label.");
+        text.sample(name, &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    }
+}
+
+/// A gauge that each queue has.
+struct QueueFamily {
+    name: &'static str,
+    help: &'static str,
+    value: fn(&QueueUsage) -> f64,
+}
+
+const QUEUE_FAMILIES: [QueueFamily; 5] = [
+    QueueFamily {
+        name: "sqs_mock_queue_messages_available",
+        help: "Messages that are visible.",
+        value: |queue| number(queue.counts.available),
+    },
+    QueueFamily {
+        name: "sqs_mock_queue_messages_in_flight",
+        help: "Messages that were received and are neither deleted nor visible again.",
+        value: |queue| number(queue.counts.in_flight),
+    },
+    QueueFamily {
+        name: "sqs_mock_queue_messages_delayed",
+        help: "Messages that are not visible for the first time yet.",
+        value: |queue| number(queue.counts.delayed),
+    },
+    QueueFamily {
+        name: "sqs_mock_queue_oldest_message_age_seconds",
+        help: "Age of the oldest message by the clock of the queues; 0 without messages.",
+        value: |queue| queue.oldest_age.as_secs_f64(),
+    },
+    QueueFamily {
+        name: "sqs_mock_queue_stored_bytes",
+        help: "Bytes that the messages take, with the ids that a FIFO queue remembers.",
+        value: |queue| number(queue.stored_bytes),
+    },
+];
+
+impl QueueFamily {
+    fn write(&self, text: &mut Exposition, queues: &[QueueUsage]) {
+        text.family(self.name, Kind::Gauge, self.help);
+        for queue in queues {
+            let arn = &queue.arn;
+            let labels = [("region", &*arn.region), ("account", &*arn.account), ("queue", &*arn.name)];
+            text.sample(self.name, &labels, (self.value)(queue));
+        }
+    }
+}
+
+/// Prometheus has no other numbers.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53 messages and bytes")]
+fn number(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,27 @@
+//! SQS over HTTP, without sockets: one request in, one response out.
+//!
+//! ```text
+//! request -> endpoint: call (protocol, action) -> signature -> dispatch (faults) -> operation
+//!                              respond <----------------------------------------------+
+//! ```
+//! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
+//! dropping its future drops the request, so an abandoned long poll takes no message.
+
+mod call;
+mod caller;
+mod context;
+mod dispatch;
+mod endpoint;
+mod metrics;
+mod query_json;
+mod queue_url;
+mod respond;
+mod signature;
+mod unread;
+mod witness;
+
+pub(crate) use call::form_text;
+pub(crate) use caller::{Caller, is_region};
+pub(crate) use endpoint::{Endpoint, Names};
+pub use queue_url::QueueUrlStyle;
+pub(crate) use respond::{Style, answer, refuse};

@@ -1,0 +1,91 @@
+//! Attributes of queues, read and changed.
+
+use sqs_client::operation::get_queue_attributes::{
+    GetQueueAttributes, GetQueueAttributesInput, GetQueueAttributesOutput,
+};
+use sqs_client::operation::set_queue_attributes::{
+    SetQueueAttributes, SetQueueAttributesInput, SetQueueAttributesOutput,
+};
+use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::Validate;
+
+use super::service::Shared;
+use super::{Context, Serve, Service};
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::RedrivePolicy;
+use crate::sqs::engine::redrive::Target;
+
+impl Serve for GetQueueAttributes {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: GetQueueAttributesInput,
+    ) -> Result<GetQueueAttributesOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        input.validate()?;
+        let now = service.shared.clock.now();
+        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
+        let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
+        Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
+    }
+}
+
+impl Serve for SetQueueAttributes {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: SetQueueAttributesInput,
+    ) -> Result<SetQueueAttributesOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        input.validate()?;
+        let requested = input.attributes.unwrap_or_default();
+        let redrive = requested.get(&QueueAttributeName::RedrivePolicy);
+        let policy =
+            redrive.filter(|text| !text.is_empty()).map(|text| RedrivePolicy::parse(text)).transpose()?;
+        if let Some(policy) = &policy {
+            check_redrive(&service.shared, queue.arn(), policy)?;
+        }
+        let change = || {
+            queue.with(context, |queue| queue.change_attributes(service.shared.clock.now(), &requested))?
+        };
+        match redrive {
+            Some(_) => change_redrive(&service.shared, queue.arn(), policy.as_ref(), change)?,
+            None => change()?,
+        }
+        Ok(SetQueueAttributesOutput::default())
+    }
+}
+
+/// Changes the attributes of a queue, and where the world says that its dead letters go, as one step.
+fn change_redrive(
+    shared: &Shared,
+    source: &QueueArn,
+    policy: Option<&RedrivePolicy>,
+    change: impl FnOnce() -> Result<(), ServiceError>,
+) -> Result<(), ServiceError> {
+    // Without the world the queue was deleted, and the change finds that out.
+    let Some(realm) = shared.realm(&source.region, &source.account) else { return change() };
+    let _one_at_a_time = realm.redrive.lock();
+    change()?;
+    let target = policy.map(|policy| &*policy.target.name);
+    realm.world.write().set_dead_letter_queue(&source.name, target);
+    Ok(())
+}
+
+/// Checks a redrive policy against the queue that it names.
+pub(super) fn check_redrive(
+    shared: &Shared,
+    source: &QueueArn,
+    policy: &RedrivePolicy,
+) -> Result<(), ServiceError> {
+    // A queue may be its own dead-letter queue, also one that is only about to be made.
+    let target = if *policy.target == *source {
+        Some(Target { allows_source: true })
+    } else {
+        shared.find_arn(&policy.target).map(|target| Target {
+            allows_source: target.attribute(|attributes| attributes.allows_source(source)),
+        })
+    };
+    policy.check(source, target)
+}

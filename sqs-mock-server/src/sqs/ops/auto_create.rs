@@ -1,0 +1,54 @@
+//! Queues that come into being when they are named, for servers that are told to make them.
+
+use std::sync::Arc;
+
+use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::validate;
+
+use super::queue::create;
+use super::shared::SharedQueue;
+use super::{Context, Service};
+use crate::service::arn::QueueArn;
+use crate::service::arn::is_fifo_name;
+use crate::sqs::engine::Attributes;
+use crate::sqs::engine::attributes::Requested;
+use crate::sqs::engine::queue::{NewQueue, Tags};
+
+impl Service {
+    /// Whether an action can change anything. Where queues are made when they are named, to name one can.
+    pub(crate) fn changes(&self, action: Action) -> bool {
+        match action {
+            Action::ListQueues | Action::ListMessageMoveTasks => false,
+            Action::GetQueueAttributes
+            | Action::GetQueueUrl
+            | Action::ListDeadLetterSourceQueues
+            | Action::ListQueueTags => self.auto_create,
+            _ => true,
+        }
+    }
+
+    /// A queue of the caller's region. `None` when it does not exist and is not to be made, or cannot: its name is
+    /// none, or it was deleted less than 60 seconds ago.
+    pub(super) fn found_or_created(
+        &self,
+        context: &Context,
+        account: &str,
+        name: &str,
+    ) -> Option<Arc<SharedQueue>> {
+        let found = self.shared.find(&context.region, account, name);
+        if found.is_some() || !self.auto_create || validate::queue::name(name).is_err() {
+            return found;
+        }
+        let arn = QueueArn::new(&context.region, account, name);
+        let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
+        let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
+        let (settings, seed) = (self.shared.settings, self.shared.seed);
+        let memory = self.shared.memory.clone();
+        let new = NewQueue { arn, attributes, tags: Tags::default(), settings, memory, seed };
+        // Compared with nothing: when somebody else has just made it, any of that name will do.
+        create(&self.shared, new, &Requested::new()).ok()?;
+        tracing::info!(name, account, region = %context.region, "created on demand");
+        self.shared.find(&context.region, account, name)
+    }
+}

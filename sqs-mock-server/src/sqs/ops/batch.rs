@@ -1,0 +1,181 @@
+//! Batches: one lock for all entries, one result for each.
+
+use std::sync::Arc;
+
+use sqs_client::operation::change_message_visibility_batch::{
+    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
+};
+use sqs_client::operation::delete_message_batch::{
+    DeleteMessageBatch, DeleteMessageBatchInput, DeleteMessageBatchOutput,
+};
+use sqs_client::operation::send_message_batch::{
+    SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
+};
+use sqs_client::types::{
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
+    SendMessageBatchResultEntry,
+};
+use sqs_client::wire::service_error::{Fault, ServiceError};
+use sqs_client::wire::validate::error::missing_parameter;
+use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
+
+use super::message::{Accepted, Outgoing, with_receipt};
+use super::{Context, Serve, Service, built, seconds};
+use crate::service::faults::FailedEntry;
+
+/// What became of each entry.
+#[derive(Debug)]
+struct Results<T> {
+    successful: Vec<T>,
+    failed: Vec<BatchResultErrorEntry>,
+}
+
+impl<T> Results<T> {
+    /// Sorts results by success; `succeed` writes the entry of one.
+    fn of<R>(
+        results: Vec<(String, Result<R, Failure>)>,
+        succeed: impl Fn(String, R) -> Result<T, ServiceError>,
+    ) -> Result<Self, ServiceError> {
+        let mut sorted = Self { successful: Vec::new(), failed: Vec::new() };
+        for (id, result) in results {
+            match result {
+                Ok(result) => sorted.successful.push(succeed(id, result)?),
+                Err(failure) => sorted.failed.push(failure.entry(id)?),
+            }
+        }
+        Ok(sorted)
+    }
+}
+
+/// Why an entry failed, and who is told that it was his fault.
+#[derive(Debug)]
+struct Failure {
+    error: ServiceError,
+    sender_fault: bool,
+}
+
+impl Failure {
+    fn entry(self, id: String) -> Result<BatchResultErrorEntry, ServiceError> {
+        let entry = BatchResultErrorEntry::builder()
+            .id(id)
+            .sender_fault(self.sender_fault)
+            .code(self.error.code.query_code())
+            .set_message(self.error.message);
+        built(entry.build())
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        Self { sender_fault: error.code.fault() == Fault::Sender, error }
+    }
+}
+
+impl From<&FailedEntry> for Failure {
+    fn from(failed: &FailedEntry) -> Self {
+        Self { error: failed.error.clone(), sender_fault: failed.sender_fault }
+    }
+}
+
+/// Does something with each entry that is not to fail anyway; `act` gets the entry without its id.
+fn each_entry<E: BatchEntry, R>(
+    context: &Context,
+    entries: Option<Vec<E>>,
+    mut act: impl FnMut(E) -> Result<R, ServiceError>,
+) -> Vec<(String, Result<R, Failure>)> {
+    let entries = entries.unwrap_or_default().into_iter().enumerate();
+    let results = entries.map(|(index, entry)| {
+        let id = entry.id().to_owned();
+        let allowed = context.spare(index).map_err(Failure::from);
+        let checked = allowed.and_then(|()| entry.validate().map_err(Failure::from));
+        (id, checked.and_then(|()| act(entry).map_err(Failure::from)))
+    });
+    results.collect()
+}
+
+/// Refuses an entry without an id in the words of the Query protocol, where an empty list is one with an empty entry.
+fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
+    match entries.iter().position(|entry| entry.id().is_empty()) {
+        Some(index) if context.wsdl => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
+        _ => Ok(()),
+    }
+}
+
+impl Serve for SendMessageBatch {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: SendMessageBatchInput,
+    ) -> Result<SendMessageBatchOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        let rules = queue.rules();
+        check_ids(context, input.entries())?;
+        batch::whole_request(input.entries(), Some(&rules))?;
+        let sender = Arc::from(context.account.as_str());
+        let prepared = each_entry(context, input.entries, |entry| {
+            Draft::from(&entry).parameters_for(&rules)?;
+            Ok(Outgoing::new(entry, context, &sender))
+        });
+        let results = queue.with(context, |queue| {
+            let now = service.shared.clock.now();
+            let mut send = |outgoing: Outgoing| outgoing.send(queue, now).map_err(Failure::from);
+            let sent = prepared.into_iter().map(|(id, outgoing)| (id, outgoing.and_then(&mut send)));
+            sent.collect()
+        })?;
+        let results = Results::of(results, accepted)?;
+        let output = SendMessageBatchOutput::builder().set_successful(Some(results.successful));
+        built(output.set_failed(Some(results.failed)).build())
+    }
+}
+
+fn accepted(id: String, accepted: Accepted) -> Result<SendMessageBatchResultEntry, ServiceError> {
+    built(with_receipt!(SendMessageBatchResultEntry::builder().id(id), accepted).build())
+}
+
+impl Serve for DeleteMessageBatch {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: DeleteMessageBatchInput,
+    ) -> Result<DeleteMessageBatchOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        check_ids(context, input.entries())?;
+        input.validate()?;
+        let results = queue.with(context, |queue| {
+            let now = service.shared.clock.now();
+            each_entry(context, input.entries, |entry| {
+                let handle = entry.receipt_handle.as_str();
+                queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
+            })
+        })?;
+        let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
+        let results = Results::of(results, succeed)?;
+        let output = DeleteMessageBatchOutput::builder().set_successful(Some(results.successful));
+        built(output.set_failed(Some(results.failed)).build())
+    }
+}
+
+impl Serve for ChangeMessageVisibilityBatch {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: ChangeMessageVisibilityBatchInput,
+    ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        check_ids(context, input.entries())?;
+        input.validate()?;
+        let results = queue.with(context, |queue| {
+            let now = service.shared.clock.now();
+            each_entry(context, input.entries, |entry| {
+                let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
+                let handle = entry.receipt_handle.as_str();
+                let changed = queue.change_visibility(now, handle, timeout);
+                changed.map_err(|refusal| refusal.of_entry(handle))
+            })
+        })?;
+        let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
+        let results = Results::of(results, succeed)?;
+        let output = ChangeMessageVisibilityBatchOutput::builder().set_successful(Some(results.successful));
+        built(output.set_failed(Some(results.failed)).build())
+    }
+}

@@ -1,0 +1,52 @@
+//! Looking at queues without changing them: for tests and for the curious, not for SQS.
+
+use std::sync::Arc;
+
+use super::Service;
+use super::address::Address;
+use super::worlds::Realm;
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::{QueueDescription, WhyEmpty};
+
+impl Service {
+    /// All queues of all accounts and regions, in order.
+    pub(crate) fn queues(&self) -> Vec<QueueArn> {
+        let mut arns = Vec::new();
+        for (region, account, realm) in self.shared.worlds.named() {
+            let page = realm.world.read().list("", None, usize::MAX);
+            arns.extend(page.names.iter().map(|name| QueueArn::new(&region, &account, name)));
+        }
+        arns.sort_unstable();
+        arns
+    }
+
+    /// What can be said about a queue without its messages.
+    pub(crate) fn describe(&self, queue: &QueueArn) -> Option<QueueDescription> {
+        let now = self.clock().now();
+        self.shared.find_arn(queue)?.look(|queue| queue.describe(now))
+    }
+
+    /// Why a receive would get nothing now.
+    pub(crate) fn why_empty(&self, queue: &QueueArn) -> WhyEmpty {
+        let now = self.clock().now();
+        let found = self.shared.find_arn(queue);
+        found.and_then(|found| found.look(|queue| queue.why_empty(now))).unwrap_or(WhyEmpty::NoSuchQueue)
+    }
+
+    /// Names of the queues whose dead letters go to a queue.
+    pub(crate) fn dead_letter_sources(&self, queue: &QueueArn) -> Vec<Arc<str>> {
+        let realm = self.shared.realm(&queue.region, &queue.account);
+        let sources = |realm: Arc<Realm>| realm.world.read().sources_of(&queue.name, None, usize::MAX).names;
+        realm.map(sources).unwrap_or_default()
+    }
+}
+
+impl QueueArn {
+    /// The queue that a text names: an ARN, a URL, or a name in this account and region.
+    pub(crate) fn named(text: &str, region: &str, account: &str) -> Self {
+        text.parse().unwrap_or_else(|_| {
+            let Address { account, name } = Address::parse(text, account);
+            Self::new(region, account, name)
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! The two paginated lists.
+
+use sqs_client::operation::list_dead_letter_source_queues::{
+    ListDeadLetterSourceQueues, ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput,
+};
+use sqs_client::operation::list_queues::{ListQueues, ListQueuesInput, ListQueuesOutput};
+use sqs_client::wire::limits::LIST_RESULTS;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::{Validate, error};
+
+use super::{Context, Serve, Service, built};
+use crate::sqs::engine::Page;
+
+impl Serve for ListQueues {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: ListQueuesInput,
+    ) -> Result<ListQueuesOutput, ServiceError> {
+        input.validate()?;
+        let after = input.next_token().map(read_token).transpose()?;
+        let prefix = input.queue_name_prefix().unwrap_or_default();
+        let page = match service.shared.realm(&context.region, &context.account) {
+            Some(realm) => realm.world.read().list(prefix, after.as_deref(), page_size(input.max_results)),
+            None => Page::default(),
+        };
+        let urls = urls(context, &context.account, &page);
+        Ok(ListQueuesOutput::builder()
+            .set_queue_urls(Some(urls).filter(|urls| !urls.is_empty()))
+            .set_next_token(next_token(&page, input.max_results))
+            .build())
+    }
+}
+
+impl Serve for ListDeadLetterSourceQueues {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: ListDeadLetterSourceQueuesInput,
+    ) -> Result<ListDeadLetterSourceQueuesOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        input.validate()?;
+        let after = input.next_token().map(read_token).transpose()?;
+        let arn = queue.arn();
+        let page = match service.shared.realm(&arn.region, &arn.account) {
+            Some(realm) => {
+                realm.world.read().sources_of(&arn.name, after.as_deref(), page_size(input.max_results))
+            }
+            None => Page::default(),
+        };
+        let output = ListDeadLetterSourceQueuesOutput::builder()
+            .set_queue_urls(Some(urls(context, &arn.account, &page)))
+            .set_next_token(next_token(&page, input.max_results));
+        built(output.build())
+    }
+}
+
+fn page_size(max_results: Option<i32>) -> usize {
+    usize::try_from(max_results.unwrap_or(*LIST_RESULTS.end())).unwrap_or(0)
+}
+
+fn urls(context: &Context, account: &str, page: &Page) -> Vec<String> {
+    page.names.iter().map(|name| context.queue_url(account, name)).collect()
+}
+
+/// The last name of the page, so that queues which come and go meanwhile neither repeat nor hide others. Only who
+/// gave a page size gets one.
+fn next_token(page: &Page, max_results: Option<i32>) -> Option<String> {
+    let last = page.names.last().filter(|_| page.more && max_results.is_some())?;
+    Some(base64_simd::STANDARD.encode_to_string(last.as_bytes()))
+}
+
+fn read_token(token: &str) -> Result<String, ServiceError> {
+    let name = base64_simd::STANDARD.decode_to_vec(token).ok().and_then(|name| String::from_utf8(name).ok());
+    name.ok_or_else(|| error::invalid_value("NextToken", token, "It was not given out by this service."))
+}

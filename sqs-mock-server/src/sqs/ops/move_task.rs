@@ -1,0 +1,141 @@
+//! Move tasks: started, listed, cancelled.
+//!
+//! No permission reaches these actions across accounts: the queues and tasks of another account or region do not exist
+//! for the caller. So the tasks of a caller are all in one place, the one that the source in a task handle names.
+
+use std::sync::Arc;
+
+use sqs_client::operation::cancel_message_move_task::{
+    CancelMessageMoveTask, CancelMessageMoveTaskInput, CancelMessageMoveTaskOutput,
+};
+use sqs_client::operation::list_message_move_tasks::{
+    ListMessageMoveTasks, ListMessageMoveTasksInput, ListMessageMoveTasksOutput,
+};
+use sqs_client::operation::start_message_move_task::{
+    StartMessageMoveTask, StartMessageMoveTaskInput, StartMessageMoveTaskOutput,
+};
+use sqs_client::types::ListMessageMoveTasksResultEntry;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::{Validate, error};
+
+use super::mover::Mover;
+use super::service::Shared;
+use super::shared::SharedQueue;
+use super::worlds::Realm;
+use super::{Context, Serve, Service};
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask};
+
+impl Serve for StartMessageMoveTask {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: StartMessageMoveTaskInput,
+    ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
+        input.validate()?;
+        let shared = &service.shared;
+        let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        if !realm.world.read().is_dead_letter_queue(&source.name) {
+            return Err(error::invalid_parameter("Source queue must be configured as a Dead Letter Queue."));
+        }
+        let destination =
+            input.destination_arn().map(|arn| find(shared, context, "DestinationArn", arn)).transpose()?;
+        if let Some((arn, _)) = &destination {
+            check_destination(&source, arn)?;
+        }
+        let now = shared.clock.now();
+        let order = NewMoveTask {
+            destination: destination.map(|(arn, _)| Arc::new(arn)),
+            rate: input.max_number_of_messages_per_second.and_then(|rate| u32::try_from(rate).ok()),
+            to_move: queue.with(context, |queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
+            source: Arc::new(source),
+        };
+        let task = realm.tasks.lock().start(now, shared.new_id(), order)?.clone();
+        let handle = task.handle();
+        Mover::new(Arc::clone(shared), realm, queue, task).spawn();
+        Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
+    }
+}
+
+/// The texts are not those of AWS, which are not recorded.
+fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), ServiceError> {
+    if source == destination {
+        return Err(error::invalid_parameter("Source queue and destination queue must not be the same."));
+    }
+    if source.is_fifo() != destination.is_fifo() {
+        return Err(error::invalid_parameter("Destination queue must be same type of queue as the source."));
+    }
+    Ok(())
+}
+
+impl Serve for ListMessageMoveTasks {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: ListMessageMoveTasksInput,
+    ) -> Result<ListMessageMoveTasksOutput, ServiceError> {
+        input.validate()?;
+        let (source, _) =
+            find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
+        let realm = service.shared.realm(&source.region, &source.account);
+        let list = |realm: Arc<Realm>| -> Vec<_> {
+            realm.tasks.lock().list(&source).take(most).map(entry).collect()
+        };
+        let results = realm.map(list).filter(|results| !results.is_empty());
+        Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
+    }
+}
+
+impl Serve for CancelMessageMoveTask {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: CancelMessageMoveTaskInput,
+    ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
+        input.validate()?;
+        let shared = &service.shared;
+        let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
+        let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
+        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        let moved = realm.tasks.lock().cancel(&source, &handle)?;
+        realm.cancelled.notify_waiters();
+        let moved = i64::try_from(moved).unwrap_or(i64::MAX);
+        Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
+    }
+}
+
+fn find(
+    shared: &Shared,
+    context: &Context,
+    parameter: &str,
+    arn: &str,
+) -> Result<(QueueArn, Arc<SharedQueue>), ServiceError> {
+    let arn = arn.parse().ok();
+    let own = arn.filter(|arn: &QueueArn| *arn.region == *context.region && *arn.account == *context.account);
+    let found = own.and_then(|arn| shared.find_arn(&arn).map(|queue| (arn, queue)));
+    found.ok_or_else(|| {
+        let message = format!("The resource that you specified for the {parameter} parameter doesn't exist.");
+        ServiceError::new(ErrorCode::ResourceNotFoundException, message)
+    })
+}
+
+fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let failure = match &task.status {
+        MoveStatus::Failed(reason) => Some(reason.as_str().to_owned()),
+        _ => None,
+    };
+    ListMessageMoveTasksResultEntry::builder()
+        .set_task_handle((task.status == MoveStatus::Running).then(|| task.handle()))
+        .status(task.status.as_str())
+        .source_arn(task.order.source.to_string())
+        .set_destination_arn(task.order.destination.as_ref().map(ToString::to_string))
+        .set_max_number_of_messages_per_second(task.order.rate.and_then(|rate| i32::try_from(rate).ok()))
+        .approximate_number_of_messages_moved(number(task.moved))
+        .approximate_number_of_messages_to_move(number(task.order.to_move))
+        .set_failure_reason(failure)
+        .started_timestamp(number(task.started.as_millis()))
+        .build()
+}

@@ -1,0 +1,100 @@
+//! The background task that moves the messages of one move task.
+//!
+//! ```text
+//! StartMessageMoveTask --spawns--> Mover: step? --Move(n)--> source -> (a message as a value) -> destination, n times
+//!                                           |--WaitUntil--> clock | cancelled | shutdown
+//!                                           |--Ended------> the end
+//! ```
+//! It holds at most one lock at a time, and lives at most as long as the service.
+
+use std::sync::Arc;
+
+use super::service::Shared;
+use super::shared::SharedQueue;
+use super::worlds::Realm;
+use crate::service::clock::Timestamp;
+use crate::sqs::engine::{FailureReason, MoveStatus, MoveStep, MoveTask, MovingStopped};
+
+pub(super) struct Mover {
+    shared: Arc<Shared>,
+    realm: Arc<Realm>,
+    source: Arc<SharedQueue>,
+    task: MoveTask,
+}
+
+impl Mover {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        realm: Arc<Realm>,
+        source: Arc<SharedQueue>,
+        task: MoveTask,
+    ) -> Self {
+        Self { shared, realm, source, task }
+    }
+
+    pub(super) fn spawn(self) {
+        tokio::spawn(async move {
+            let stopped = self.shared.stopped();
+            tokio::select! {
+                () = stopped => {}
+                () = self.run() => {}
+            }
+        });
+    }
+
+    async fn run(&self) {
+        loop {
+            // Listening starts before the task is asked, so that no cancel in between is missed.
+            let mut cancelled = std::pin::pin!(self.realm.cancelled.notified());
+            cancelled.as_mut().enable();
+            let now = self.shared.clock.now();
+            let step = self.realm.tasks.lock().step(now, &self.task.order.source, self.task.id);
+            match step {
+                MoveStep::Move(messages) => {
+                    self.move_messages(now, messages);
+                    tokio::task::yield_now().await;
+                }
+                MoveStep::WaitUntil(moment) => tokio::select! {
+                    () = self.shared.clock.sleep_until(moment) => {}
+                    () = cancelled => {}
+                },
+                MoveStep::Ended => return,
+            }
+        }
+    }
+
+    fn move_messages(&self, now: Timestamp, at_most: u64) {
+        let (mut moved, mut end) = (0, None);
+        while moved < at_most && end.is_none() {
+            match self.move_one(now) {
+                Ok(()) => moved += 1,
+                Err(status) => end = Some(status),
+            }
+        }
+        let (source, id) = (&self.task.order.source, self.task.id);
+        let mut tasks = self.realm.tasks.lock();
+        tasks.moved(source, id, moved);
+        if let Some(status) = end {
+            tasks.end(source, id, status);
+        }
+    }
+
+    /// Moves a message, or says how the task ends.
+    fn move_one(&self, now: Timestamp) -> Result<(), MoveStatus> {
+        let gone = || MoveStatus::Failed(FailureReason::NonExistentQueue);
+        let destination = self.task.order.destination.as_ref();
+        let taken =
+            self.source.unless_deleted(|queue| queue.take_for_move(now, destination)).ok_or_else(gone)?;
+        let moving = taken.map_err(|stopped| match stopped {
+            MovingStopped::NothingLeft => MoveStatus::Completed,
+            MovingStopped::UnknownSource => MoveStatus::Failed(FailureReason::UnknownSource),
+        })?;
+        let refused = match self.shared.find_arn(moving.destination()) {
+            Some(destination) => destination.even_deleted(|queue| queue.accept_moving(now, moving)).err(),
+            None => Some(moving),
+        };
+        let Some(moving) = refused else { return Ok(()) };
+        self.source.even_deleted(|queue| queue.take_back_moving(now, moving));
+        Err(gone())
+    }
+}

@@ -1,0 +1,149 @@
+//! Queues come and go.
+
+use std::sync::Arc;
+
+use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQueueOutput};
+use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
+use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
+use sqs_client::operation::purge_queue::{PurgeQueue, PurgeQueueInput, PurgeQueueOutput};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::Validate;
+
+use super::attributes::check_redrive;
+use super::service::Shared;
+use super::shared::{SharedQueue, let_go};
+use super::{Context, Serve, Service};
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::attributes::Requested;
+use crate::sqs::engine::queue::{NewQueue, Tags};
+use crate::sqs::engine::{Attributes, Created, Queue};
+
+impl Serve for CreateQueue {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: CreateQueueInput,
+    ) -> Result<CreateQueueOutput, ServiceError> {
+        input.validate()?;
+        let name = input.queue_name.unwrap_or_default();
+        let requested = input.attributes.unwrap_or_default();
+        let arn = QueueArn::new(&context.region, &context.account, &name);
+        context.trace.note_queue(&Arc::new(arn.clone()));
+        let attributes = Attributes::create(&name, &requested)?;
+        let tags = Tags::new(input.tags.unwrap_or_default())?;
+        if let Some(existing) = service.shared.find_arn(&arn) {
+            check_equal(&existing, (&attributes, &requested), &tags)?;
+        } else {
+            let (settings, seed) = (service.shared.settings, service.shared.seed);
+            let memory = service.shared.memory.clone();
+            let new = NewQueue { arn, attributes, tags, settings, memory, seed };
+            create(&service.shared, new, &requested)?;
+        }
+        Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
+    }
+}
+
+/// Makes a queue, unless somebody else has just done so.
+pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), ServiceError> {
+    if let Some(policy) = &new.attributes.redrive {
+        check_redrive(shared, &new.arn, policy)?;
+    }
+    let now = shared.clock.now();
+    let seat = shared.seats.take()?;
+    let realm = shared.worlds.get_or_new(&new.arn.region, &new.arn.account);
+    let (name, attributes, tags) = (new.arn.name.clone(), new.attributes.clone(), new.tags.clone());
+    let created = {
+        let mut world = realm.world.write();
+        let created = world.create(now, &name, |incarnation| {
+            let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
+            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }), seat)
+        })?;
+        if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
+            world.set_dead_letter_queue(&name, Some(&policy.target.name));
+        }
+        created
+    };
+    match created {
+        Created::New => {
+            shared.queues_changed.notify_waiters();
+            Ok(())
+        }
+        Created::Existing(existing) => check_equal(&existing, (&attributes, requested), &tags),
+    }
+}
+
+/// A queue that exists is given out again when each attribute and tag asked for has the value that it has now.
+fn check_equal(
+    existing: &SharedQueue,
+    (attributes, requested): (&Attributes, &Requested),
+    tags: &Tags,
+) -> Result<(), ServiceError> {
+    let attribute = existing.attribute(|current| current.first_difference(attributes, requested));
+    let different = match attribute {
+        Some(name) => format!("attribute {name}"),
+        None => match existing.look(|queue| queue.first_tag_other_than(tags)).flatten() {
+            // Not recorded: the text.
+            Some(key) => format!("tag {key}"),
+            None => return Ok(()),
+        },
+    };
+    let text = format!("A queue already exists with the same name and a different value for {different}");
+    Err(ServiceError::new(ErrorCode::QueueNameExists, text))
+}
+
+impl Serve for DeleteQueue {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: DeleteQueueInput,
+    ) -> Result<DeleteQueueOutput, ServiceError> {
+        let queue = service.existing_queue(context, &mut input.queue_url)?;
+        let arn = queue.arn();
+        let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
+        {
+            // A redrive policy that changes meanwhile must not be noted for a later queue of this name.
+            let _no_change = realm.redrive.lock();
+            let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
+            deleted.ok_or_else(|| context.no_such_queue())?.close();
+        }
+        service.shared.queues_changed.notify_waiters();
+        realm.tasks.lock().forget(arn);
+        Ok(DeleteQueueOutput::default())
+    }
+}
+
+impl Serve for PurgeQueue {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: PurgeQueueInput,
+    ) -> Result<PurgeQueueOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
+        let_go(purged);
+        Ok(PurgeQueueOutput::default())
+    }
+}
+
+/// The refusal of a name that no queue has. In the Query protocol AWS says it in words of its own.
+fn no_such_name(context: &Context) -> ServiceError {
+    if !context.wsdl {
+        return context.no_such_queue();
+    }
+    let text = "The specified queue does not exist or you do not have access to it.";
+    ServiceError::new(ErrorCode::QueueDoesNotExist, text)
+}
+
+impl Serve for GetQueueUrl {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        input: GetQueueUrlInput,
+    ) -> Result<GetQueueUrlOutput, ServiceError> {
+        input.validate()?;
+        let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
+        let name = input.queue_name().unwrap_or_default();
+        service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
+    }
+}

@@ -1,0 +1,89 @@
+//! Receiving messages, and how they look to the receiver.
+
+use std::collections::HashMap;
+
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use sqs_client::wire::checksum::md5_of_attributes;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::Validate;
+
+use super::poll::Poll;
+use super::selection::Selection;
+use super::{Context, Serve, Service, seconds};
+use crate::sqs::engine::{Delivery, Receive};
+
+impl Serve for ReceiveMessage {
+    async fn serve(
+        service: &Service,
+        context: &Context,
+        mut input: ReceiveMessageInput,
+    ) -> Result<ReceiveMessageOutput, ServiceError> {
+        let queue = service.queue(context, &mut input.queue_url)?;
+        input.validate()?;
+        let request = Receive {
+            at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
+            visibility_timeout: input.visibility_timeout.map(seconds),
+            attempt_id: input.receive_request_attempt_id(),
+            waits: false,
+            redeliver: context.redeliver,
+            dead_letter_queue_exists: false,
+        };
+        // An explicit zero is a short poll, whatever the queue says.
+        let wait = match input.wait_time_seconds {
+            Some(wait) => seconds(wait),
+            None => queue.attribute(|attributes| attributes.receive_wait),
+        };
+        let request = Receive { waits: !wait.is_zero(), ..request };
+        let poll = Poll { shared: &service.shared, context, queue: &queue, request };
+        let deliveries = poll.receive(wait).await?;
+        if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {
+            let why = service.why_empty(queue.arn());
+            tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");
+        }
+        let selection = Selection::of(&input);
+        let messages: Vec<_> = deliveries.into_iter().map(|delivery| message(delivery, selection)).collect();
+        let messages = Some(messages).filter(|messages| !messages.is_empty());
+        Ok(ReceiveMessageOutput::builder().set_messages(messages).build())
+    }
+}
+
+pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
+    let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
+    let system = system_attributes(&delivery, selection);
+    // Of what is returned, which can be less than what was sent.
+    let md5_of_chosen = match (&chosen, delivery.payload.attributes()) {
+        (Some(chosen), Some(all)) if chosen.len() == all.len() => delivery.payload.md5_of_attributes(),
+        (chosen, _) => chosen.as_ref().and_then(md5_of_attributes),
+    };
+    Message::builder()
+        .message_id(delivery.id.to_string())
+        .receipt_handle(delivery.receipt_handle)
+        .md5_of_body(delivery.payload.md5_of_body)
+        .body(&*delivery.payload.body)
+        .set_attributes(Some(system).filter(|system| !system.is_empty()))
+        .set_md5_of_message_attributes(md5_of_chosen.map(String::from))
+        .set_message_attributes(chosen)
+        .build()
+}
+
+/// The system attributes that are asked for and that the message has.
+fn system_attributes(delivery: &Delivery, selection: Selection<'_>) -> HashMap<Name, String> {
+    if selection.is_without_system() {
+        return HashMap::new();
+    }
+    let text = |value: Option<&str>| value.map(str::to_owned);
+    let all = [
+        (Name::SenderId, text(Some(&delivery.payload.sender))),
+        (Name::SentTimestamp, Some(delivery.sent.as_millis().to_string())),
+        (Name::ApproximateReceiveCount, Some(delivery.receive_count.to_string())),
+        (Name::ApproximateFirstReceiveTimestamp, Some(delivery.first_received.as_millis().to_string())),
+        (Name::MessageGroupId, text(delivery.group.as_deref())),
+        (Name::MessageDeduplicationId, text(delivery.deduplication_id.as_deref())),
+        (Name::SequenceNumber, delivery.sequence_number.map(|number| number.to_string())),
+        (Name::AwsTraceHeader, text(delivery.payload.trace_header())),
+        (Name::DeadLetterQueueSourceArn, delivery.dead_letter_source.as_ref().map(ToString::to_string)),
+    ];
+    let asked = all.into_iter().filter(|(name, _)| selection.has_system(name));
+    asked.filter_map(|(name, value)| Some((name, value?))).collect()
+}

@@ -1,0 +1,94 @@
+//! What a server holds at a moment: for whoever watches it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::Service;
+use super::shared::SharedQueue;
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::Counts;
+
+/// How many queues are looked at before others may run.
+const AT_ONCE: usize = 64;
+
+/// What all queues together take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Usage {
+    /// Queues in all accounts and regions.
+    pub(crate) queues: usize,
+    /// Receives that wait for messages.
+    pub(crate) parked: usize,
+    /// Bytes of all messages.
+    pub(crate) stored_bytes: usize,
+    /// Bytes that all messages may take.
+    pub(crate) max_memory: usize,
+}
+
+/// What one queue has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct QueueUsage {
+    pub(crate) arn: Arc<QueueArn>,
+    pub(crate) counts: Counts,
+    /// How long its oldest message has been there; zero without messages.
+    pub(crate) oldest_age: Duration,
+    pub(crate) stored_bytes: usize,
+}
+
+/// Counts a parked receive for as long as it is one.
+pub(super) struct Parked<'a>(&'a AtomicUsize);
+
+impl<'a> Parked<'a> {
+    pub(super) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Parked<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Service {
+    /// What all queues together take.
+    pub(crate) fn usage(&self) -> Usage {
+        let shared = &self.shared;
+        Usage {
+            queues: shared.seats.taken(),
+            parked: shared.parked.load(Ordering::Relaxed),
+            stored_bytes: shared.memory.used(),
+            max_memory: shared.memory.ceiling(),
+        }
+    }
+
+    /// What each queue has, by ARN. Queues are locked one at a time and each at a moment of its own, and others run
+    /// in between.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub(crate) async fn usage_by_queue(&self) -> Vec<QueueUsage> {
+        let mut queues: Vec<Arc<SharedQueue>> = Vec::new();
+        for realm in self.shared.worlds.all() {
+            queues.extend(realm.world.read().all().map(Arc::clone));
+        }
+        queues.sort_unstable_by(|a, b| a.arn().cmp(b.arn()));
+        let mut usage = Vec::with_capacity(queues.len());
+        for some in queues.chunks(AT_ONCE) {
+            usage.extend(some.iter().filter_map(|queue| self.usage_of(queue)));
+            tokio::task::yield_now().await;
+        }
+        usage
+    }
+
+    fn usage_of(&self, queue: &SharedQueue) -> Option<QueueUsage> {
+        let now = self.clock().now();
+        queue.unless_deleted(|queue| QueueUsage {
+            arn: Arc::clone(queue.arn()),
+            counts: queue.counts(now),
+            oldest_age: queue.oldest(now).map(|oldest| now.saturating_since(oldest)).unwrap_or_default(),
+            stored_bytes: queue.stored_bytes(),
+        })
+    }
+}
