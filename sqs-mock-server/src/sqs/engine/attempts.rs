@@ -8,7 +8,6 @@ use std::time::Duration;
 use sqs_client::wire::limits;
 
 use super::handle::Handle;
-use super::memory::Share;
 use crate::service::clock::Timestamp;
 
 const VALIDITY: Duration = Duration::from_secs(limits::RECEIVE_ATTEMPT_SECONDS);
@@ -22,20 +21,15 @@ pub(super) struct Attempt {
     made: Timestamp,
 }
 
-/// The attempts of the last five minutes. They are not remembered while there is no memory for them: then a
-/// receive that is repeated is a new one.
+/// The attempts of the last five minutes.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     by_id: HashMap<Box<str>, Attempt>,
     in_order: VecDeque<(Timestamp, Box<str>)>,
-    share: Share,
+    bytes: usize,
 }
 
 impl Attempts {
-    pub(super) fn new(share: Share) -> Self {
-        Self { share, ..Self::default() }
-    }
-
     pub(super) fn find(&mut self, now: Timestamp, id: &str) -> Option<Attempt> {
         self.forget(now);
         self.by_id.get(id).cloned()
@@ -49,14 +43,14 @@ impl Attempts {
         hidden_until: Timestamp,
     ) {
         self.forget(now);
-        let bytes = bytes(id);
-        if !self.share.fits(bytes) {
-            self.by_id.remove(id);
-            return;
-        }
-        self.share.take(bytes);
+        self.bytes += bytes(id);
         self.by_id.insert(id.into(), Attempt { handles, hidden_until, made: now });
         self.in_order.push_back((now, id.into()));
+    }
+
+    /// Makes a repeat of this attempt a new receive.
+    pub(super) fn drop_attempt(&mut self, id: &str) {
+        self.by_id.remove(id);
     }
 
     /// A repeat hides the messages anew, and does not make the attempt younger.
@@ -67,19 +61,19 @@ impl Attempts {
     }
 
     pub(super) fn stored_bytes(&self) -> usize {
-        self.share.bytes()
+        self.bytes
     }
 
     pub(super) fn clear(&mut self) {
         self.by_id = HashMap::new();
         self.in_order = VecDeque::new();
-        self.share.give_all_back();
+        self.bytes = 0;
     }
 
     /// Forgets what is too old.
     pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some((made, id)) = self.in_order.pop_front_if(|(made, _)| *made + VALIDITY <= now) {
-            self.share.give_back(bytes(&id));
+            self.bytes -= bytes(&id);
             // The id may have been used again since, for another receive.
             if self.by_id.get(&id).is_some_and(|attempt| attempt.made == made) {
                 self.by_id.remove(&id);
@@ -88,8 +82,8 @@ impl Attempts {
     }
 }
 
-/// About what an attempt takes of memory: its id twice, and the most handles that it can have.
-fn bytes(id: &str) -> usize {
+/// About the memory that an attempt takes: its id twice, and the most handles that it can have.
+pub(super) fn bytes(id: &str) -> usize {
     let handles = usize::try_from(*limits::RECEIVE_MESSAGES.end()).unwrap_or(0) * size_of::<Handle>();
     2 * (id.len() + size_of::<Box<str>>()) + size_of::<(Attempt, Timestamp)>() + handles + 32
 }

@@ -11,7 +11,6 @@ use sqs_client::wire::limits;
 
 use super::attributes::DeduplicationScope;
 use super::marks::{Mark, Marks};
-use super::memory::Share;
 use crate::service::clock::Timestamp;
 
 const WINDOW: Duration = Duration::from_secs(limits::DEDUPLICATION_SECONDS);
@@ -43,15 +42,14 @@ pub(super) struct Deduplication {
     first: u32,
     /// The numbers of `known` by mark.
     numbers: Marks,
-    share: Share,
 }
 
 impl Deduplication {
     /// What it takes of memory to remember an id, with the free places of lists that grow.
     pub(super) const BYTES: usize = size_of::<Known>() + 32;
 
-    pub(super) fn new(scope: DeduplicationScope, key: u64, share: Share) -> Self {
-        Self { scope, key, known: VecDeque::new(), first: 0, numbers: Marks::default(), share }
+    pub(super) fn new(scope: DeduplicationScope, key: u64) -> Self {
+        Self { scope, key, known: VecDeque::new(), first: 0, numbers: Marks::default() }
     }
 
     /// The ticket of the message that an id stands for. When there is none, and `check` has no objection, the id stands
@@ -68,7 +66,7 @@ impl Deduplication {
     ) -> Result<Option<u64>, E> {
         self.forget(now);
         let mark = self.mark(group, id);
-        let Self { known, first, numbers, share, .. } = self;
+        let Self { known, first, numbers, .. } = self;
         let get = |number| known.get(place(number, *first));
         let mark_of = |number| get(number).map(|known| known.mark);
         if let Some(number) = numbers.find(mark, mark_of) {
@@ -79,29 +77,26 @@ impl Deduplication {
         let number = first.wrapping_add(u32::try_from(known.len()).unwrap_or(u32::MAX)) & NUMBERS;
         numbers.insert(mark, number, mark_of);
         known.push_back(Known { mark, forget: now + WINDOW, ticket });
-        share.take(Self::BYTES);
         Ok(None)
     }
 
     pub(super) fn stored_bytes(&self) -> usize {
-        self.share.bytes()
+        self.known.len() * Self::BYTES
     }
 
     pub(super) fn clear(&mut self) {
         self.known = VecDeque::new();
         self.numbers.clear();
-        self.share.give_all_back();
     }
 
     /// Forgets what is too old, and the places for it with the last.
     pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some(mark) = self.known.front().filter(|known| known.forget <= now).map(|known| known.mark)
         {
-            let Self { known, first, numbers, share, .. } = self;
+            let Self { known, first, numbers, .. } = self;
             numbers.remove(mark, |number| Some(known.get(place(number, *first))?.mark));
             known.pop_front();
             *first = first.wrapping_add(1) & NUMBERS;
-            share.give_back(Self::BYTES);
             if known.is_empty() {
                 *known = VecDeque::new();
                 numbers.clear();
@@ -131,7 +126,7 @@ mod tests {
     #[test]
     fn ids_are_known_for_five_minutes_also_where_numbers_start_again() {
         let at = |seconds: u64| Timestamp::from_millis(seconds * 1000);
-        let mut known = Deduplication::new(DeduplicationScope::Queue, 1, Share::default());
+        let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         known.first = NUMBERS - 50;
         for second in 0..1000 {
             let id = |second: u64| format!("id {second}");
@@ -149,7 +144,7 @@ mod tests {
 
     #[test]
     fn refused_id_is_not_remembered() {
-        let mut known = Deduplication::new(DeduplicationScope::Queue, 1, Share::default());
+        let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         let now = Timestamp::from_millis(0);
         assert_eq!(known.original(now, ("g", "id"), 1, || Err("full")), Err("full"));
         assert_eq!((known.original(now, ("g", "id"), 2, || Ok::<_, ()>(()))), Ok(None));

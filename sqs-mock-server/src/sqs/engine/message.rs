@@ -33,23 +33,38 @@ struct Extras {
     trace_header: Option<Box<str>>,
 }
 
+/// The checksums of a message. They take time to compute: do it before a queue is locked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checksums {
+    /// MD5 of the body.
+    pub md5_of_body: Md5Hex,
+    /// MD5 of the message attributes, if there are any.
+    pub md5_of_attributes: Option<Md5Hex>,
+}
+
+impl Checksums {
+    /// Computes them.
+    pub(crate) fn of(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> Self {
+        Self {
+            md5_of_body: checksum::md5_of_body(body),
+            md5_of_attributes: attributes.and_then(checksum::md5_of_attributes),
+        }
+    }
+}
+
 impl Payload {
-    /// Computes the checksums, which is better done before a queue is locked.
-    pub fn new(
+    pub(crate) fn new(
         body: String,
         attributes: Option<HashMap<String, MessageAttributeValue>>,
+        checksums: Checksums,
         trace_header: Option<String>,
         sender: Arc<str>,
     ) -> Self {
-        let md5_of_body = checksum::md5_of_body(&body);
+        let Checksums { md5_of_body, md5_of_attributes } = checksums;
         let attributes = attributes.unwrap_or_default();
         let extras = (!attributes.is_empty() || trace_header.is_some()).then(|| {
-            let md5_of_attributes = checksum::md5_of_attributes(&attributes);
-            Box::new(Extras {
-                attributes,
-                md5_of_attributes,
-                trace_header: trace_header.map(String::into_boxed_str),
-            })
+            let trace_header = trace_header.map(String::into_boxed_str);
+            Box::new(Extras { attributes, md5_of_attributes, trace_header })
         });
         Self { body: body.into_boxed_str(), md5_of_body, sender, extras }
     }

@@ -11,7 +11,7 @@
 //! | `window` | of FIFO queues: how far a receive looks |
 //! | `slab`, `chain`, `ages`, `timers`, `groups`, `marks` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
-//! | `memory` | the bytes that all of this takes, and their ceiling |
+//! | `room` | how much memory messages may take |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | [`move_task`] | dead letters on their way back |
 
@@ -34,11 +34,11 @@ mod fifo;
 mod groups;
 mod handle;
 mod marks;
-mod memory;
 mod message;
 mod order;
 mod policy_quotas;
 mod refusal;
+mod room;
 mod server;
 mod slab;
 mod standard;
@@ -49,14 +49,16 @@ mod window;
 use sqs_client::wire::limits;
 
 pub(crate) use attributes::Attributes;
-pub(crate) use memory::Memory;
+pub(crate) use message::Checksums;
 pub use message::{Payload, SequenceNumber};
 pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
 pub(crate) use queue::{
-    DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Sent, Wakeups,
+    DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Received, Sent,
+    Wakeups,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
+pub(crate) use room::Room;
 
 pub use store::Counts;
 pub(crate) use world::{Created, Page, World};

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use super::ages::Ages;
 use super::aws_like::{Asked, SERVERS};
-use super::memory::Share;
 use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
@@ -33,11 +32,11 @@ pub(super) struct Store {
     counts: Counts,
     became_receivable: usize,
     now: Timestamp,
-    share: Share,
+    bytes: usize,
 }
 
 impl Store {
-    pub(super) fn new(fifo: bool, settings: Settings, share: Share) -> Self {
+    pub(super) fn new(fifo: bool, settings: Settings) -> Self {
         let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
         Self {
             messages: Slab::default(),
@@ -48,7 +47,7 @@ impl Store {
             counts: Counts::default(),
             became_receivable: 0,
             now: Timestamp::default(),
-            share,
+            bytes: 0,
         }
     }
 
@@ -64,9 +63,9 @@ impl Store {
         self.order.group_id(group)
     }
 
-    /// What the messages take of memory.
-    pub(super) fn share(&self) -> &Share {
-        &self.share
+    /// The memory that the messages take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -102,7 +101,7 @@ impl Store {
         delay: Duration,
     ) {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
-        self.share.take(core.bytes(group));
+        self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
         let born = core.born;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
@@ -121,7 +120,7 @@ impl Store {
     /// Puts a message back in its place, available as it was when it was taken out.
     pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) {
         let Removed { core, group, place: Place { ticket, turn } } = message;
-        self.share.take(core.bytes(group.as_deref()));
+        self.bytes += core.bytes(group.as_deref());
         let group = self.order.join(group.as_deref(), now);
         let born = core.born;
         let state = State::Available;

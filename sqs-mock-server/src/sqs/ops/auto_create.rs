@@ -44,8 +44,7 @@ impl Service {
         let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
         let (settings, seed) = (self.shared.settings, self.shared.seed);
-        let memory = self.shared.memory.clone();
-        let new = NewQueue { arn, attributes, tags: Tags::default(), settings, memory, seed };
+        let new = NewQueue { arn, attributes, tags: Tags::default(), settings, seed };
         // Compared with nothing: when somebody else has just made it, any of that name will do.
         create(&self.shared, new, &Requested::new()).ok()?;
         tracing::info!(name, account, region = %context.region, "created on demand");

@@ -13,13 +13,13 @@ use sqs_client::operation::send_message_batch::{
 };
 use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
-    SendMessageBatchResultEntry,
+    SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
 };
 use sqs_client::wire::service_error::{Fault, ServiceError};
 use sqs_client::wire::validate::error::missing_parameter;
 use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
-use super::message::{Accepted, Outgoing, with_receipt};
+use super::message::{Accepted, Prepared, with_receipt};
 use super::{Context, Serve, Service, built, seconds};
 use crate::service::faults::FailedEntry;
 
@@ -77,7 +77,7 @@ impl From<&FailedEntry> for Failure {
     }
 }
 
-/// Does something with each entry that is not to fail anyway; `act` gets the entry without its id.
+/// Applies `act` to each entry that is valid and that no fault strikes. `act` gets the entry without its id.
 fn each_entry<E: BatchEntry, R>(
     context: &Context,
     entries: Option<Vec<E>>,
@@ -86,11 +86,15 @@ fn each_entry<E: BatchEntry, R>(
     let entries = entries.unwrap_or_default().into_iter().enumerate();
     let results = entries.map(|(index, entry)| {
         let id = entry.id().to_owned();
-        let allowed = context.spare(index).map_err(Failure::from);
-        let checked = allowed.and_then(|()| entry.validate().map_err(Failure::from));
-        (id, checked.and_then(|()| act(entry).map_err(Failure::from)))
+        let allowed = check_entry(context, index, &entry);
+        (id, allowed.and_then(|()| act(entry).map_err(Failure::from)))
     });
     results.collect()
+}
+
+fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Result<(), Failure> {
+    context.spare(index)?;
+    Ok(entry.validate()?)
 }
 
 /// Refuses an entry without an id in the words of the Query protocol, where an empty list is one with an empty entry.
@@ -108,20 +112,26 @@ impl Serve for SendMessageBatch {
         mut input: SendMessageBatchInput,
     ) -> Result<SendMessageBatchOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
-        let rules = queue.rules();
         check_ids(context, input.entries())?;
-        batch::whole_request(input.entries(), Some(&rules))?;
+        let entries = input.entries.unwrap_or_default();
         let sender = Arc::from(context.account.as_str());
-        let prepared = each_entry(context, input.entries, |entry| {
-            Draft::from(&entry).parameters_for(&rules)?;
-            Ok(Outgoing::new(entry, context, &sender))
-        });
-        let results = queue.with(context, |queue| {
-            let now = service.shared.clock.now();
-            let mut send = |outgoing: Outgoing| outgoing.send(queue, now).map_err(Failure::from);
-            let sent = prepared.into_iter().map(|(id, outgoing)| (id, outgoing.and_then(&mut send)));
-            sent.collect()
-        })?;
+        let prepare = |(index, entry): (usize, &SendMessageBatchRequestEntry)| {
+            check_entry(context, index, entry).map(|()| Prepared::new(&Draft::from(entry), context, &sender))
+        };
+        let prepared: Vec<_> = entries.iter().enumerate().map(prepare).collect();
+        let results = queue.with_room(context, |queue, room| {
+            let (rules, now) = (queue.rules(), service.shared.clock.now());
+            batch::whole_request(&entries, Some(&rules))?;
+            let mut send = |entry: SendMessageBatchRequestEntry, prepared: Prepared| {
+                Draft::from(&entry).parameters_for(&rules)?;
+                prepared.send(entry, queue, now, room)
+            };
+            let sent = entries.into_iter().zip(prepared).map(|(entry, prepared)| {
+                let id = entry.id.clone();
+                (id, prepared.and_then(|prepared| Ok(send(entry, prepared)?)))
+            });
+            Ok::<Vec<_>, ServiceError>(sent.collect())
+        })??;
         let results = Results::of(results, accepted)?;
         let output = SendMessageBatchOutput::builder().set_successful(Some(results.successful));
         built(output.set_failed(Some(results.failed)).build())

@@ -17,7 +17,7 @@ use sqs_client::wire::validate::{Draft, Validate};
 
 use super::{Context, Serve, Service, seconds};
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::{NewMessage, Payload, Queue, Sent};
+use crate::sqs::engine::{Checksums, NewMessage, Payload, Queue, Room, Sent};
 
 /// Writes what the sender is told, an [`Accepted`], into the builder of an output or of an entry of a batch: two
 /// types that have the same setters.
@@ -25,8 +25,8 @@ macro_rules! with_receipt {
     ($builder:expr, $accepted:expr) => {
         $builder
             .message_id($accepted.sent.id.to_string())
-            .md5_of_message_body($accepted.md5_of_body)
-            .set_md5_of_message_attributes($accepted.md5_of_attributes.map(String::from))
+            .md5_of_message_body($accepted.checksums.md5_of_body)
+            .set_md5_of_message_attributes($accepted.checksums.md5_of_attributes.map(String::from))
             .set_md5_of_message_system_attributes($accepted.md5_of_system_attributes.map(String::from))
             .set_sequence_number($accepted.sent.sequence_number.map(|number| number.to_string()))
     };
@@ -41,61 +41,65 @@ impl Serve for SendMessage {
     ) -> Result<SendMessageOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        Draft::from(&input).validate_for(&queue.rules())?;
-        let outgoing = Outgoing::new(input.into(), context, &context.account.as_str().into());
-        let accepted = queue.with(context, |queue| outgoing.send(queue, service.shared.clock.now()))??;
+        let prepared = Prepared::new(&Draft::from(&input), context, &context.account.as_str().into());
+        let accepted = queue.with_room(context, |queue, room| {
+            Draft::from(&input).validate_for(&queue.rules())?;
+            prepared.send(input.into(), queue, service.shared.clock.now(), room)
+        })??;
         Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
     }
 }
 
-/// A message on its way into a queue, with all that costs time done before the queue is locked.
+/// The parts of a message that take time, prepared before the queue is locked.
 #[derive(Debug)]
-pub(super) struct Outgoing {
-    message: NewMessage,
+pub(super) struct Prepared {
+    checksums: Checksums,
     md5_of_system_attributes: Option<Md5Hex>,
+    trace_header: Option<String>,
+    sender: Arc<str>,
 }
 
-/// What the sender is told.
+/// The answer to a sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accepted {
     pub(super) sent: Sent,
-    pub(super) md5_of_body: Md5Hex,
-    pub(super) md5_of_attributes: Option<Md5Hex>,
+    pub(super) checksums: Checksums,
     pub(super) md5_of_system_attributes: Option<Md5Hex>,
 }
 
-impl Outgoing {
-    pub(super) fn new(entry: SendMessageBatchRequestEntry, context: &Context, sender: &Arc<str>) -> Self {
-        let system = entry.message_system_attributes.as_ref();
-        let trace_header =
-            trace_header(system.and_then(|system| system.get(&SystemName::AwsTraceHeader)), context);
+impl Prepared {
+    pub(super) fn new(draft: &Draft<'_>, context: &Context, sender: &Arc<str>) -> Self {
+        let system = draft.system_attributes;
+        let trace_header = system.and_then(|system| system.get(&SystemName::AwsTraceHeader));
         Self {
+            checksums: Checksums::of(draft.body, draft.attributes),
             md5_of_system_attributes: system.and_then(md5_of_attributes),
-            message: NewMessage {
-                payload: Payload::new(
-                    entry.message_body,
-                    entry.message_attributes,
-                    trace_header,
-                    Arc::clone(sender),
-                ),
-                delay: entry.delay_seconds.map(seconds),
-                group: entry.message_group_id,
-                deduplication_id: entry.message_deduplication_id,
-            },
+            trace_header: trace_header_of(trace_header, context),
+            sender: Arc::clone(sender),
         }
     }
 
-    pub(super) fn send(self, queue: &mut Queue, now: Timestamp) -> Result<Accepted, ServiceError> {
-        let md5_of_body = self.message.payload.md5_of_body;
-        let md5_of_attributes = self.message.payload.md5_of_attributes();
-        let sent = queue.send(now, self.message)?;
-        let md5_of_system_attributes = self.md5_of_system_attributes;
-        Ok(Accepted { sent, md5_of_body, md5_of_attributes, md5_of_system_attributes })
+    pub(super) fn send(
+        self,
+        entry: SendMessageBatchRequestEntry,
+        queue: &mut Queue,
+        now: Timestamp,
+        room: Room,
+    ) -> Result<Accepted, ServiceError> {
+        let Self { checksums, md5_of_system_attributes, trace_header, sender } = self;
+        let (body, attributes) = (entry.message_body, entry.message_attributes);
+        let message = NewMessage {
+            payload: Payload::new(body, attributes, checksums, trace_header, sender),
+            delay: entry.delay_seconds.map(seconds),
+            group: entry.message_group_id,
+            deduplication_id: entry.message_deduplication_id,
+        };
+        Ok(Accepted { sent: queue.send(now, room, message)?, checksums, md5_of_system_attributes })
     }
 }
 
-/// What the message says goes before what the header of the request says.
-fn trace_header(given: Option<&MessageSystemAttributeValue>, context: &Context) -> Option<String> {
+/// The trace header of the message takes precedence over that of the request.
+fn trace_header_of(given: Option<&MessageSystemAttributeValue>, context: &Context) -> Option<String> {
     let given = given.and_then(MessageSystemAttributeValue::string_value);
     given.or(context.trace_header.as_deref()).map(str::to_owned)
 }

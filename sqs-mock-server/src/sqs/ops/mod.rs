@@ -23,6 +23,7 @@ mod auto_create;
 mod batch;
 mod inspect;
 mod list;
+mod memory;
 mod message;
 mod move_task;
 mod mover;

@@ -22,7 +22,7 @@ use super::shared::SharedQueue;
 use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
-use crate::sqs::engine::{DeadLetter, Delivery, Outcome, Receive};
+use crate::sqs::engine::{DeadLetter, Delivery, Outcome, Queue, Receive, Received};
 
 /// One receive on its way.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,13 @@ pub(super) struct Poll<'a> {
 }
 
 impl Poll<'_> {
-    /// Receives, waiting at most for `wait`.
+    /// Receives, and waits as long as the request or the queue says.
     ///
     /// # Cancel safety
     /// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
-    pub(super) async fn receive(self, wait: Duration) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take().await? {
+    pub(super) async fn receive(self) -> Result<Vec<Delivery>, ServiceError> {
+        let Received { outcome, wait, .. } = self.take().await?;
+        match outcome {
             Outcome::Messages(messages) => Ok(messages),
             Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
@@ -64,7 +65,7 @@ impl Poll<'_> {
         loop {
             arrival.as_mut().enable();
             watch = watch.or_else(|| queue.watch.try_lock().ok());
-            let wake_at = match self.take().await? {
+            let wake_at = match self.take().await?.outcome {
                 Outcome::Messages(messages) => return Ok(self.handing_on(messages)),
                 Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
             };
@@ -86,7 +87,7 @@ impl Poll<'_> {
 
     /// What comes at the very moment of the deadline is still in time.
     async fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take().await? {
+        match self.take().await?.outcome {
             Outcome::Messages(messages) => Ok(self.handing_on(messages)),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
         }
@@ -106,28 +107,26 @@ impl Poll<'_> {
     ///
     /// # Cancel safety
     /// Dropped between two steps, it has taken no message.
-    async fn take(self) -> Result<Outcome, ServiceError> {
+    async fn take(self) -> Result<Received, ServiceError> {
         loop {
-            let (outcome, is_cut_short) = self.step()?;
+            let mut received = self.step()?;
+            let is_cut_short = received.is_cut_short();
+            for letter in received.dead_letters.drain(..) {
+                forward(self.shared, self.queue, letter);
+            }
             if !is_cut_short {
-                return Ok(outcome);
+                return Ok(received);
             }
             tokio::task::yield_now().await;
         }
     }
 
-    /// Messages that were delivered too often go on to their dead-letter queue, after the lock of their own was let
-    /// go.
-    fn step(self) -> Result<(Outcome, bool), ServiceError> {
+    fn step(self) -> Result<Received, ServiceError> {
         let Self { shared, context, queue, request } = self;
-        let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
-        let request = Receive { dead_letter_queue_exists, ..request };
-        let received = queue.with(context, |queue| queue.receive(shared.clock.now(), &request))??;
-        let is_cut_short = received.is_cut_short();
-        for letter in received.dead_letters {
-            forward(shared, queue, letter);
-        }
-        Ok((received.outcome, is_cut_short))
+        queue.with_room(context, |queue, room| {
+            let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
+            queue.receive(shared.clock.now(), &Receive { dead_letter_queue_exists, room, ..request })
+        })?
     }
 }
 
@@ -169,11 +168,10 @@ async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Times
     }
 }
 
-/// A queue that is its own dead-letter queue, which AWS accepts, would bury the same messages again and again.
-fn has_dead_letter_queue(shared: &Shared, queue: &Arc<SharedQueue>) -> bool {
-    let target =
-        queue.attribute(|attributes| attributes.redrive.as_ref().map(|policy| Arc::clone(&policy.target)));
-    target.and_then(|target| shared.find_arn(&target)).is_some_and(|target| !Arc::ptr_eq(&target, queue))
+/// A queue can be its own dead-letter queue on AWS. It has none here: its messages would move for ever.
+fn has_dead_letter_queue(shared: &Shared, queue: &Queue) -> bool {
+    let target = queue.attributes().redrive.as_ref().map(|policy| &policy.target);
+    target.is_some_and(|target| target != queue.arn() && shared.find_arn(target).is_some())
 }
 
 /// Brings a dead letter to its queue, or back when that queue is gone.

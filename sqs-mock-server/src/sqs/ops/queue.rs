@@ -35,8 +35,7 @@ impl Serve for CreateQueue {
             check_equal(&existing, (&attributes, &requested), &tags)?;
         } else {
             let (settings, seed) = (service.shared.settings, service.shared.seed);
-            let memory = service.shared.memory.clone();
-            let new = NewQueue { arn, attributes, tags, settings, memory, seed };
+            let new = NewQueue { arn, attributes, tags, settings, seed };
             create(&service.shared, new, &requested)?;
         }
         Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
@@ -56,7 +55,7 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
         let mut world = realm.world.write();
         let created = world.create(now, &name, |incarnation| {
             let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
-            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }), seat)
+            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }), shared.memory.clone(), seat)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             world.set_dead_letter_queue(&name, Some(&policy.target.name));
@@ -78,15 +77,13 @@ fn check_equal(
     (attributes, requested): (&Attributes, &Requested),
     tags: &Tags,
 ) -> Result<(), ServiceError> {
-    let attribute = existing.attribute(|current| current.first_difference(attributes, requested));
-    let different = match attribute {
-        Some(name) => format!("attribute {name}"),
-        None => match existing.look(|queue| queue.first_tag_other_than(tags)).flatten() {
-            // Not recorded: the text.
-            Some(key) => format!("tag {key}"),
-            None => return Ok(()),
-        },
-    };
+    let difference = existing.look(|queue| {
+        let attribute = queue.attributes().first_difference(attributes, requested);
+        // The text about tags is not recorded from AWS.
+        let tag = || queue.first_tag_other_than(tags).map(|key| format!("tag {key}"));
+        attribute.map(|name| format!("attribute {name}")).or_else(tag)
+    });
+    let Some(different) = difference.flatten() else { return Ok(()) };
     let text = format!("A queue already exists with the same name and a different value for {different}");
     Err(ServiceError::new(ErrorCode::QueueNameExists, text))
 }

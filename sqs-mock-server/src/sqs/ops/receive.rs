@@ -11,7 +11,7 @@ use sqs_client::wire::validate::Validate;
 use super::poll::Poll;
 use super::selection::Selection;
 use super::{Context, Serve, Service, seconds};
-use crate::sqs::engine::{Delivery, Receive};
+use crate::sqs::engine::{Delivery, Receive, Room};
 
 impl Serve for ReceiveMessage {
     async fn serve(
@@ -25,18 +25,13 @@ impl Serve for ReceiveMessage {
             at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
             visibility_timeout: input.visibility_timeout.map(seconds),
             attempt_id: input.receive_request_attempt_id(),
-            waits: false,
+            wait: input.wait_time_seconds.map(seconds),
             redeliver: context.redeliver,
             dead_letter_queue_exists: false,
+            room: Room::default(),
         };
-        // An explicit zero is a short poll, whatever the queue says.
-        let wait = match input.wait_time_seconds {
-            Some(wait) => seconds(wait),
-            None => queue.attribute(|attributes| attributes.receive_wait),
-        };
-        let request = Receive { waits: !wait.is_zero(), ..request };
         let poll = Poll { shared: &service.shared, context, queue: &queue, request };
-        let deliveries = poll.receive(wait).await?;
+        let deliveries = poll.receive().await?;
         if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {
             let why = service.why_empty(queue.arn());
             tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");

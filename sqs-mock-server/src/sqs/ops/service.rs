@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Context;
 use super::address::Address;
+use super::memory::Memory;
 use super::reset::Furnish;
 use super::seats::Seats;
 use super::shared::SharedQueue;
@@ -18,7 +19,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
 use crate::service::seed::{Seed, uuid};
-use crate::sqs::engine::{Counts, Memory, PeekedMessage, Settings};
+use crate::sqs::engine::{Counts, PeekedMessage, Settings};
 
 /// All queues of a server. Dropping it ends what runs in the background.
 #[derive(Debug)]

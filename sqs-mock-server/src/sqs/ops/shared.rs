@@ -5,20 +5,21 @@
 //!                                                |  receivable: one parked receive for each, the longest parked first
 //!                                                |  sooner: the watcher, which alone waits for moments of the queue
 //! ```
-//! Nobody holds the lock of a queue while waiting for anything, a second queue included.
+//! A holder of this lock waits for nothing and locks no other queue. It may look up whether another queue exists: those who
+//! hold the locks that this takes (of [`worlds`](super::worlds)) lock no queue.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
-use sqs_client::wire::validate::QueueRules;
 use tokio::sync::Notify;
 
 use super::Context;
+use super::memory::{Memory, Share};
 use super::seats::Seat;
 use super::watch::Watchers;
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::{Attributes, Dropped, Queue, Wakeups};
+use crate::sqs::engine::{Attributes, Dropped, Queue, Room, Wakeups};
 
 /// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
 const WOKEN_AT_ONCE: usize = 16;
@@ -27,7 +28,7 @@ const WOKEN_AT_ONCE: usize = 16;
 #[derive(Debug)]
 pub(super) struct SharedQueue {
     arn: Arc<QueueArn>,
-    queue: Mutex<Queue>,
+    state: Mutex<State>,
     /// Parked receives wait here, first come, first served. One that is dropped after it was woken hands on.
     pub(super) arrival: Notify,
     /// The watcher waits here for a moment that is sooner than the one it knows.
@@ -40,11 +41,17 @@ pub(super) struct SharedQueue {
     _seat: Seat,
 }
 
+#[derive(Debug)]
+struct State {
+    queue: Queue,
+    share: Share,
+}
+
 impl SharedQueue {
-    pub(super) fn new(queue: Queue, seat: Seat) -> Self {
+    pub(super) fn new(queue: Queue, memory: Memory, seat: Seat) -> Self {
         Self {
             arn: Arc::clone(queue.arn()),
-            queue: Mutex::new(queue),
+            state: Mutex::new(State { queue, share: Share::new(memory) }),
             arrival: Notify::new(),
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
@@ -66,7 +73,18 @@ impl SharedQueue {
         context: &Context,
         act: impl FnOnce(&mut Queue) -> T,
     ) -> Result<T, ServiceError> {
-        self.unless_deleted(act).ok_or_else(|| context.no_such_queue())
+        self.with_room(context, |queue, _| act(queue))
+    }
+
+    /// Like [`with`](Self::with), for an action that takes memory.
+    pub(super) fn with_room<T>(
+        &self,
+        context: &Context,
+        act: impl FnOnce(&mut Queue, Room) -> T,
+    ) -> Result<T, ServiceError> {
+        let result = self.locked(|queue, room| (!queue.is_deleted()).then(|| act(queue, room)));
+        self.watchers.tell();
+        result.ok_or_else(|| context.no_such_queue())
     }
 
     /// As [`with`](Self::with), for what is done for no request.
@@ -76,7 +94,7 @@ impl SharedQueue {
 
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
-        let result = self.locked(act);
+        let result = self.locked(|queue, _| act(queue));
         self.watchers.tell();
         result
     }
@@ -84,13 +102,15 @@ impl SharedQueue {
     /// Looks at the queue; `None` when it was deleted. Time may make messages receivable meanwhile, nothing else
     /// changes.
     pub(super) fn look<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> Option<T> {
-        self.locked(|queue| (!queue.is_deleted()).then(|| look(queue)))
+        self.locked(|queue, _| (!queue.is_deleted()).then(|| look(queue)))
     }
 
-    fn locked<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
+    fn locked<T>(&self, act: impl FnOnce(&mut Queue, Room) -> T) -> T {
         let (result, wakeups, expired) = {
-            let mut queue = self.queue.lock();
-            (act(&mut queue), queue.take_wakeups(), queue.take_expired())
+            let State { queue, share } = &mut *self.state.lock();
+            let result = act(queue, share.room());
+            share.set(queue.stored_bytes());
+            (result, queue.take_wakeups(), queue.take_expired())
         };
         self.wake(wakeups);
         if let Some(expired) = expired {
@@ -101,16 +121,7 @@ impl SharedQueue {
 
     /// Reads attributes, which concerns nobody else.
     pub(super) fn attribute<T>(&self, read: impl FnOnce(&Attributes) -> T) -> T {
-        read(self.queue.lock().attributes())
-    }
-
-    /// What the rules about messages have to know.
-    pub(super) fn rules(&self) -> QueueRules {
-        self.attribute(|attributes| QueueRules {
-            fifo: attributes.is_fifo(),
-            content_based_deduplication: attributes.fifo.is_some_and(|fifo| fifo.content_based_deduplication),
-            maximum_message_size: attributes.maximum_message_size,
-        })
+        read(self.state.lock().queue.attributes())
     }
 
     /// Ends the queue. Parked receives wake, and find it deleted.

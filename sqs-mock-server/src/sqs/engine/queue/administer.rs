@@ -129,10 +129,10 @@ impl Queue {
         self.drop_messages()
     }
 
-    /// What the queue takes of memory for messages, and on FIFO queues for what was sent and received lately.
+    /// The memory of the messages, and on FIFO queues of deduplication ids and receive attempts.
     pub(crate) fn stored_bytes(&self) -> usize {
         let fifo = self.fifo.as_ref().map_or(0, |fifo| fifo.stored_bytes());
-        self.store.share().bytes() + fifo
+        self.store.bytes() + fifo
     }
 
     /// When the oldest message was sent, as far as retention goes.

@@ -2,11 +2,9 @@
 
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
-use crate::sqs::engine::Memory;
 use crate::sqs::engine::attempts::Attempts;
 use crate::sqs::engine::attributes::FifoAttributes;
 use crate::sqs::engine::dedup::Deduplication;
-use crate::sqs::engine::memory::Share;
 use crate::sqs::engine::message::SequenceNumber;
 
 /// Sequence numbers go up by a multiple of this.
@@ -23,13 +21,12 @@ pub(super) struct FifoMemory {
 }
 
 impl FifoMemory {
-    pub(super) fn new(attributes: FifoAttributes, seed: Seed, memory: &Memory) -> Box<Self> {
+    pub(super) fn new(attributes: FifoAttributes, seed: Seed) -> Box<Self> {
         let mut generator = seed.generator("fifo");
-        let share = || Share::new(memory.clone());
         Box::new(Self {
             sequence_start: SEQUENCE_BASE + u128::from(generator.u32(..)) * SEQUENCE_STEP,
-            deduplication: Deduplication::new(attributes.deduplication_scope, generator.u64(..), share()),
-            attempts: Attempts::new(share()),
+            deduplication: Deduplication::new(attributes.deduplication_scope, generator.u64(..)),
+            attempts: Attempts::default(),
         })
     }
 

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::wire::limits;
+use sqs_client::wire::validate::QueueRules;
 
 pub(crate) use administer::Dropped;
 use again::Again;
@@ -44,12 +45,11 @@ pub use why_empty::WhyEmpty;
 use super::attributes::Attributes;
 use super::aws_like::AwsLike;
 use super::handle::HandleKey;
-use super::memory::Share;
 use super::message::{SequenceNumber, Stored};
 use super::refusal::HandleRefusal;
 use super::slab::Slot;
 use super::store::{Counts, Store};
-use super::{DeliveryMode, Memory, Settings};
+use super::{DeliveryMode, Settings};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::{Seed, UuidSeries};
@@ -66,8 +66,6 @@ pub(crate) struct NewQueue {
     pub tags: Tags,
     /// How strict it is.
     pub settings: Settings,
-    /// What its messages take their place from.
-    pub memory: Memory,
     /// Where its ids and handles come from: [`Seed::of_queue`].
     pub seed: Seed,
 }
@@ -106,11 +104,11 @@ impl Queue {
         let key = new.seed.generator("receipt handles").u64(..);
         let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
         Self {
-            store: Store::new(new.attributes.is_fifo(), new.settings, Share::new(new.memory.clone())),
+            store: Store::new(new.attributes.is_fifo(), new.settings),
             aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
                 .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
             expired: Dropped::default(),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed, &new.memory)),
+            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
             arn: Arc::new(new.arn),
             attributes: new.attributes,
             tags: new.tags,
@@ -137,6 +135,16 @@ impl Queue {
     /// The attributes as they are.
     pub(crate) fn attributes(&self) -> &Attributes {
         &self.attributes
+    }
+
+    /// The rules that messages have to follow.
+    pub(crate) fn rules(&self) -> QueueRules {
+        let Attributes { fifo, maximum_message_size, .. } = self.attributes;
+        QueueRules {
+            fifo: fifo.is_some(),
+            content_based_deduplication: fifo.is_some_and(|fifo| fifo.content_based_deduplication),
+            maximum_message_size,
+        }
     }
 
     /// Whether the queue was deleted. A receive that was parked meanwhile has to end.

@@ -13,6 +13,7 @@ use crate::sqs::engine::handle::Handle;
 use crate::sqs::engine::message::{Core, State, Stored};
 use crate::sqs::engine::refusal::invalid_parameter;
 use crate::sqs::engine::slab::Slot;
+use crate::sqs::engine::{Room, attempts};
 
 /// What a receive asks for.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +24,16 @@ pub(crate) struct Receive<'a> {
     pub visibility_timeout: Option<Duration>,
     /// `ReceiveRequestAttemptId`; standard queues ignore it.
     pub attempt_id: Option<&'a str>,
-    /// Whether the receive waits for messages. One that does not may miss some, where queues deliver like AWS.
-    pub waits: bool,
+    /// How long the receive may wait; the default of the queue if absent. A receive with a wait of zero may miss messages
+    /// of queues that deliver like AWS.
+    pub wait: Option<Duration>,
     /// Whether a standard queue delivers what it delivers now once more, at once and even if it is deleted meanwhile.
     pub redeliver: bool,
     /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
     /// delivered however often they were before.
     pub dead_letter_queue_exists: bool,
+    /// Without room for it, the attempt is not remembered, and a repeat is a new receive.
+    pub room: Room,
 }
 
 impl Queue {
@@ -44,19 +48,20 @@ impl Queue {
     ) -> Result<Received, ServiceError> {
         let now = self.settle(now);
         let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
+        let wait = request.wait.unwrap_or(self.attributes.receive_wait);
         if let Some(messages) = self.replay(now, until, request)? {
-            return Ok(Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new() });
+            return Ok(Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new(), wait });
         }
         self.lacked_room |= self.is_full();
         if self.is_full() && self.fifo.is_none() {
             let outcome = Outcome::OverLimit { wake_at: self.wake_at() };
-            return Ok(Received { outcome, dead_letters: Vec::new() });
+            return Ok(Received { outcome, dead_letters: Vec::new(), wait });
         }
-        let (slots, dead_letters) = self.take(now, until, request);
+        let (slots, dead_letters) = self.take(now, until, wait, request);
         let handles: Vec<_> = slots.iter().filter_map(|slot| self.handle(*slot)).collect();
         let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle)).collect();
-        if let (Some(id), Some(fifo), false) = (request.attempt_id, &mut self.fifo, messages.is_empty()) {
-            fifo.attempts.remember(now, id, handles, until);
+        if let Some(id) = request.attempt_id.filter(|_| !messages.is_empty()) {
+            self.remember(now, id, handles, until, request.room);
         }
         // With a timeout of zero they are visible again at once, but not within this receive.
         self.settle(now);
@@ -65,7 +70,7 @@ impl Queue {
         } else {
             Outcome::Messages(messages)
         };
-        Ok(Received { outcome, dead_letters })
+        Ok(Received { outcome, dead_letters, wait })
     }
 
     /// Whether there are as many messages in flight as there can be.
@@ -82,11 +87,12 @@ impl Queue {
         &mut self,
         now: Timestamp,
         until: Timestamp,
+        wait: Duration,
         request: &Receive<'_>,
     ) -> (Vec<Slot>, Vec<DeadLetter>) {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
-        let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(request.waits));
+        let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(!wait.is_zero()));
         while taken.len() < request.at_most && !self.is_full() {
             // The rest of a group must not wait for another receive, which could move it first.
             if dead_letters.len() >= MOST_BURIED && follower.is_none() {
@@ -137,6 +143,15 @@ impl Queue {
     /// that the consumer had in time.
     pub(super) fn is_missed(&mut self, slot: Slot) -> bool {
         self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.is_spent(slot)
+    }
+
+    fn remember(&mut self, now: Timestamp, id: &str, handles: Vec<Handle>, until: Timestamp, room: Room) {
+        let fits = room.fits(self.stored_bytes(), attempts::bytes(id));
+        match &mut self.fifo {
+            Some(fifo) if fits => fifo.attempts.remember(now, id, handles, until),
+            Some(fifo) => fifo.attempts.drop_attempt(id),
+            None => {}
+        }
     }
 
     /// The messages of an earlier receive with the same attempt id; none when all of them have come back since.

@@ -1,6 +1,7 @@
 //! What receives give.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{DeadLetter, SequenceNumber};
 use crate::service::arn::QueueArn;
@@ -20,6 +21,8 @@ pub(crate) struct Received {
     /// Messages that were delivered too often, for
     /// [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
     pub dead_letters: Vec<DeadLetter>,
+    /// How long the receive may wait.
+    pub wait: Duration,
 }
 
 impl Received {

@@ -9,9 +9,9 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::{Queue, SequenceNumber};
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::sqs::engine::Room;
 use crate::sqs::engine::dedup::Deduplication;
 use crate::sqs::engine::message::{Core, Payload};
-use crate::sqs::engine::refusal::invalid_parameter;
 
 /// A message to be sent.
 #[derive(Debug)]
@@ -41,33 +41,46 @@ impl Queue {
     /// # Errors
     /// `MissingParameter` or `InvalidParameterValue` when group, deduplication id or delay do not fit the kind of
     /// the queue, `OverLimit` when there is no memory for the message.
-    pub(crate) fn send(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
+    pub(crate) fn send(
+        &mut self,
+        now: Timestamp,
+        room: Room,
+        message: NewMessage,
+    ) -> Result<Sent, ServiceError> {
         let now = self.settle(now);
-        if self.fifo.is_some() { self.send_in_order(now, message) } else { self.send_standard(now, message) }
+        if self.fifo.is_some() {
+            self.send_in_order(now, room, message)
+        } else {
+            self.send_standard(now, room, message)
+        }
     }
 
-    fn send_standard(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
-        if let Some(id) = message.deduplication_id {
-            return Err(invalid_parameter(id, "MessageDeduplicationId", NOT_FOR_THIS_TYPE));
-        }
+    fn send_standard(
+        &mut self,
+        now: Timestamp,
+        room: Room,
+        message: NewMessage,
+    ) -> Result<Sent, ServiceError> {
         let id = self.ids.of(self.next_ticket);
         let core = new_core(now, id, message.payload, None);
-        self.store.share().check(core.bytes(message.group.as_deref()))?;
+        room.check(self.stored_bytes(), core.bytes(message.group.as_deref()))?;
         let ticket = self.take_ticket();
         let delay = message.delay.unwrap_or(self.attributes.delay);
         self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
         Ok(Sent { id, sequence_number: None })
     }
 
-    fn send_in_order(&mut self, now: Timestamp, message: NewMessage) -> Result<Sent, ServiceError> {
-        if let Some(delay) = message.delay.filter(|delay| !delay.is_zero()) {
-            return Err(invalid_parameter(delay.as_secs(), "DelaySeconds", NOT_FOR_THIS_TYPE));
-        }
+    fn send_in_order(
+        &mut self,
+        now: Timestamp,
+        room: Room,
+        message: NewMessage,
+    ) -> Result<Sent, ServiceError> {
         let deduplication_id = self.deduplication_id(&message)?;
         let group = message.group.ok_or_else(missing_group)?;
         let id = self.ids.of(self.next_ticket);
         let core = new_core(now, id, message.payload, Some(deduplication_id.as_str().into()));
-        if let Some(original) = self.original(now, &group, &deduplication_id, &core)? {
+        if let Some(original) = self.original(now, room, (&group, &deduplication_id), &core)? {
             let sequence_number = self.sequence_number(original);
             return Ok(Sent { id: self.ids.of(original), sequence_number });
         }
@@ -81,12 +94,12 @@ impl Queue {
     fn original(
         &mut self,
         now: Timestamp,
-        group: &str,
-        id: &str,
+        room: Room,
+        (group, id): (&str, &str),
         core: &Core,
     ) -> Result<Option<u64>, ServiceError> {
-        let (ticket, share) = (self.next_ticket, self.store.share());
-        let check = || share.check(core.bytes(Some(group)) + Deduplication::BYTES);
+        let (ticket, here) = (self.next_ticket, self.stored_bytes());
+        let check = || room.check(here, core.bytes(Some(group)) + Deduplication::BYTES);
         let memory = self.fifo.as_mut();
         memory.map_or(Ok(None), |fifo| fifo.deduplication.original(now, (group, id), ticket, check))
     }
@@ -106,8 +119,6 @@ impl Queue {
         }
     }
 }
-
-const NOT_FOR_THIS_TYPE: &str = "The request include parameter that is not valid for this queue type.";
 
 fn missing_group() -> ServiceError {
     let text = "The request must contain the parameter MessageGroupId.";

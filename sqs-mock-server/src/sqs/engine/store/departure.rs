@@ -33,7 +33,7 @@ impl Store {
         if let Some(next) = next_within {
             self.became_receivable += self.order.reached(&self.messages, next);
         }
-        self.share.give_back(core.bytes(id.as_deref()));
+        self.bytes -= core.bytes(id.as_deref());
         self.shrink();
         Some(Removed { core, group: id, place })
     }
@@ -47,8 +47,8 @@ impl Store {
         }
     }
 
-    /// Takes out all messages at once. From here on they take nothing of the memory that counts, so that nobody is
-    /// refused while they are being dropped.
+    /// Takes out all messages at once. Their memory does not count from here on: senders are not refused while messages
+    /// are being dropped.
     pub(in crate::sqs::engine) fn take_all(&mut self) -> Self {
         let empty = Self {
             messages: Slab::default(),
@@ -59,11 +59,9 @@ impl Store {
             counts: Counts::default(),
             became_receivable: self.became_receivable,
             now: self.now,
-            share: self.share.sibling(),
+            bytes: 0,
         };
-        let mut all = std::mem::replace(self, empty);
-        all.share.give_all_back();
-        all
+        std::mem::replace(self, empty)
     }
 
     /// The message that receives look at instead of one that goes.

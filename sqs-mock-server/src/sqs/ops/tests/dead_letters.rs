@@ -81,9 +81,10 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
         at_most: 1,
         visibility_timeout: None,
         attempt_id: None,
-        waits: true,
+        wait: Some(Duration::from_secs(1)),
         redeliver: false,
         dead_letter_queue_exists: true,
+        room: crate::sqs::engine::Room::default(),
     };
     let mut letters =
         queue.unless_deleted(|queue| queue.receive(START, &request)).unwrap().unwrap().dead_letters;

@@ -7,9 +7,10 @@ fn try_attempt(bench: &mut Bench, id: &str) -> Result<Received, ServiceError> {
         at_most: 2,
         visibility_timeout: None,
         attempt_id: Some(id),
-        waits: true,
+        wait: Some(Duration::from_secs(1)),
         redeliver: false,
         dead_letter_queue_exists: true,
+        room: Room::default(),
     };
     bench.queue.receive(bench.now, &request)
 }

@@ -11,7 +11,10 @@ fn counts_are_shown_as_they_are() {
         bench.send(body);
     }
     bench.receive_one();
-    bench.queue.send(bench.now, NewMessage { delay: Some(Duration::from_secs(9)), ..message("d") }).unwrap();
+    bench
+        .queue
+        .send(bench.now, Room::default(), NewMessage { delay: Some(Duration::from_secs(9)), ..message("d") })
+        .unwrap();
     assert_eq!(shown(&mut bench, &Name::ApproximateNumberOfMessages).as_deref(), Some("2"));
     assert_eq!(shown(&mut bench, &Name::ApproximateNumberOfMessagesNotVisible).as_deref(), Some("1"));
     assert_eq!(shown(&mut bench, &Name::ApproximateNumberOfMessagesDelayed).as_deref(), Some("1"));

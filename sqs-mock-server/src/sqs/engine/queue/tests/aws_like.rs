@@ -23,9 +23,10 @@ fn short_poll(bench: &mut Bench, at_most: usize) -> Vec<Delivery> {
         at_most,
         visibility_timeout: None,
         attempt_id: None,
-        waits: false,
+        wait: Some(Duration::ZERO),
         redeliver: false,
         dead_letter_queue_exists: true,
+        room: Room::default(),
     };
     messages(bench.queue.receive(bench.now, &request).unwrap())
 }

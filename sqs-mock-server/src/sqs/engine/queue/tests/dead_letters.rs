@@ -94,9 +94,10 @@ fn message_stays_and_is_delivered_while_the_target_is_missing() {
             at_most: 1,
             visibility_timeout: Some(Duration::ZERO),
             attempt_id: None,
-            waits: true,
+            wait: Some(Duration::from_secs(1)),
             redeliver: false,
             dead_letter_queue_exists: false,
+            room: Room::default(),
         };
         let delivery = messages(source.queue.receive(source.now, &request).unwrap()).remove(0);
         assert_eq!(delivery.receive_count, count);

@@ -38,9 +38,12 @@ fn receiving_and_deleting_do_not_end_the_window() {
 #[test]
 fn explicit_id_comes_before_the_content() {
     let mut bench = Bench::fifo();
-    let original = bench.queue.send(bench.now, explicit("g/a", "1")).unwrap();
-    assert_ne!(bench.queue.send(bench.now, explicit("g/a", "2")).unwrap(), original);
-    assert_eq!(bench.queue.send(bench.now, explicit("g/other body", "1")).unwrap(), original);
+    let original = bench.queue.send(bench.now, Room::default(), explicit("g/a", "1")).unwrap();
+    assert_ne!(bench.queue.send(bench.now, Room::default(), explicit("g/a", "2")).unwrap(), original);
+    assert_eq!(
+        bench.queue.send(bench.now, Room::default(), explicit("g/other body", "1")).unwrap(),
+        original
+    );
     assert_eq!(bench.counts(), [2, 0, 0]);
     let delivered: Vec<_> =
         bench.receive().iter().map(|message| message.deduplication_id.clone().unwrap()).collect();

@@ -4,7 +4,7 @@ use super::*;
 fn delayed_message_comes_when_its_delay_is_over() {
     let mut bench = Bench::standard();
     let delay = Some(Duration::from_secs(5));
-    bench.queue.send(bench.now, NewMessage { delay, ..message("a") }).unwrap();
+    bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("a") }).unwrap();
     assert_eq!(bench.counts(), [0, 0, 1]);
     bench.pass(4);
     assert!(bench.receive().is_empty());
@@ -16,7 +16,10 @@ fn delayed_message_comes_when_its_delay_is_over() {
 fn explicit_zero_comes_before_the_delay_of_the_queue() {
     let mut bench = Bench::new("orders", &[(Name::DelaySeconds, "10")]);
     bench.send("a");
-    bench.queue.send(bench.now, NewMessage { delay: Some(Duration::ZERO), ..message("b") }).unwrap();
+    bench
+        .queue
+        .send(bench.now, Room::default(), NewMessage { delay: Some(Duration::ZERO), ..message("b") })
+        .unwrap();
     assert_eq!(bench.bodies(10, 30), ["b"]);
     bench.pass(10);
     assert_eq!(bench.bodies(10, 30), ["a"]);

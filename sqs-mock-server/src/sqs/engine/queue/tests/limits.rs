@@ -5,7 +5,10 @@ fn full(name: &str) -> Bench {
     let mut bench = Bench::with(name, &[], settings);
     for text in ["a/1", "b/2", "c/3"] {
         let deduplication_id = bench.queue.attributes().is_fifo().then(|| text.to_owned());
-        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message(text) }).unwrap();
+        bench
+            .queue
+            .send(bench.now, Room::default(), NewMessage { deduplication_id, ..message(text) })
+            .unwrap();
     }
     assert_eq!(bench.receive().len(), 2);
     bench

@@ -32,7 +32,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 use crate::sqs::engine::refusal::HandleRefusal;
-use crate::sqs::engine::{Attributes, Memory, Payload, Settings};
+use crate::sqs::engine::{Attributes, Checksums, Payload, Room, Settings};
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
@@ -40,6 +40,7 @@ const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 struct Bench {
     queue: Queue,
     now: Timestamp,
+    room: Room,
 }
 
 impl Bench {
@@ -48,29 +49,17 @@ impl Bench {
     }
 
     fn with(name: &str, attributes: &[(Name, &str)], settings: Settings) -> Self {
-        Self::in_memory(name, attributes, settings, Memory::default())
-    }
-
-    fn in_memory(name: &str, attributes: &[(Name, &str)], settings: Settings, memory: Memory) -> Self {
-        Self::of((settings, memory, Seed(1)), name, attributes)
+        Self::seeded(name, attributes, settings, Seed(1))
     }
 
     fn seeded(name: &str, attributes: &[(Name, &str)], settings: Settings, seed: Seed) -> Self {
-        Self::of((settings, Memory::default(), seed), name, attributes)
-    }
-
-    fn of(
-        (settings, memory, seed): (Settings, Memory, Seed),
-        name: &str,
-        attributes: &[(Name, &str)],
-    ) -> Self {
         let arn = QueueArn::new("eu-west-1", "000000000000", name);
         let start = if arn.is_fifo() { Attributes::fifo() } else { Attributes::standard() };
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
         let (seed, tags) = (seed.of_queue(name, 0), Tags::default());
-        let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, memory, seed });
-        Self { queue, now: START }
+        let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, seed });
+        Self { queue, now: START, room: Room::default() }
     }
 
     fn standard() -> Self {
@@ -92,7 +81,11 @@ impl Bench {
 
     /// Sends a body, `group/body` into a group.
     fn send(&mut self, text: &str) -> Sent {
-        self.queue.send(self.now, message(text)).unwrap()
+        self.try_send(text).unwrap()
+    }
+
+    fn try_send(&mut self, text: &str) -> Result<Sent, ServiceError> {
+        self.queue.send(self.now, self.room, message(text))
     }
 
     fn try_receive(&mut self, at_most: usize, timeout: Option<u64>) -> Received {
@@ -101,9 +94,10 @@ impl Bench {
             at_most,
             visibility_timeout,
             attempt_id: None,
-            waits: true,
+            wait: Some(Duration::from_secs(1)),
             redeliver: false,
             dead_letter_queue_exists: true,
+            room: self.room,
         };
         self.queue.receive(self.now, &request).unwrap()
     }
@@ -143,7 +137,7 @@ impl Bench {
 }
 
 fn payload(body: &str) -> Payload {
-    Payload::new(body.to_owned(), None, None, "AIDASENDER".into())
+    Payload::new(body.to_owned(), None, Checksums::of(body, None), None, "AIDASENDER".into())
 }
 
 fn message(text: &str) -> NewMessage {

@@ -12,7 +12,7 @@ fn peek_receives_nothing_and_says_why_each_message_is_hidden() {
     bench.receive_one();
     bench.send("visible");
     let delay = Some(Duration::from_secs(5));
-    bench.queue.send(bench.now, NewMessage { delay, ..message("delayed") }).unwrap();
+    bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("delayed") }).unwrap();
     let peeked = bench.queue.peek(bench.now, 0, 10);
     let seen: Vec<_> = peeked.iter().map(|message| (&*message.payload.body, message.visibility)).collect();
     let expected = [

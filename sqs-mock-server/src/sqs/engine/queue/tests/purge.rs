@@ -4,7 +4,10 @@ fn full(name: &str) -> Bench {
     let mut bench = Bench::new(name, &[]);
     for (id, text) in ["g/in flight", "h/visible"].into_iter().enumerate() {
         let deduplication_id = bench.queue.attributes().is_fifo().then(|| id.to_string());
-        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message(text) }).unwrap();
+        bench
+            .queue
+            .send(bench.now, Room::default(), NewMessage { deduplication_id, ..message(text) })
+            .unwrap();
     }
     bench
 }
@@ -48,7 +51,11 @@ fn deduplication_ids_can_be_used_again_after_a_purge() {
     drop(bench.queue.purge(bench.now).unwrap());
     bench
         .queue
-        .send(bench.now, NewMessage { deduplication_id: Some("0".to_owned()), ..message("g/a") })
+        .send(
+            bench.now,
+            Room::default(),
+            NewMessage { deduplication_id: Some("0".to_owned()), ..message("g/a") },
+        )
         .unwrap();
     assert_eq!(bench.counts(), [1, 0, 0]);
 }

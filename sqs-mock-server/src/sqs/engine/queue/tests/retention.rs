@@ -11,7 +11,7 @@ fn messages_go_when_they_are_too_old_in_flight_and_delayed_ones_too() {
     bench.pass(FOUR_DAYS - 100);
     bench.send("younger");
     let delay = Some(Duration::from_mins(15));
-    bench.queue.send(bench.now, NewMessage { delay, ..message("delayed") }).unwrap();
+    bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("delayed") }).unwrap();
     bench.hide(&taken, 1000).unwrap_err();
     bench.pass(99);
     assert_eq!(bench.counts(), [3, 0, 1]);
@@ -69,7 +69,7 @@ fn aged(name: &str) -> Bench {
         let deduplication_id = name.ends_with(".fifo").then(|| number.to_string());
         let group = Some((number % 7).to_string());
         let message = NewMessage { group, deduplication_id, ..message("old") };
-        bench.queue.send(bench.now, message).unwrap();
+        bench.queue.send(bench.now, Room::default(), message).unwrap();
         bench.now = bench.now + Duration::from_millis(1);
     }
     bench.pass(5);
@@ -91,7 +91,7 @@ fn many_messages_that_are_all_too_old_go_at_once_and_are_handed_out_for_dropping
             deduplication_id: name.ends_with(".fifo").then(|| "new".to_owned()),
             ..message("g/new")
         };
-        bench.queue.send(bench.now, new).unwrap();
+        bench.queue.send(bench.now, Room::default(), new).unwrap();
         bench.pass(5);
         assert_eq!(bench.bodies(10, 30), ["new"]);
     }
@@ -103,7 +103,10 @@ fn many_messages_of_which_one_is_young_leave_it() {
         let mut bench = aged(name);
         bench.pass(50);
         let deduplication_id = name.ends_with(".fifo").then(|| "young".to_owned());
-        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message("g/young") }).unwrap();
+        bench
+            .queue
+            .send(bench.now, Room::default(), NewMessage { deduplication_id, ..message("g/young") })
+            .unwrap();
         bench.pass(10);
         assert_eq!(bench.bodies(10, 30), ["young"]);
         assert_eq!(bench.counts(), [0, 1, 0]);

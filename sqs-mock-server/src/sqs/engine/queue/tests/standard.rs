@@ -77,7 +77,7 @@ fn messages_come_back_in_the_order_in_which_they_were_sent() {
 fn message_with_a_delay_takes_its_place_when_it_becomes_visible() {
     let mut bench = Bench::standard();
     let delayed = NewMessage { delay: Some(Duration::from_secs(5)), ..message("late") };
-    bench.queue.send(bench.now, delayed).unwrap();
+    bench.queue.send(bench.now, Room::default(), delayed).unwrap();
     bench.send("a");
     bench.pass(5);
     assert_eq!(bench.bodies(10, 30), ["a", "late"]);
@@ -122,14 +122,6 @@ fn group_on_a_standard_queue_locks_nothing_and_comes_back() {
     assert_eq!(first.group.as_deref(), Some("g"));
     assert_eq!(first.sequence_number, None);
     assert_eq!(bench.bodies(10, 30), ["b"]);
-}
-
-#[test]
-fn deduplication_id_is_refused() {
-    let mut bench = Bench::standard();
-    let message = NewMessage { deduplication_id: Some("x".to_owned()), ..message("a") };
-    let error = bench.queue.send(START, message).unwrap_err();
-    assert_eq!(error.code, ErrorCode::InvalidParameterValue);
 }
 
 #[test]

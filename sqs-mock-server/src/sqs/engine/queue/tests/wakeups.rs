@@ -32,7 +32,7 @@ fn empty_receive_says_when_the_next_message_comes_back() {
     bench.bodies(1, 20);
     assert_eq!(wake_at(&mut bench), Some(at(20)));
     let delay = Some(Duration::from_secs(5));
-    bench.queue.send(bench.now, NewMessage { delay, ..message("c") }).unwrap();
+    bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("c") }).unwrap();
     assert_eq!(wake_at(&mut bench), Some(at(5)));
 }
 

@@ -18,7 +18,7 @@ fn standard_queue_says_which_messages_are_hidden_until_when() {
     bench.receive();
     assert_eq!(why(&mut bench), WhyEmpty::InFlight { messages: 1, until: at(30) });
     let delay = Some(Duration::from_secs(5));
-    bench.queue.send(bench.now, NewMessage { delay, ..message("b") }).unwrap();
+    bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("b") }).unwrap();
     assert_eq!(why(&mut bench), WhyEmpty::InFlightOrDelayed { in_flight: 1, delayed: 1, until: at(5) });
     bench.pass(30);
     assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 2 });
@@ -55,7 +55,10 @@ fn limit_of_messages_in_flight_comes_first() {
         let mut bench = Bench::with(name, &[], settings);
         for text in ["g/1", "h/2"] {
             let deduplication_id = bench.queue.attributes().is_fifo().then(|| text.to_owned());
-            bench.queue.send(bench.now, NewMessage { deduplication_id, ..message(text) }).unwrap();
+            bench
+                .queue
+                .send(bench.now, Room::default(), NewMessage { deduplication_id, ..message(text) })
+                .unwrap();
         }
         bench.receive_one();
         let expected = WhyEmpty::InFlightLimit { limit: 1, available: 1, until: at(30) };
@@ -98,7 +101,10 @@ fn queue_that_delivers_as_aws_says_that_short_polls_can_miss_messages() {
         let mut bench = Bench::with(name, &[], settings);
         assert_eq!(why(&mut bench), WhyEmpty::NoMessages);
         let deduplication_id = name.ends_with(".fifo").then(|| "1".to_owned());
-        bench.queue.send(bench.now, NewMessage { deduplication_id, ..message("g/1") }).unwrap();
+        bench
+            .queue
+            .send(bench.now, Room::default(), NewMessage { deduplication_id, ..message("g/1") })
+            .unwrap();
         assert_eq!(why(&mut bench), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::naive::{Message, Naive, State};
 use super::*;
-use crate::sqs::engine::{Memory, MovingStopped, Visibility};
+use crate::sqs::engine::{MovingStopped, Visibility};
 
 const MOST: u32 = 2;
 
@@ -13,7 +13,7 @@ struct Twin {
 }
 
 impl Twin {
-    fn new(shape: Shape, memory: &Memory, name: &str, dead: Option<&str>) -> Self {
+    fn new(shape: Shape, name: &str, dead: Option<&str>) -> Self {
         let kind = if shape.fifo { ".fifo" } else { "" };
         let settings = Settings {
             relaxed_timing: true,
@@ -25,7 +25,7 @@ impl Twin {
         if shape.by_group && shape.fifo {
             attributes.push((Name::DeduplicationScope, "messageGroup"));
         }
-        let mut bench = Bench::in_memory(&format!("{name}{kind}"), &attributes, settings, memory.clone());
+        let mut bench = Bench::with(&format!("{name}{kind}"), &attributes, settings);
         if let Some(dead) = dead {
             let target = format!("arn:aws:sqs:eu-west-1:000000000000:{dead}{kind}");
             let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":{MOST}}}"#);
@@ -77,17 +77,15 @@ pub(super) struct Was {
 pub(super) struct Pair {
     source: Twin,
     dead: Twin,
-    memory: Memory,
     now: Timestamp,
     receives: Vec<Was>,
 }
 
 impl Pair {
     pub(super) fn new(shape: Shape) -> Self {
-        let memory = Memory::default();
-        let source = Twin::new(shape, &memory, "source", Some("dead"));
-        let dead = Twin::new(shape, &memory, "dead", shape.mutual.then_some("source"));
-        Self { source, dead, memory, now: START, receives: Vec::new() }
+        let source = Twin::new(shape, "source", Some("dead"));
+        let dead = Twin::new(shape, "dead", shape.mutual.then_some("source"));
+        Self { source, dead, now: START, receives: Vec::new() }
     }
 
     pub(super) fn run(mut self, steps: &[Step]) {
@@ -98,19 +96,16 @@ impl Pair {
         // However it got here: when all is gone, so are its bytes.
         self.now = self.now + Duration::from_secs(2_000_000);
         self.check();
-        assert_eq!(self.memory.used(), 0);
+        assert_eq!([&self.source, &self.dead].map(|twin| twin.bench.bytes()), [0, 0]);
     }
 
     fn check(&mut self) {
-        let mut stored = 0;
         for twin in [&mut self.source, &mut self.dead] {
             twin.check(self.now);
-            let bytes = twin.bench.queue.stored_bytes();
+            let bytes = twin.bench.bytes();
             let Naive { shape, messages, .. } = &twin.naive;
             assert!(shape.fifo || (bytes == 0) == messages.is_empty(), "{bytes} bytes");
-            stored += bytes;
         }
-        assert_eq!(self.memory.used(), stored);
     }
 
     fn twin(&mut self, at: At) -> &mut Twin {
@@ -175,9 +170,10 @@ impl Pair {
             at_most: ask.at_most,
             visibility_timeout: Some(Duration::from_secs(ask.timeout)),
             attempt_id: attempt.as_deref(),
-            waits: false,
+            wait: Some(Duration::ZERO),
             redeliver: false,
             dead_letter_queue_exists: true,
+            room: Room::default(),
         };
         let received = twin.bench.queue.receive(now, &request);
         let Some([taken, dead]) = twin.naive.receive(now, ask) else {
@@ -245,7 +241,7 @@ fn send(twin: &mut Twin, group: u8, content: u8, delay: Duration) {
         deduplication_id: fifo.then(|| content.to_string()),
         ..message(&format!("{group}/{content}"))
     };
-    let sent = bench.queue.send(bench.now, message).unwrap();
+    let sent = bench.queue.send(bench.now, Room::default(), message).unwrap();
     match naive.original(bench.now, group, content) {
         Some(original) => assert_eq!(sent.id, original, "a repeat gets the id of the original"),
         None => naive.send(bench.now, sent.id, group, content, delay),

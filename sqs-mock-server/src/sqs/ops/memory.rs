@@ -1,0 +1,86 @@
+//! The memory that the messages of all queues of a server take.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::sqs::engine::Room;
+
+/// The memory of one server. Clones count together.
+#[derive(Clone, Debug)]
+pub(super) struct Memory(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    ceiling: usize,
+    used: AtomicUsize,
+}
+
+impl Memory {
+    /// Memory with a limit in bytes.
+    pub(super) fn new(ceiling: usize) -> Self {
+        Self(Arc::new(Shared { ceiling, used: AtomicUsize::new(0) }))
+    }
+
+    /// The bytes of all queues.
+    pub(super) fn used(&self) -> usize {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// The limit in bytes.
+    pub(super) fn ceiling(&self) -> usize {
+        self.0.ceiling
+    }
+}
+
+/// The memory of one queue, returned on drop.
+#[derive(Debug)]
+pub(super) struct Share {
+    memory: Memory,
+    bytes: usize,
+}
+
+impl Share {
+    pub(super) fn new(memory: Memory) -> Self {
+        Self { memory, bytes: 0 }
+    }
+
+    /// What this queue may take.
+    pub(super) fn room(&self) -> Room {
+        let elsewhere = self.memory.used().saturating_sub(self.bytes);
+        Room { ceiling: self.memory.ceiling(), elsewhere }
+    }
+
+    /// Sets what this queue takes.
+    pub(super) fn set(&mut self, bytes: usize) {
+        let used = &self.memory.0.used;
+        match bytes.checked_sub(self.bytes) {
+            Some(0) => {}
+            Some(more) => drop(used.fetch_add(more, Ordering::Relaxed)),
+            None => drop(used.fetch_sub(self.bytes - bytes, Ordering::Relaxed)),
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_of_a_queue_excludes_what_other_queues_take() {
+        let memory = Memory::new(100);
+        let (mut one, mut other) = (Share::new(memory.clone()), Share::new(memory.clone()));
+        one.set(30);
+        other.set(50);
+        one.set(20);
+        assert_eq!((one.room().elsewhere, other.room().elsewhere, memory.used()), (50, 20, 70));
+        drop(other);
+        assert_eq!((one.room().elsewhere, memory.used()), (0, 20));
+    }
+}
