@@ -20,12 +20,13 @@ const NUMBERS: u32 = u32::MAX >> 1;
 
 /// An id of the window. It is kept as 128 bits: a million ids take an eighth of the memory that their texts would, and
 /// two different ids of one queue are taken for the same with a probability of about one in 2^88 for a million ids.
-#[derive(Debug)]
-struct Known {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Known {
     mark: Mark,
-    forget: Timestamp,
+    /// When it is forgotten.
+    pub forget: Timestamp,
     /// The ticket of the original.
-    ticket: u64,
+    pub ticket: u64,
 }
 
 /// Ids with their originals. An id is forgotten five minutes after its first accepted send; duplicates, receives
@@ -66,18 +67,47 @@ impl Deduplication {
     ) -> Result<Option<u64>, E> {
         self.forget(now);
         let mark = self.mark(group, id);
-        let Self { known, first, numbers, .. } = self;
-        let get = |number| known.get(place(number, *first));
-        let mark_of = |number| get(number).map(|known| known.mark);
-        if let Some(number) = numbers.find(mark, mark_of) {
+        let get = |number| self.known.get(place(number, self.first));
+        if let Some(number) = self.numbers.find(mark, |number| get(number).map(|known| known.mark)) {
             return Ok(get(number).map(|known| known.ticket));
         }
         check()?;
+        self.remember(Known { mark, forget: now + WINDOW, ticket });
+        Ok(None)
+    }
+
+    fn remember(&mut self, id: Known) {
+        let Self { known, first, numbers, .. } = self;
         // Two thousand million ids of five minutes do not fit into memory.
         let number = first.wrapping_add(u32::try_from(known.len()).unwrap_or(u32::MAX)) & NUMBERS;
-        numbers.insert(mark, number, mark_of);
-        known.push_back(Known { mark, forget: now + WINDOW, ticket });
-        Ok(None)
+        numbers.insert(id.mark, number, |number| Some(known.get(place(number, *first))?.mark));
+        known.push_back(id);
+    }
+
+    /// The scope at creation.
+    #[cfg(test)]
+    pub(super) fn scope(&self) -> DeduplicationScope {
+        self.scope
+    }
+
+    /// All ids, the oldest first.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> Vec<Known> {
+        self.known.iter().copied().collect()
+    }
+
+    /// Remembers the ids of an earlier process.
+    #[cfg(test)]
+    pub(super) fn restore(&mut self, scope: DeduplicationScope, known: Vec<Known>) {
+        self.scope = scope;
+        for known in known {
+            self.remember(known);
+        }
+    }
+
+    /// The id that was remembered last.
+    pub(super) fn latest(&self) -> Option<Known> {
+        self.known.back().copied()
     }
 
     pub(super) fn stored_bytes(&self) -> usize {

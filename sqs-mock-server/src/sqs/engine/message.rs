@@ -14,7 +14,7 @@ use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
 /// What the sender of a message gave. It never changes and is shared, not copied, from hop to hop.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Payload {
     /// The body.
     pub body: Box<str>,
@@ -26,7 +26,7 @@ pub struct Payload {
 }
 
 /// What few messages have, out of the way of the many.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Extras {
     attributes: HashMap<String, MessageAttributeValue>,
     md5_of_attributes: Option<Md5Hex>,
@@ -117,10 +117,19 @@ impl fmt::Display for SequenceNumber {
 
 /// Where a message is in its life.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum State {
+pub(crate) enum State {
+    /// It is visible.
     Available,
-    Delayed { until: Timestamp },
-    InFlight { until: Timestamp },
+    /// It is new, and hidden until its delay is over.
+    Delayed {
+        /// The end of the delay.
+        until: Timestamp,
+    },
+    /// It was received.
+    InFlight {
+        /// When it is visible again.
+        until: Timestamp,
+    },
 }
 
 impl State {
@@ -133,23 +142,28 @@ impl State {
     }
 }
 
-/// What a message is, wherever it is: all that a move from queue to queue keeps.
-#[derive(Clone, Debug)]
-pub(super) struct Core {
-    pub(super) payload: Arc<Payload>,
-    pub(super) id: Uuid,
-    pub(super) sent: Timestamp,
-    /// Retention counts from here.
-    pub(super) born: Timestamp,
-    /// Meaningful when `receives` is not 0.
-    pub(super) first_received: Timestamp,
-    pub(super) receives: u32,
-    /// How many of these were before it came into its queue: each queue may deliver a message as often as its own
-    /// redrive policy says, or two queues that bury each other's messages would deliver them never again.
-    pub(super) receives_elsewhere: u32,
-    pub(super) deduplication_id: Option<Arc<str>>,
+/// The part of a message that moves with it from queue to queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Core {
+    /// What the sender gave.
+    pub payload: Arc<Payload>,
+    /// The id of the message.
+    pub id: Uuid,
+    /// When it was sent.
+    pub sent: Timestamp,
+    /// The start of its retention.
+    pub born: Timestamp,
+    /// When it was first received. Without a meaning while `receives` is 0.
+    pub first_received: Timestamp,
+    /// How often it was received.
+    pub receives: u32,
+    /// How many of these were in other queues. Each queue delivers a message as often as its own redrive policy says: with
+    /// one count, two queues that are each other's dead-letter queue would never deliver it again.
+    pub receives_elsewhere: u32,
+    /// The deduplication id, on FIFO queues.
+    pub deduplication_id: Option<Arc<str>>,
     /// The queue that the message was a dead letter of.
-    pub(super) source: Option<Arc<QueueArn>>,
+    pub source: Option<Arc<QueueArn>>,
 }
 
 impl Core {

@@ -13,6 +13,7 @@
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | `room` | how much memory messages may take |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
+//! | `change`, `state` | what operations change, as values; what remains when these are applied |
 //! | [`move_task`] | dead letters on their way back |
 
 pub(crate) mod attributes;
@@ -28,6 +29,7 @@ mod attempts;
 mod aws_like;
 mod blocked;
 mod chain;
+mod change;
 mod dedup;
 mod fair;
 mod fifo;
@@ -42,6 +44,8 @@ mod room;
 mod server;
 mod slab;
 mod standard;
+#[cfg(test)]
+mod state;
 mod store;
 mod timers;
 mod window;
@@ -49,6 +53,7 @@ mod window;
 use sqs_client::wire::limits;
 
 pub(crate) use attributes::Attributes;
+pub(crate) use change::{QueueChange, QueueId};
 pub(crate) use message::Checksums;
 pub use message::{Payload, SequenceNumber};
 pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
@@ -60,6 +65,8 @@ pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
 pub(crate) use room::Room;
 
+#[cfg(test)]
+pub(crate) use state::QueueState;
 pub use store::Counts;
 pub(crate) use world::{Created, Page, World};
 

@@ -69,6 +69,26 @@ impl Order {
         }
     }
 
+    /// A message of an earlier process is in its place; it has joined its group.
+    #[cfg(test)]
+    pub(super) fn restored(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
+        let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
+            return 0;
+        };
+        match self {
+            Self::Standard(standard) => {
+                standard.keep_turn(messages, slot);
+                match state {
+                    State::Available => standard.show_in_turn(messages, slot),
+                    State::InFlight { .. } => standard.take_off(group),
+                    State::Delayed { .. } => {}
+                }
+                usize::from(state == State::Available)
+            }
+            Self::Fifo(fifo) => usize::from(fifo.push(messages, slot)),
+        }
+    }
+
     /// Receives look at messages of a FIFO queue up to this ticket from now on.
     pub(super) fn look_up_to(&mut self, frontier: u64) {
         if let Self::Fifo(fifo) = self {

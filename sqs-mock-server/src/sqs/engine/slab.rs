@@ -6,7 +6,7 @@ const CHUNK_BITS: u32 = 10;
 
 /// A place in a [`Slab`]. Places are used again after a removal.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub(super) struct Slot(pub(super) u32);
+pub(crate) struct Slot(pub(crate) u32);
 
 impl Slot {
     const fn split(self) -> (usize, usize) {
@@ -28,6 +28,24 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// A slab with these values at these places.
+    #[cfg(test)]
+    pub(super) fn filled(values: Vec<(Slot, T)>) -> Self {
+        let mut slab = Self::default();
+        let places = values.iter().map(|(slot, _)| slot.0 as usize + 1).max().unwrap_or(0);
+        while slab.chunks.len() * CHUNK < places {
+            let chunk = (places - slab.chunks.len() * CHUNK).min(CHUNK);
+            slab.chunks.push(std::iter::repeat_with(|| None).take(chunk).collect());
+        }
+        for (slot, value) in values {
+            let (chunk, at) = slot.split();
+            slab.chunks[chunk][at] = Some(value);
+        }
+        let slots = (0..places).filter_map(|at| u32::try_from(at).ok()).map(Slot);
+        slab.free = slots.filter(|slot| slab.get(*slot).is_none()).collect();
+        slab
+    }
+
     pub(super) fn get(&self, slot: Slot) -> Option<&T> {
         let (chunk, at) = slot.split();
         self.chunks.get(chunk)?.get(at)?.as_ref()

@@ -87,6 +87,13 @@ impl Standard {
         self.show_in_turn(messages, slot);
     }
 
+    /// Later messages come after this one.
+    #[cfg(test)]
+    pub(super) fn keep_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
+        let after = messages.get(slot).map_or(0, |message| message.turn + 1);
+        self.next_turn = self.next_turn.max(after);
+    }
+
     /// A message that was hidden is available.
     pub(super) fn show_again(&mut self, messages: &mut Slab<Stored>, slot: Slot, old: State) {
         let has_turn = matches!(old, State::InFlight { .. });

@@ -4,6 +4,8 @@
 
 mod counts;
 mod departure;
+#[cfg(test)]
+mod restore;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -31,7 +33,6 @@ pub(super) struct Store {
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
-    now: Timestamp,
     bytes: usize,
 }
 
@@ -46,7 +47,6 @@ impl Store {
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
-            now: Timestamp::default(),
             bytes: 0,
         }
     }
@@ -99,7 +99,7 @@ impl Store {
         ticket: u64,
         (core, group): (Core, Option<&str>),
         delay: Duration,
-    ) {
+    ) -> Slot {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
         self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
@@ -115,10 +115,11 @@ impl Store {
             self.order.look_up_to(last);
         }
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
+        slot
     }
 
     /// Puts a message back in its place, available as it was when it was taken out.
-    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) {
+    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) -> Slot {
         let Removed { core, group, place: Place { ticket, turn } } = message;
         self.bytes += core.bytes(group.as_deref());
         let group = self.order.join(group.as_deref(), now);
@@ -128,9 +129,10 @@ impl Store {
         self.ages.insert_again((born, ticket), slot);
         *self.counts.of(state) += 1;
         self.became_receivable += self.order.returned(&self.messages, slot);
+        slot
     }
 
-    pub(super) fn set_state(&mut self, slot: Slot, state: State) {
+    pub(super) fn set_state(&mut self, now: Timestamp, slot: Slot, state: State) {
         let Some(message) = self.messages.get_mut(slot) else {
             return;
         };
@@ -147,19 +149,18 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        self.became_receivable += self.order.changed(&mut self.messages, self.now, slot, old);
+        self.became_receivable += self.order.changed(&mut self.messages, now, slot, old);
     }
 
-    /// Lets the past happen: messages that are too old go, messages whose moment has come are visible. Those that
-    /// go are put into `expired`, for whoever can drop them without holding anybody up.
-    pub(super) fn settle(&mut self, now: Timestamp, retention: Duration, expired: &mut Vec<Core>) {
-        self.now = now;
-        while let Some((_, slot)) = self.oldest_message().filter(|(born, _)| *born + retention <= now) {
-            expired.extend(self.remove(slot).map(|message| message.core));
-        }
-        while let Some(slot) = self.timers.pop_due(now) {
-            self.set_state(slot, State::Available);
-        }
+    /// A message that has become visible by `now`. The caller sets its state.
+    pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Slot> {
+        self.timers.pop_due(now)
+    }
+
+    /// A message that has exceeded its retention.
+    pub(super) fn oldest_slot(&self, now: Timestamp, retention: Duration) -> Option<Slot> {
+        let oldest = self.oldest_message().filter(|(born, _)| *born + retention <= now);
+        oldest.map(|(_, slot)| slot)
     }
 
     /// The message to deliver next, when these servers are asked.

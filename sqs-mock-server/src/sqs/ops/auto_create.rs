@@ -13,7 +13,7 @@ use crate::service::arn::QueueArn;
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::Attributes;
 use crate::sqs::engine::attributes::Requested;
-use crate::sqs::engine::queue::{NewQueue, Tags};
+use crate::sqs::engine::queue::Tags;
 
 impl Service {
     /// Whether an action can change anything. Where queues are made when they are named, to name one can.
@@ -43,10 +43,8 @@ impl Service {
         let arn = QueueArn::new(&context.region, account, name);
         let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
-        let (settings, seed) = (self.shared.settings, self.shared.seed);
-        let new = NewQueue { arn, attributes, tags: Tags::default(), settings, seed };
-        // Compared with nothing: when somebody else has just made it, any of that name will do.
-        create(&self.shared, new, &Requested::new()).ok()?;
+        // Compared with nothing: a queue of this name that another request has just created will do.
+        create(&self.shared, arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
         tracing::info!(name, account, region = %context.region, "created on demand");
         self.shared.find(&context.region, account, name)
     }

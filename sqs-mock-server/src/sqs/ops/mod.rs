@@ -21,6 +21,7 @@ mod address;
 mod attributes;
 mod auto_create;
 mod batch;
+mod changes;
 mod inspect;
 mod list;
 mod memory;

@@ -51,7 +51,7 @@ impl Serve for StartMessageMoveTask {
             to_move: queue.with(context, |queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
             source: Arc::new(source),
         };
-        let task = realm.tasks.lock().start(now, shared.new_id(), order)?.clone();
+        let task = realm.tasks(|tasks| tasks.start(now, shared.new_id(), order).cloned())?;
         let handle = task.handle();
         Mover::new(Arc::clone(shared), realm, queue, task).spawn();
         Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
@@ -81,7 +81,7 @@ impl Serve for ListMessageMoveTasks {
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
         let realm = service.shared.realm(&source.region, &source.account);
         let list = |realm: Arc<Realm>| -> Vec<_> {
-            realm.tasks.lock().list(&source).take(most).map(entry).collect()
+            realm.tasks(|tasks| tasks.list(&source).take(most).map(entry).collect())
         };
         let results = realm.map(list).filter(|results| !results.is_empty());
         Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
@@ -99,7 +99,7 @@ impl Serve for CancelMessageMoveTask {
         let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
         let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
         let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
-        let moved = realm.tasks.lock().cancel(&source, &handle)?;
+        let moved = realm.tasks(|tasks| tasks.cancel(&source, &handle))?;
         realm.cancelled.notify_waiters();
         let moved = i64::try_from(moved).unwrap_or(i64::MAX);
         Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())

@@ -48,7 +48,7 @@ impl Mover {
             let mut cancelled = std::pin::pin!(self.realm.cancelled.notified());
             cancelled.as_mut().enable();
             let now = self.shared.clock.now();
-            let step = self.realm.tasks.lock().step(now, &self.task.order.source, self.task.id);
+            let step = self.realm.tasks(|tasks| tasks.step(now, &self.task.order.source, self.task.id));
             match step {
                 MoveStep::Move(messages) => {
                     self.move_messages(now, messages);
@@ -72,11 +72,12 @@ impl Mover {
             }
         }
         let (source, id) = (&self.task.order.source, self.task.id);
-        let mut tasks = self.realm.tasks.lock();
-        tasks.moved(source, id, moved);
-        if let Some(status) = end {
-            tasks.end(source, id, status);
-        }
+        self.realm.tasks(|tasks| {
+            tasks.moved(source, id, moved);
+            if let Some(status) = end {
+                tasks.end(source, id, status);
+            }
+        });
     }
 
     /// Moves a message, or says how the task ends.

@@ -34,28 +34,40 @@ impl Serve for CreateQueue {
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, (&attributes, &requested), &tags)?;
         } else {
-            let (settings, seed) = (service.shared.settings, service.shared.seed);
-            let new = NewQueue { arn, attributes, tags, settings, seed };
-            create(&service.shared, new, &requested)?;
+            create(&service.shared, arn, &attributes, &tags, &requested)?;
         }
         Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
     }
 }
 
-/// Makes a queue, unless somebody else has just done so.
-pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> Result<(), ServiceError> {
-    if let Some(policy) = &new.attributes.redrive {
-        check_redrive(shared, &new.arn, policy)?;
+/// Creates a queue, unless another request has just done so.
+pub(super) fn create(
+    shared: &Shared,
+    arn: QueueArn,
+    attributes: &Attributes,
+    tags: &Tags,
+    requested: &Requested,
+) -> Result<(), ServiceError> {
+    if let Some(policy) = &attributes.redrive {
+        check_redrive(shared, &arn, policy)?;
     }
     let now = shared.clock.now();
     let seat = shared.seats.take()?;
-    let realm = shared.worlds.get_or_new(&new.arn.region, &new.arn.account);
-    let (name, attributes, tags) = (new.arn.name.clone(), new.attributes.clone(), new.tags.clone());
+    let realm = shared.worlds.get_or_new(&arn.region, &arn.account);
+    let name = arn.name.clone();
     let created = {
         let mut world = realm.world.write();
         let created = world.create(now, &name, |incarnation| {
-            let seed = new.seed.of_queue(&new.arn.to_string(), incarnation);
-            SharedQueue::new(Queue::new(now, NewQueue { seed, ..new }), shared.memory.clone(), seat)
+            let new = NewQueue {
+                seed: shared.seed.of_queue(&arn.to_string(), incarnation),
+                arn,
+                incarnation,
+                attributes: attributes.clone(),
+                tags: tags.clone(),
+                settings: shared.settings,
+                recorded: shared.reader.is_some(),
+            };
+            SharedQueue::new(Queue::new(now, new), shared.memory.clone(), shared.reader.clone(), seat)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             world.set_dead_letter_queue(&name, Some(&policy.target.name));
@@ -67,7 +79,7 @@ pub(super) fn create(shared: &Shared, new: NewQueue, requested: &Requested) -> R
             shared.queues_changed.notify_waiters();
             Ok(())
         }
-        Created::Existing(existing) => check_equal(&existing, (&attributes, requested), &tags),
+        Created::Existing(existing) => check_equal(&existing, (attributes, requested), tags),
     }
 }
 
@@ -104,7 +116,7 @@ impl Serve for DeleteQueue {
             deleted.ok_or_else(|| context.no_such_queue())?.close();
         }
         service.shared.queues_changed.notify_waiters();
-        realm.tasks.lock().forget(arn);
+        realm.tasks(|tasks| tasks.forget(arn));
         Ok(DeleteQueueOutput::default())
     }
 }

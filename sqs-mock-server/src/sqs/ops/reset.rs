@@ -48,7 +48,7 @@ impl Service {
 impl Realm {
     /// Whoever still holds this realm finds it empty.
     fn end(&self, service: &Service) {
-        *self.tasks.lock() = MoveTasks::default();
+        self.tasks(MoveTasks::forget_all);
         self.cancelled.notify_waiters();
         let names = self.world.read().list("", None, usize::MAX).names;
         for name in names {

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Context;
 use super::address::Address;
+use super::changes::ChangeReader;
 use super::memory::Memory;
 use super::reset::Furnish;
 use super::seats::Seats;
@@ -41,6 +42,7 @@ pub(super) struct Shared {
     pub(super) worlds: Worlds,
     pub(super) seats: Seats,
     pub(super) memory: Memory,
+    pub(super) reader: Option<Arc<dyn ChangeReader>>,
     /// Receives that wait for messages.
     pub(super) parked: AtomicUsize,
     ids: Mutex<fastrand::Rng>,
@@ -75,13 +77,24 @@ impl Service {
 
     /// A service of these parts.
     pub(crate) fn assemble(clock: Clock, seed: Seed, settings: Settings) -> Self {
+        Self::with_reader(clock, seed, settings, None)
+    }
+
+    /// A service whose changes somebody reads.
+    pub(super) fn with_reader(
+        clock: Clock,
+        seed: Seed,
+        settings: Settings,
+        reader: Option<Arc<dyn ChangeReader>>,
+    ) -> Self {
         let shared = Shared {
             clock,
             seed,
             settings,
-            worlds: Worlds::new(settings),
+            worlds: Worlds::new(settings, reader.clone()),
             seats: Seats::new(settings.max_queues),
             memory: Memory::new(settings.max_memory),
+            reader,
             parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),

@@ -15,6 +15,7 @@ use sqs_client::wire::service_error::ServiceError;
 use tokio::sync::Notify;
 
 use super::Context;
+use super::changes::{Change, ChangeReader};
 use super::memory::{Memory, Share};
 use super::seats::Seat;
 use super::watch::Watchers;
@@ -38,6 +39,7 @@ pub(super) struct SharedQueue {
     pub(super) watch: tokio::sync::Mutex<()>,
     /// Tests that wait until the queue is as they want it.
     pub(super) watchers: Watchers,
+    reader: Option<Arc<dyn ChangeReader>>,
     _seat: Seat,
 }
 
@@ -48,7 +50,13 @@ struct State {
 }
 
 impl SharedQueue {
-    pub(super) fn new(queue: Queue, memory: Memory, seat: Seat) -> Self {
+    pub(super) fn new(
+        mut queue: Queue,
+        memory: Memory,
+        reader: Option<Arc<dyn ChangeReader>>,
+        seat: Seat,
+    ) -> Self {
+        pass_on(&mut queue, reader.as_deref());
         Self {
             arn: Arc::clone(queue.arn()),
             state: Mutex::new(State { queue, share: Share::new(memory) }),
@@ -56,6 +64,7 @@ impl SharedQueue {
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
             watchers: Watchers::default(),
+            reader,
             _seat: seat,
         }
     }
@@ -110,6 +119,7 @@ impl SharedQueue {
             let State { queue, share } = &mut *self.state.lock();
             let result = act(queue, share.room());
             share.set(queue.stored_bytes());
+            pass_on(queue, self.reader.as_deref());
             (result, queue.take_wakeups(), queue.take_expired())
         };
         self.wake(wakeups);
@@ -138,6 +148,15 @@ impl SharedQueue {
         if wakeups.sooner.is_some() {
             self.sooner.notify_one();
         }
+    }
+}
+
+/// Passes the changes of a queue on while its lock is held, which keeps their order.
+fn pass_on(queue: &mut Queue, reader: Option<&dyn ChangeReader>) {
+    let Some(reader) = reader else { return };
+    let changes = queue.take_changes();
+    if !changes.is_empty() {
+        reader.read(Change::Queue(queue.id().clone(), changes));
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
+use super::changes::{Change, ChangeReader};
 use super::shared::SharedQueue;
 use crate::sqs::engine::{MoveTasks, Settings, World};
 
@@ -23,7 +24,8 @@ pub(super) struct Realm {
     pub(super) redrive: Mutex<()>,
     /// Never locked by a holder of a queue's lock.
     pub(super) world: RwLock<World<SharedQueue>>,
-    pub(super) tasks: Mutex<MoveTasks>,
+    tasks: Mutex<MoveTasks>,
+    reader: Option<Arc<dyn ChangeReader>>,
     /// Movers that wait for their next message wait here too, for being cancelled.
     pub(super) cancelled: Notify,
 }
@@ -32,6 +34,7 @@ pub(super) struct Realm {
 #[derive(Debug)]
 pub(super) struct Worlds {
     settings: Settings,
+    reader: Option<Arc<dyn ChangeReader>>,
     realms: RwLock<Realms>,
 }
 
@@ -45,10 +48,22 @@ struct Realms {
     deletions: u64,
 }
 
+impl Realm {
+    /// Does something with the move tasks, and passes their changes on.
+    pub(super) fn tasks<T>(&self, act: impl FnOnce(&mut MoveTasks) -> T) -> T {
+        let mut tasks = self.tasks.lock();
+        let result = act(&mut tasks);
+        if let Some(reader) = &self.reader {
+            tasks.take_changes().into_iter().for_each(|task| reader.read(Change::MoveTask(task)));
+        }
+        result
+    }
+}
+
 impl Worlds {
-    pub(super) fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
         let realms = Realms { sweep_at: MANY, ..Realms::default() };
-        Self { settings, realms: RwLock::new(realms) }
+        Self { settings, reader, realms: RwLock::new(realms) }
     }
 
     pub(super) fn get(&self, region: &str, account: &str) -> Option<Arc<Realm>> {
@@ -71,7 +86,8 @@ impl Worlds {
             Arc::new(Realm {
                 redrive: Mutex::default(),
                 world: RwLock::new(World::after(*deletions, self.settings)),
-                tasks: Mutex::default(),
+                tasks: Mutex::new(MoveTasks::new(self.reader.is_some())),
+                reader: self.reader.clone(),
                 cancelled: Notify::new(),
             })
         };
@@ -129,7 +145,7 @@ mod tests {
     use super::*;
 
     fn worlds() -> Worlds {
-        Worlds::new(Settings::default())
+        Worlds::new(Settings::default(), None)
     }
 
     #[test]

@@ -30,9 +30,21 @@ pub(crate) struct MoveTasks {
     /// By source, the newest last.
     by_source: HashMap<Arc<QueueArn>, Vec<MoveTask>>,
     active: usize,
+    /// Tasks as they were after each change; `None` without a reader.
+    changes: Option<Vec<MoveTask>>,
 }
 
 impl MoveTasks {
+    /// No tasks. With `recorded`, [`take_changes`](Self::take_changes) gives their changes.
+    pub(crate) fn new(recorded: bool) -> Self {
+        Self { changes: recorded.then(Vec::new), ..Self::default() }
+    }
+
+    /// The tasks that have changed since the last call; none without a reader.
+    pub(crate) fn take_changes(&mut self) -> Vec<MoveTask> {
+        self.changes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Starts a task. That the queues exist and the source is a dead-letter queue is up to the caller to check.
     ///
     /// # Errors
@@ -62,6 +74,9 @@ impl MoveTasks {
         }
         let at = tasks.len();
         tasks.push(MoveTask { id, order, started: now, moved: 0, status: MoveStatus::Running });
+        if let Some(changes) = &mut self.changes {
+            changes.push(tasks[at].clone());
+        }
         Ok(&tasks[at])
     }
 
@@ -98,13 +113,14 @@ impl MoveTasks {
     /// `InvalidParameterValue` for a task that has ended, `ResourceNotFoundException` for a task that never was.
     pub(crate) fn cancel(&mut self, source: &QueueArn, handle: &TaskHandle) -> Result<u64, ServiceError> {
         let unknown = || ServiceError::new(ErrorCode::ResourceNotFoundException, "Task does not exist.");
-        let tasks = self.by_source.get_mut(source).ok_or_else(unknown)?;
-        let task = tasks.iter_mut().find(|task| task.id.to_string() == handle.task_id).ok_or_else(unknown)?;
+        let tasks = self.by_source.get(source).ok_or_else(unknown)?;
+        let task = tasks.iter().find(|task| task.id.to_string() == handle.task_id).ok_or_else(unknown)?;
         if task.status != MoveStatus::Running {
             return Err(refused("Only active tasks can be cancelled."));
         }
-        task.status = MoveStatus::Cancelling;
-        Ok(task.moved)
+        let (id, moved) = (task.id, task.moved);
+        self.update(source, id, |task| task.status = MoveStatus::Cancelling);
+        Ok(moved)
     }
 
     /// The tasks of a source, the newest first.
@@ -118,6 +134,12 @@ impl MoveTasks {
         self.active -= tasks.iter().filter(|task| task.status.is_active()).count();
     }
 
+    /// Forgets all tasks.
+    pub(crate) fn forget_all(&mut self) {
+        self.by_source.clear();
+        self.active = 0;
+    }
+
     fn update<T>(
         &mut self,
         source: &QueueArn,
@@ -126,7 +148,11 @@ impl MoveTasks {
     ) -> Option<T> {
         let task = self.by_source.get_mut(source)?.iter_mut().find(|task| task.id == id)?;
         let was_active = task.status.is_active();
+        let before = self.changes.is_some().then(|| task.clone());
         let result = change(task);
+        if let (Some(changes), true) = (&mut self.changes, before.is_some_and(|before| before != *task)) {
+            changes.push(task.clone());
+        }
         if was_active && !task.status.is_active() {
             self.active -= 1;
         }

@@ -68,7 +68,7 @@ impl MoveStatus {
 }
 
 /// What a task shall do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NewMoveTask {
     /// The dead-letter queue.
     pub source: Arc<QueueArn>,
@@ -81,7 +81,7 @@ pub(crate) struct NewMoveTask {
 }
 
 /// A task, running or ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MoveTask {
     /// Its id.
     pub id: Uuid,

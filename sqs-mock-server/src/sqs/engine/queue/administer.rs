@@ -9,7 +9,8 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::Queue;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::attributes::{Facts, Requested};
-use crate::sqs::engine::message::{Core, State};
+use crate::sqs::engine::change::QueueChange;
+use crate::sqs::engine::message::{Removed, State};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::store::Store;
 
@@ -17,7 +18,7 @@ use crate::sqs::engine::store::Store;
 #[derive(Debug, Default)]
 pub(crate) struct Dropped {
     pub(super) stores: Vec<Store>,
-    pub(super) messages: Vec<Core>,
+    pub(super) messages: Vec<Removed>,
 }
 
 impl Dropped {
@@ -39,7 +40,7 @@ impl Queue {
         names: &[QueueAttributeName],
     ) -> Result<Requested, ServiceError> {
         let counts = self.counts(now);
-        let facts = Facts { arn: &self.arn, created: self.created, modified: self.modified, counts };
+        let facts = Facts { arn: &self.id.arn, created: self.created, modified: self.modified, counts };
         self.attributes.render(names, &facts)
     }
 
@@ -56,7 +57,7 @@ impl Queue {
         let now = self.settle(now);
         let delay = self.attributes.delay;
         self.attributes = self.attributes.changed(requested)?;
-        self.modified = now;
+        self.note_attributes(now);
         self.settle(now);
         if self.fifo.is_some() && self.attributes.delay != delay {
             self.delay_again(now, delay.max(self.attributes.delay));
@@ -74,7 +75,7 @@ impl Queue {
             let until = message.core.born + self.attributes.delay;
             if message.core.receives == 0 {
                 let state = if until > now { State::Delayed { until } } else { State::Available };
-                self.store.set_state(slot, state);
+                self.set_state(slot, state);
             }
         }
     }
@@ -91,8 +92,10 @@ impl Queue {
         actions: &[String],
     ) -> Result<(), ServiceError> {
         let policy = self.attributes.policy.as_ref();
-        self.attributes.policy = Some(Policy::with_permission(policy, &self.arn, label, accounts, actions)?);
-        self.modified = self.settle(now);
+        self.attributes.policy =
+            Some(Policy::with_permission(policy, &self.id.arn, label, accounts, actions)?);
+        let now = self.settle(now);
+        self.note_attributes(now);
         Ok(())
     }
 
@@ -102,8 +105,15 @@ impl Queue {
     /// As [`Policy::without_permission`].
     pub(crate) fn remove_permission(&mut self, now: Timestamp, label: &str) -> Result<(), ServiceError> {
         self.attributes.policy = Policy::without_permission(self.attributes.policy.as_ref(), label)?;
-        self.modified = self.settle(now);
+        let now = self.settle(now);
+        self.note_attributes(now);
         Ok(())
+    }
+
+    fn note_attributes(&mut self, now: Timestamp) {
+        self.modified = now;
+        let attributes = |queue: &Self| Box::new(queue.attributes.clone());
+        self.record(|queue| QueueChange::AttributesSet { attributes: attributes(queue), at: now });
     }
 
     /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.
@@ -115,17 +125,19 @@ impl Queue {
         let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
         let too_early = self.purged.is_some_and(|purged| now < purged + interval);
         if too_early && !self.settings.relaxed_timing {
-            let name = &self.arn.name;
+            let name = &self.id.arn.name;
             let text = format!("Only one PurgeQueue operation on {name} is allowed every 60 seconds.");
             return Err(ServiceError::new(ErrorCode::PurgeQueueInProgress, text));
         }
         self.purged = Some(now);
+        self.record(|_| QueueChange::Purged { at: now });
         Ok(self.drop_messages())
     }
 
     /// Marks the queue as deleted and removes all messages. Whoever holds it still finds it empty.
     pub(crate) fn close(&mut self) -> Dropped {
         self.deleted = true;
+        self.record(|_| QueueChange::Deleted);
         self.drop_messages()
     }
 

@@ -2,6 +2,7 @@
 
 use super::Queue;
 use crate::service::clock::Timestamp;
+use crate::sqs::engine::change::QueueChange;
 use crate::sqs::engine::message::State;
 use crate::sqs::engine::refusal::HandleRefusal;
 
@@ -18,11 +19,12 @@ impl Queue {
         let Some((slot, message)) = self.find(now, receipt_handle)? else {
             return Ok(());
         };
-        let in_flight = matches!(message.state, State::InFlight { .. });
+        let (ticket, in_flight) = (message.ticket, matches!(message.state, State::InFlight { .. }));
         // A server that misses a delete still has the message when it is visible again.
         let survives = self.is_due_again(slot) || in_flight && self.is_missed(slot);
         if !survives {
-            self.store.remove(slot);
+            self.store.remove(now, slot);
+            self.record(|_| QueueChange::MessageDeleted { ticket });
         }
         Ok(())
     }

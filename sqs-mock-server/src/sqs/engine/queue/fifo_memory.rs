@@ -34,6 +34,12 @@ impl FifoMemory {
         SequenceNumber(self.sequence_start + u128::from(ticket) * SEQUENCE_STEP)
     }
 
+    /// All deduplication ids, the oldest first.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> Vec<crate::sqs::engine::dedup::Known> {
+        self.deduplication.known()
+    }
+
     /// Forgets what is too old.
     pub(super) fn forget(&mut self, now: Timestamp) {
         self.deduplication.forget(now);

@@ -17,6 +17,9 @@ mod fifo_memory;
 mod peek;
 mod receive;
 mod received;
+mod recorder;
+#[cfg(test)]
+mod restore;
 mod send;
 mod tags;
 mod transfer;
@@ -44,8 +47,9 @@ pub use why_empty::WhyEmpty;
 
 use super::attributes::Attributes;
 use super::aws_like::AwsLike;
+use super::change::{Creation, QueueChange, QueueId};
 use super::handle::HandleKey;
-use super::message::{SequenceNumber, Stored};
+use super::message::{SequenceNumber, State, Stored};
 use super::refusal::HandleRefusal;
 use super::slab::Slot;
 use super::store::{Counts, Store};
@@ -60,6 +64,8 @@ use fifo_memory::FifoMemory;
 pub(crate) struct NewQueue {
     /// Its name.
     pub arn: QueueArn,
+    /// Tells it apart from earlier queues of this name.
+    pub incarnation: u64,
     /// Its attributes.
     pub attributes: Attributes,
     /// Its tags.
@@ -68,15 +74,19 @@ pub(crate) struct NewQueue {
     pub settings: Settings,
     /// Where its ids and handles come from: [`Seed::of_queue`].
     pub seed: Seed,
+    /// Whether it records its changes.
+    pub recorded: bool,
 }
 
 /// A queue with its messages.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    arn: Arc<QueueArn>,
+    id: QueueId,
     attributes: Attributes,
     tags: Tags,
     settings: Settings,
+    #[cfg(test)]
+    seed: Seed,
     created: Timestamp,
     modified: Timestamp,
     /// The latest time that a caller gave; callers may be a little out of order.
@@ -96,11 +106,17 @@ pub(crate) struct Queue {
     announced: Option<Timestamp>,
     /// A receive got nothing because too many messages were in flight.
     lacked_room: bool,
+    /// Changes since [`take_changes`](Self::take_changes); `None` without a reader.
+    changes: Option<Vec<QueueChange>>,
 }
 
 impl Queue {
     /// An empty queue.
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
+        let creation = new.recorded.then(|| {
+            let (attributes, tags) = (new.attributes.clone(), new.tags.clone());
+            QueueChange::Created(Box::new(Creation { at: now, seed: new.seed, attributes, tags }))
+        });
         let key = new.seed.generator("receipt handles").u64(..);
         let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
         Self {
@@ -109,10 +125,12 @@ impl Queue {
                 .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
             expired: Dropped::default(),
             fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
-            arn: Arc::new(new.arn),
+            id: QueueId { arn: Arc::new(new.arn), incarnation: new.incarnation },
             attributes: new.attributes,
             tags: new.tags,
             settings: new.settings,
+            #[cfg(test)]
+            seed: new.seed,
             created: now,
             modified: now,
             now,
@@ -124,12 +142,18 @@ impl Queue {
             deleted: false,
             announced: None,
             lacked_room: false,
+            changes: creation.map(|creation| vec![creation]),
         }
     }
 
     /// The name of the queue.
     pub(crate) fn arn(&self) -> &Arc<QueueArn> {
-        &self.arn
+        &self.id.arn
+    }
+
+    /// The name, and what tells the queue apart from earlier ones of that name.
+    pub(crate) fn id(&self) -> &QueueId {
+        &self.id
     }
 
     /// The attributes as they are.
@@ -161,14 +185,40 @@ impl Queue {
     /// Lets the past happen and gives the time that counts.
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
-        if self.store.is_past(self.now, self.attributes.retention) {
-            self.expired.stores.push(self.store.take_all());
+        self.expire();
+        while let Some(slot) = self.store.next_due(self.now) {
+            self.set_state(slot, State::Available);
         }
-        self.store.settle(self.now, self.attributes.retention, &mut self.expired.messages);
         if let Some(fifo) = &mut self.fifo {
             fifo.forget(self.now);
         }
         self.now
+    }
+
+    /// Removes messages that have exceeded their retention.
+    fn expire(&mut self) {
+        let retention = self.attributes.retention;
+        if self.store.is_past(self.now, retention) {
+            self.record(|queue| {
+                let tickets = queue.store.iter().map(|message| message.ticket).collect();
+                QueueChange::MessagesExpired { tickets }
+            });
+            self.expired.stores.push(self.store.take_all());
+        }
+        let known = self.expired.messages.len();
+        while let Some(slot) = self.store.oldest_slot(self.now, retention) {
+            self.expired.messages.extend(self.store.remove(self.now, slot));
+        }
+        let expired = self.expired.messages.get(known..).unwrap_or_default();
+        if self.changes.is_some() && !expired.is_empty() {
+            let tickets = expired.iter().map(|message| message.place.ticket).collect();
+            self.record(|_| QueueChange::MessagesExpired { tickets });
+        }
+    }
+
+    fn set_state(&mut self, slot: Slot, state: State) {
+        self.store.set_state(self.now, slot, state);
+        self.record_visibility(slot);
     }
 
     fn take_ticket(&mut self) -> u64 {

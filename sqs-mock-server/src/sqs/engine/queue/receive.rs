@@ -58,6 +58,7 @@ impl Queue {
             return Ok(Received { outcome, dead_letters: Vec::new(), wait });
         }
         let (slots, dead_letters) = self.take(now, until, wait, request);
+        self.record_delivery(&slots);
         let handles: Vec<_> = slots.iter().filter_map(|slot| self.handle(*slot)).collect();
         let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle)).collect();
         if let Some(id) = request.attempt_id.filter(|_| !messages.is_empty()) {
@@ -104,7 +105,7 @@ impl Queue {
             };
             follower = self.store.follower(slot);
             if request.dead_letter_queue_exists && self.is_spent(slot) {
-                dead_letters.extend(self.bury(slot));
+                dead_letters.extend(self.bury(now, slot));
             } else {
                 self.take_off(now, until, slot, request.redeliver);
                 taken.push(slot);
@@ -136,7 +137,7 @@ impl Queue {
         // A server that misses a receive has the message visible at once, though not within this receive.
         let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
         let until = if is_visible { now } else { until };
-        self.store.set_state(slot, State::InFlight { until });
+        self.store.set_state(now, slot, State::InFlight { until });
     }
 
     /// Whether chance has it that a server misses what is done to a message. It never makes a dead letter of one
@@ -185,8 +186,10 @@ impl Queue {
             if let Some(message) = self.store.get_mut(given.slot) {
                 message.received = now;
             }
-            self.store.set_state(given.slot, State::InFlight { until });
+            self.store.set_state(now, given.slot, State::InFlight { until });
         }
+        let slots: Vec<_> = attempt.handles.iter().map(|given| given.slot).collect();
+        self.record_delivery(&slots);
         let messages = attempt.handles.iter().filter_map(|given| self.deliver(*given)).collect();
         self.settle(now);
         Ok(Some(messages))

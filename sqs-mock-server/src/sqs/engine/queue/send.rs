@@ -66,7 +66,8 @@ impl Queue {
         room.check(self.stored_bytes(), core.bytes(message.group.as_deref()))?;
         let ticket = self.take_ticket();
         let delay = message.delay.unwrap_or(self.attributes.delay);
-        self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
+        let slot = self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
+        self.record_stored(slot, |_| None);
         Ok(Sent { id, sequence_number: None })
     }
 
@@ -85,7 +86,8 @@ impl Queue {
             return Ok(Sent { id: self.ids.of(original), sequence_number });
         }
         let ticket = self.take_ticket();
-        self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
+        let slot = self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
+        self.record_stored(slot, |queue| queue.fifo.as_ref()?.deduplication.latest());
         Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
     }
 

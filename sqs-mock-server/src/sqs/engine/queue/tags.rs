@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Queue;
+use crate::sqs::engine::change::QueueChange;
 
 /// Tags that one queue can have here, so that nobody fills the memory with them.
 const MAX_TAGS: usize = 1_000;
@@ -53,7 +54,9 @@ impl Queue {
     /// # Errors
     /// `InvalidParameterValue` for more than 1,000 on one queue.
     pub(crate) fn tag(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
-        self.tags.add(tags)
+        self.tags.add(tags)?;
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
+        Ok(())
     }
 
     /// Removes tags; it does not matter whether they exist.
@@ -61,5 +64,6 @@ impl Queue {
         for key in keys {
             self.tags.0.remove(key);
         }
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
     }
 }

@@ -10,6 +10,7 @@ use super::Queue;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::aws_like::Asked;
+use crate::sqs::engine::change::{QueueChange, QueueId};
 use crate::sqs::engine::message::{Core, Removed};
 use crate::sqs::engine::slab::Slot;
 
@@ -17,9 +18,9 @@ use crate::sqs::engine::slab::Slot;
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct DeadLetter {
-    /// Boxed, since letters travel in the error of those that refuse them.
+    /// Boxed, because a deleted queue returns the letter as an error.
     pub(super) message: Box<Removed>,
-    source: Arc<QueueArn>,
+    source: QueueId,
     target: Arc<QueueArn>,
 }
 
@@ -34,7 +35,9 @@ impl DeadLetter {
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct Moving {
-    message: Removed,
+    /// Boxed, like the message of a dead letter.
+    message: Box<Removed>,
+    source: QueueId,
     destination: Arc<QueueArn>,
 }
 
@@ -56,10 +59,10 @@ pub(crate) enum MovingStopped {
 
 impl Queue {
     /// Takes out a message that was delivered too often.
-    pub(super) fn bury(&mut self, slot: Slot) -> Option<DeadLetter> {
+    pub(super) fn bury(&mut self, now: Timestamp, slot: Slot) -> Option<DeadLetter> {
         let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
-        let message = Box::new(self.store.remove(slot)?);
-        Some(DeadLetter { message, source: Arc::clone(&self.arn), target })
+        let message = Box::new(self.store.remove(now, slot)?);
+        Some(DeadLetter { message, source: self.id.clone(), target })
     }
 
     /// Takes in a dead letter. It keeps its id, its age (on FIFO queues it becomes new) and its receive count.
@@ -76,20 +79,20 @@ impl Queue {
             return Err(letter);
         }
         let DeadLetter { message, source, .. } = letter;
-        let Removed { mut core, group, .. } = *message;
-        core.source = Some(source);
+        let Removed { mut core, group, place } = *message;
+        core.source = Some(Arc::clone(&source.arn));
         core.receives_elsewhere = core.receives;
         if self.fifo.is_some() {
             core.deduplication_id = Some(core.id.to_string().into());
         }
-        self.put(now, core, group.as_deref());
+        self.put(now, core, group.as_deref(), (source, place.ticket));
         Ok(())
     }
 
     /// Takes back a dead letter whose target is gone, to the place that it had.
     pub(crate) fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
         let now = self.settle(now);
-        self.store.put_back(now, *letter.message);
+        self.put_back(now, *letter.message);
     }
 
     /// Takes an available message out for a move task, to `destination` or else to where it came from.
@@ -106,8 +109,8 @@ impl Queue {
         let message = self.store.get(slot).ok_or(MovingStopped::NothingLeft)?;
         let destination = destination.or(message.core.source.as_ref()).map(Arc::clone);
         let destination = destination.ok_or(MovingStopped::UnknownSource)?;
-        let message = self.store.remove(slot).ok_or(MovingStopped::NothingLeft)?;
-        Ok(Moving { message, destination })
+        let message = self.store.remove(now, slot).ok_or(MovingStopped::NothingLeft)?;
+        Ok(Moving { message: Box::new(message), source: self.id.clone(), destination })
     }
 
     /// Takes in a message from a move task. It is new: id, times and receive count start afresh.
@@ -121,27 +124,42 @@ impl Queue {
         if self.deleted || lacks_group {
             return Err(moving);
         }
-        let Removed { core, group, .. } = moving.message;
+        let Moving { message, source, .. } = moving;
+        let Removed { core, group, place } = *message;
         let id = self.ids.of(self.next_ticket);
         let core =
             Core { id, sent: now, born: now, receives: 0, receives_elsewhere: 0, source: None, ..core };
-        self.put(now, core, group.as_deref());
+        self.put(now, core, group.as_deref(), (source, place.ticket));
         Ok(())
     }
 
     /// Takes back a message whose destination is gone, to the place that it had.
     pub(crate) fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
         let now = self.settle(now);
-        self.store.put_back(now, moving.message);
+        self.put_back(now, *moving.message);
+    }
+
+    /// A message in transit has not left its queue for readers, unless the queue was purged in the meantime.
+    fn put_back(&mut self, now: Timestamp, message: Removed) {
+        let slot = self.store.put_back(now, message);
+        if !self.deleted {
+            self.record_stored(slot, |_| None);
+        }
     }
 
     /// Retention of a FIFO queue counts from the arrival. The delay of a queue is for what is sent, not for what
     /// is moved.
-    fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>) {
+    fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>, (from, left): (QueueId, u64)) {
         if self.fifo.is_some() {
             core.born = now;
         }
         let ticket = self.take_ticket();
-        self.store.insert(now, ticket, (core, group), Duration::ZERO);
+        let slot = self.store.insert(now, ticket, (core, group), Duration::ZERO);
+        if self.changes.is_some()
+            && let Some(message) = self.stored(slot)
+        {
+            let message = Box::new(message);
+            self.record(|_| QueueChange::MessageMoved { from, ticket: left, message });
+        }
     }
 }

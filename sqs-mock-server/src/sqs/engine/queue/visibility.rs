@@ -29,7 +29,7 @@ impl Queue {
         }
         let visible = timeout.is_zero();
         let state = if visible { State::Available } else { State::InFlight { until: now + timeout } };
-        self.store.set_state(slot, state);
+        self.set_state(slot, state);
         Ok(())
     }
 }

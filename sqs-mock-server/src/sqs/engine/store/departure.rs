@@ -16,7 +16,7 @@ const GREAT_MANY: usize = 1024;
 
 impl Store {
     /// Takes a message out.
-    pub(in crate::sqs::engine) fn remove(&mut self, slot: Slot) -> Option<Removed> {
+    pub(in crate::sqs::engine) fn remove(&mut self, now: Timestamp, slot: Slot) -> Option<Removed> {
         let message = self.messages.get(slot)?;
         let (group, state, born) = (message.group, message.state, message.core.born);
         let place = Place { ticket: message.ticket, turn: message.turn };
@@ -28,7 +28,7 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.clear(until, place.ticket, slot);
         }
-        self.became_receivable += self.order.leaves(&self.messages, self.now, slot);
+        self.became_receivable += self.order.leaves(&self.messages, now, slot);
         let core = self.messages.remove(slot)?.core;
         if let Some(next) = next_within {
             self.became_receivable += self.order.reached(&self.messages, next);
@@ -58,7 +58,6 @@ impl Store {
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: self.became_receivable,
-            now: self.now,
             bytes: 0,
         };
         std::mem::replace(self, empty)

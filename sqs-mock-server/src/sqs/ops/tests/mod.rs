@@ -2,6 +2,7 @@
 
 mod batches;
 mod bounds;
+mod changes;
 mod dead_letters;
 mod fortnight;
 mod lists;

@@ -58,7 +58,10 @@ impl Bench {
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
         let (seed, tags) = (seed.of_queue(name, 0), Tags::default());
-        let queue = Queue::new(START, NewQueue { arn, attributes, tags, settings, seed });
+        let queue = Queue::new(
+            START,
+            NewQueue { arn, incarnation: 0, attributes, tags, settings, seed, recorded: true },
+        );
         Self { queue, now: START, room: Room::default() }
     }
 

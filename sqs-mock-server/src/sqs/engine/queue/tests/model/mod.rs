@@ -56,6 +56,8 @@ enum Step {
     SetRetention { at: At, seconds: u64 },
     Move { at: At, anywhere: bool, destination_goes: bool },
     Purge { at: At },
+    Tag { at: At, value: u8 },
+    Restart { at: At },
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -101,6 +103,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (at(), any::<bool>(), rarely())
             .prop_map(|(at, anywhere, destination_goes)| Step::Move { at, anywhere, destination_goes }),
         1 => at().prop_map(|at| Step::Purge { at }),
+        1 => (at(), any::<u8>()).prop_map(|(at, value)| Step::Tag { at, value }),
+        1 => at().prop_map(|at| Step::Restart { at }),
     ]
 }
 
@@ -115,8 +119,10 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
+    /// The state that the changes give is that of the queue after each step, and a queue restored from it goes on as the
+    /// queue would.
     #[test]
-    fn queues_do_what_the_model_does(shape in shape(), steps in prop::collection::vec(step(), 1..120)) {
+    fn queues_and_their_restored_states_do_what_the_model_does(shape in shape(), steps in prop::collection::vec(step(), 1..120)) {
         Pair::new(shape).run(&steps);
     }
 }

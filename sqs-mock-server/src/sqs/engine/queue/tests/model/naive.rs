@@ -264,6 +264,13 @@ impl Naive {
         self.ready = ready;
     }
 
+    fn refresh_one(&mut self, group: u8) {
+        let first = self.messages.iter().find(|message| message.group == group);
+        if first.is_some_and(|message| self.can_give(message)) && !self.ready.contains(&group) {
+            self.ready.push(group);
+        }
+    }
+
     pub(super) fn delete(&mut self, now: Timestamp, was: &Was) -> bool {
         self.settle(now);
         if self.has_expired(now, was) {
@@ -320,6 +327,19 @@ impl Naive {
         self.known.clear();
         self.attempts.clear();
         self.noise.purged();
+    }
+
+    /// A queue that is restored has forgotten receive attempts, the noise of tenants and the turns of groups. Its messages
+    /// are in order.
+    pub(super) fn restart(&mut self, now: Timestamp) {
+        self.settle(now);
+        self.attempts.clear();
+        self.noise.restart(now);
+        self.messages.iter_mut().for_each(|message| message.came_back = false);
+        self.ready.clear();
+        for group in self.messages.iter().map(|message| message.group).collect::<Vec<_>>() {
+            self.refresh_one(group);
+        }
     }
 
     fn find(&self, ticket: u64) -> Option<usize> {

@@ -48,6 +48,10 @@ impl Noise {
         self.noisy.clear();
     }
 
+    pub(super) fn restart(&mut self, now: Timestamp) {
+        *self = Self { last_send: [now; GROUPS as usize], ..Self::default() };
+    }
+
     pub(super) fn next(&mut self, now: Timestamp, messages: &[Message]) -> Option<u64> {
         let last_send = self.last_send;
         self.noisy.retain(|group| now < last_send[usize::from(*group)] + Duration::from_mins(5));

@@ -2,7 +2,7 @@
 
 use super::naive::{Message, Naive, State};
 use super::*;
-use crate::sqs::engine::{MovingStopped, Visibility};
+use crate::sqs::engine::{MovingStopped, QueueChange, QueueState, Visibility};
 
 const MOST: u32 = 2;
 
@@ -10,6 +10,9 @@ const MOST: u32 = 2;
 struct Twin {
     bench: Bench,
     naive: Naive,
+    /// What the changes give.
+    state: QueueState,
+    settings: Settings,
 }
 
 impl Twin {
@@ -31,7 +34,30 @@ impl Twin {
             let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":{MOST}}}"#);
             bench.set(Name::RedrivePolicy, &policy);
         }
-        Self { bench, naive: Naive::new(shape, dead.map(|_| MOST)) }
+        let mut changes = bench.queue.take_changes().into_iter();
+        let Some(QueueChange::Created(creation)) = changes.next() else {
+            panic!("the first change is the creation")
+        };
+        let mut state = QueueState::new(*creation);
+        changes.for_each(|change| state.apply(change));
+        Self { bench, naive: Naive::new(shape, dead.map(|_| MOST)), state, settings }
+    }
+
+    /// Applies the changes since the last call. Gives the tickets of messages that have left the other queue.
+    fn apply_changes(&mut self) -> Vec<u64> {
+        let mut left = Vec::new();
+        for change in self.bench.queue.take_changes() {
+            if let QueueChange::MessageMoved { ticket, .. } = &change {
+                left.push(*ticket);
+            }
+            self.state.apply(change);
+        }
+        left
+    }
+
+    fn check_state(&mut self, now: Timestamp) {
+        self.state.deduplication.retain(|known| now < known.forget);
+        assert_eq!(self.bench.queue.state(now), self.state);
     }
 
     fn check(&mut self, now: Timestamp) {
@@ -92,6 +118,7 @@ impl Pair {
         for step in steps {
             self.apply(step);
             self.check();
+            self.check_states();
         }
         // However it got here: when all is gone, so are its bytes.
         self.now = self.now + Duration::from_secs(2_000_000);
@@ -106,6 +133,16 @@ impl Pair {
             let Naive { shape, messages, .. } = &twin.naive;
             assert!(shape.fifo || (bytes == 0) == messages.is_empty(), "{bytes} bytes");
         }
+    }
+
+    /// A moved message leaves its queue with the change of the one that it enters.
+    fn check_states(&mut self) {
+        let Self { source, dead, now, .. } = self;
+        let (of_dead, of_source) = (source.apply_changes(), dead.apply_changes());
+        of_dead.into_iter().for_each(|ticket| dead.state.remove(ticket));
+        of_source.into_iter().for_each(|ticket| source.state.remove(ticket));
+        source.check_state(*now);
+        dead.check_state(*now);
     }
 
     fn twin(&mut self, at: At) -> &mut Twin {
@@ -131,33 +168,43 @@ impl Pair {
             Step::Receive { at, ask } => self.receive(at, &ask),
             Step::Delete { receive } => {
                 let Some(was) = self.recent(receive) else { return };
-                let Twin { bench, naive } = self.twin(was.at);
+                let Twin { bench, naive, .. } = self.twin(was.at);
                 let deleted = bench.queue.delete(now, &was.handle).is_ok();
                 assert_eq!(deleted, naive.delete(now, &was));
             }
             Step::Hide { receive, timeout } => {
                 let Some(was) = self.recent(receive) else { return };
                 let timeout = Duration::from_secs(timeout);
-                let Twin { bench, naive } = self.twin(was.at);
+                let Twin { bench, naive, .. } = self.twin(was.at);
                 let hidden = bench.queue.change_visibility(now, &was.handle, timeout).is_ok();
                 assert_eq!(hidden, naive.hide(now, &was, timeout));
             }
             Step::Pass { millis } => self.now = now + Duration::from_millis(millis),
             Step::SetDelay { at, seconds } => {
-                let Twin { bench, naive } = self.twin(at);
+                let Twin { bench, naive, .. } = self.twin(at);
                 bench.set(Name::DelaySeconds, &seconds.to_string());
                 naive.set_delay(now, Duration::from_secs(seconds));
             }
             Step::SetRetention { at, seconds } => {
-                let Twin { bench, naive } = self.twin(at);
+                let Twin { bench, naive, .. } = self.twin(at);
                 bench.set(Name::MessageRetentionPeriod, &seconds.to_string());
                 naive.set_retention(now, Duration::from_secs(seconds));
             }
             Step::Move { at, anywhere, destination_goes } => self.move_one(at, anywhere, destination_goes),
             Step::Purge { at } => {
-                let Twin { bench, naive } = self.twin(at);
+                let Twin { bench, naive, .. } = self.twin(at);
                 drop(bench.queue.purge(now).unwrap());
                 naive.purge();
+            }
+            Step::Tag { at, value } => {
+                let Twin { bench, .. } = self.twin(at);
+                bench.queue.tag([("value".to_owned(), value.to_string())].into()).unwrap();
+            }
+            Step::Restart { at } => {
+                let Twin { bench, naive, state, settings } = self.twin(at);
+                let id = bench.queue.id().clone();
+                bench.queue = Queue::restore(now, &id, state.clone(), *settings);
+                naive.restart(now);
             }
         }
     }
@@ -234,7 +281,7 @@ impl Pair {
 }
 
 fn send(twin: &mut Twin, group: u8, content: u8, delay: Duration) {
-    let Twin { bench, naive } = twin;
+    let Twin { bench, naive, .. } = twin;
     let fifo = naive.shape.fifo;
     let message = NewMessage {
         delay: (!fifo).then_some(delay),

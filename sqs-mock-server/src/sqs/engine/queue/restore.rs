@@ -1,0 +1,59 @@
+//! A queue made of its state, and the state of a queue.
+
+use super::fifo_memory::FifoMemory;
+use super::{NewQueue, Queue};
+use crate::service::clock::Timestamp;
+use crate::sqs::engine::change::QueueId;
+use crate::sqs::engine::{QueueState, Settings};
+
+impl Queue {
+    /// Restores a queue. Receipt handles, deduplication ids and sequence numbers continue as before.
+    pub(crate) fn restore(now: Timestamp, id: &QueueId, state: QueueState, settings: Settings) -> Self {
+        let new = NewQueue {
+            arn: (*id.arn).clone(),
+            incarnation: id.incarnation,
+            attributes: state.attributes,
+            tags: state.tags,
+            settings,
+            seed: state.seed,
+            recorded: false,
+        };
+        let mut queue = Self::new(now, new);
+        queue.created = state.created;
+        queue.modified = state.modified;
+        queue.purged = state.purged;
+        queue.next_ticket = state.next_ticket;
+        queue.changes = Some(Vec::new());
+        if let Some(fifo) = &mut queue.fifo {
+            fifo.deduplication.restore(state.deduplication_scope, state.deduplication);
+        }
+        let mut messages: Vec<_> = state.messages.into_values().collect();
+        messages.sort_by_key(|message| (message.core.born, message.ticket));
+        queue.store.restore(now, messages);
+        queue
+    }
+
+    /// The state of the queue.
+    pub(crate) fn state(&mut self, now: Timestamp) -> QueueState {
+        self.settle(now);
+        let messages = self.store.slots().filter_map(|slot| self.stored(slot));
+        let messages = messages.map(|message| (message.ticket, message)).collect();
+        let deduplication = self.fifo.as_deref().map(FifoMemory::known).unwrap_or_default();
+        QueueState {
+            created: self.created,
+            modified: self.modified,
+            seed: self.seed,
+            attributes: self.attributes.clone(),
+            deduplication_scope: self
+                .fifo
+                .as_ref()
+                .map(|fifo| fifo.deduplication.scope())
+                .unwrap_or_default(),
+            tags: self.tags.clone(),
+            purged: self.purged,
+            next_ticket: self.next_ticket,
+            messages,
+            deduplication,
+        }
+    }
+}

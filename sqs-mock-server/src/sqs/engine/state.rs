@@ -1,0 +1,113 @@
+//! The state of a queue: what remains when its changes are applied one after the other.
+
+use std::collections::BTreeMap;
+
+use super::attributes::{Attributes, DeduplicationScope};
+use super::change::{Creation, QueueChange, StoredMessage};
+use super::dedup::Known;
+use super::message::State;
+use super::queue::Tags;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Seed;
+
+/// A queue as plain data. It lacks what a queue may forget: receive attempts, how noisy its tenants were, and which
+/// messages a fault delivers again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct QueueState {
+    /// The time of creation.
+    pub created: Timestamp,
+    /// The time of the last change of attributes.
+    pub modified: Timestamp,
+    /// The source of ids and receipt handles.
+    pub seed: Seed,
+    /// The attributes.
+    pub attributes: Attributes,
+    /// The scope of deduplication ids at creation. A later change of the attribute has no effect.
+    pub deduplication_scope: DeduplicationScope,
+    /// The tags.
+    pub tags: Tags,
+    /// The time of the last purge.
+    pub purged: Option<Timestamp>,
+    /// The ticket of the next message.
+    pub next_ticket: u64,
+    /// The messages by ticket.
+    pub messages: BTreeMap<u64, StoredMessage>,
+    /// The deduplication ids, the oldest first.
+    pub deduplication: Vec<Known>,
+}
+
+impl QueueState {
+    /// The state of a new queue.
+    pub(crate) fn new(creation: Creation) -> Self {
+        let Creation { at, seed, attributes, tags } = creation;
+        Self {
+            created: at,
+            modified: at,
+            seed,
+            deduplication_scope: attributes.fifo.map(|fifo| fifo.deduplication_scope).unwrap_or_default(),
+            attributes,
+            tags,
+            purged: None,
+            next_ticket: 0,
+            messages: BTreeMap::new(),
+            deduplication: Vec::new(),
+        }
+    }
+
+    /// Applies a change. The move of a message out of this queue is a change of the other one, see
+    /// [`remove`](Self::remove).
+    pub(crate) fn apply(&mut self, change: QueueChange) {
+        match change {
+            QueueChange::Created(creation) => *self = Self::new(*creation),
+            QueueChange::AttributesSet { attributes, at } => {
+                (self.attributes, self.modified) = (*attributes, at);
+            }
+            QueueChange::TagsSet(tags) => self.tags = tags,
+            QueueChange::Purged { at } => {
+                self.purged = Some(at);
+                self.clear();
+            }
+            QueueChange::Deleted => self.clear(),
+            QueueChange::MessageStored { message, deduplication } => {
+                self.deduplication.extend(deduplication);
+                self.store(*message);
+            }
+            QueueChange::MessageMoved { message, .. } => self.store(*message),
+            QueueChange::MessagesDelivered { at, messages } => {
+                for delivered in messages {
+                    let Some(message) = self.messages.get_mut(&delivered.ticket) else { continue };
+                    if message.core.receives == 0 {
+                        message.core.first_received = at;
+                    }
+                    message.core.receives = delivered.receives;
+                    message.received = at;
+                    message.state = State::InFlight { until: delivered.until };
+                }
+            }
+            QueueChange::VisibilityChanged { ticket, state, turn } => {
+                if let Some(message) = self.messages.get_mut(&ticket) {
+                    (message.state, message.turn) = (state, turn);
+                }
+            }
+            QueueChange::MessageDeleted { ticket } => self.remove(ticket),
+            QueueChange::MessagesExpired { tickets } => {
+                tickets.into_iter().for_each(|ticket| self.remove(ticket))
+            }
+        }
+    }
+
+    /// Removes a message that has left for another queue.
+    pub(crate) fn remove(&mut self, ticket: u64) {
+        self.messages.remove(&ticket);
+    }
+
+    fn store(&mut self, message: StoredMessage) {
+        self.next_ticket = self.next_ticket.max(message.ticket + 1);
+        self.messages.insert(message.ticket, message);
+    }
+
+    fn clear(&mut self) {
+        self.messages.clear();
+        self.deduplication.clear();
+    }
+}

@@ -1,0 +1,43 @@
+//! Messages of an earlier process, put back in their places.
+
+use super::Store;
+use crate::service::clock::Timestamp;
+use crate::sqs::engine::change::StoredMessage;
+use crate::sqs::engine::message::Stored;
+use crate::sqs::engine::slab::{Slab, Slot};
+
+impl Store {
+    /// Fills an empty store. The messages are ordered by the start of their retention.
+    pub(in crate::sqs::engine) fn restore(&mut self, now: Timestamp, messages: Vec<StoredMessage>) {
+        let mut places = Vec::with_capacity(messages.len());
+        for message in messages {
+            let StoredMessage { ticket, slot, turn, state, received, group, core } = message;
+            self.bytes += core.bytes(group.as_deref());
+            let group = self.order.join(group.as_deref(), now);
+            places.push((slot, Stored { core, state, group, ticket, turn, received }));
+        }
+        let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
+        self.messages = Slab::filled(places);
+        slots.into_iter().for_each(|slot| self.settle_in(slot));
+    }
+
+    fn settle_in(&mut self, slot: Slot) {
+        let Some(message) = self.messages.get(slot) else { return };
+        let (state, ticket) = (message.state, message.ticket);
+        self.ages.insert((message.core.born, ticket), slot);
+        *self.counts.of(state) += 1;
+        if let Some(until) = state.hidden_until() {
+            self.timers.set(until, ticket, slot);
+        }
+        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
+        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
+            self.order.look_up_to(last);
+        }
+        self.became_receivable += self.order.restored(&self.messages, slot);
+    }
+
+    /// The places of all messages, the oldest first.
+    pub(in crate::sqs::engine) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.ages.iter(|slot| self.born(slot))
+    }
+}
