@@ -24,7 +24,7 @@ Examples:
     export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
     aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
 
-  With settings and queues from a file, which the README of the project has an example of:
+  With settings and queues from a file, such as the example in docs/config-file.md of the project:
     sqs-mock-server --config sqs.toml --check-config
     sqs-mock-server --config sqs.toml
 

@@ -1,20 +1,22 @@
-// The README's links lead to files of the repository; here the first definition of a link counts.
-//! [`InProcess`]: crate::InProcess
-//! [`Limits`]: crate::Limits
-//! [`MockSqs`]: crate::MockSqs
-//! [`MockSqsBuilder`]: crate::MockSqsBuilder
-//! [`QueueView`]: crate::QueueView
-//! [`Requests`]: crate::Requests
-//! [`Unmet`]: crate::Unmet
-//! [`Verification`]: crate::Verification
-//! [`clock`]: crate::service::clock
-//! [`faults`]: crate::service::faults
-//! [`inspect`]: crate::inspect
-
+// The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
+//! [testing in Rust]: crate::guide::testing_in_rust
+//! [other languages]: crate::guide::other_languages
+//! [clock]: crate::guide::clock
+//! [faults]: crate::guide::faults
+//! [inspecting]: crate::guide::inspecting
+//! [FIFO]: crate::guide::fifo
+//! [dead letters]: crate::guide::dead_letters
+//! [operating]: crate::guide::operating
+//! [performance]: crate::guide::operating#performance
+//! [differences]: crate::guide::differences
+#![cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
+#![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
+//!
 #![doc = include_str!("../README.md")]
 
 mod admin;
 mod config;
+pub mod guide;
 mod http;
 mod mock;
 mod router;

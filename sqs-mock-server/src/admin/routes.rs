@@ -54,7 +54,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/_mock/clock", clock::show, "what the clock shows"),
     post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
     get("/_mock/faults", faults::list, "faults, and how often they struck"),
-    post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see the README"),
+    post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see docs/faults.md"),
     delete("/_mock/faults", faults::clear, "removes all"),
     delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
     get("/_mock/queues", queues::list, "all queues ?skip= &limit="),

@@ -36,7 +36,7 @@ pub(crate) use queue::QueueDefinition;
 pub use s3::S3Section;
 pub use setting::{Auth, LogFormat, Secret};
 
-/// What a config file says. What it does not name is `None`. The README has an example of everything.
+/// What a config file says. What it does not name is `None`. `docs/config-file.md` has an example with every setting.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

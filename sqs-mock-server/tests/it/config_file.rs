@@ -1,4 +1,4 @@
-//! The config file: the example of the README, precedence, queues, and what is said about mistakes.
+//! The config file: the example of the guide, precedence, queues, and what is said about mistakes.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,10 +7,15 @@ use sqs_mock_server::{ConfigFile, MockSqs};
 
 use crate::command_line::{Running, SECRET_IS_KNOWN, ask, binary, run};
 
-/// The TOML of the README: all settings, and those of S3, which is a feature.
-fn examples() -> impl Iterator<Item = &'static str> {
-    let blocks = include_str!("../../README.md").split("```toml\n").skip(1);
+/// The TOML of a page.
+fn examples_of(page: &'static str) -> impl Iterator<Item = &'static str> {
+    let blocks = page.split("```toml\n").skip(1);
     blocks.map(|from| from.split_once("```").expect("its end").0)
+}
+
+/// The TOML of the guide to config files: all settings, and those of S3, which is a feature.
+fn examples() -> impl Iterator<Item = &'static str> {
+    examples_of(include_str!("../../docs/config-file.md"))
 }
 
 fn example() -> &'static str {
@@ -55,7 +60,7 @@ async fn attributes(server: &MockSqs, name: &str) -> std::collections::HashMap<S
 }
 
 #[tokio::test]
-async fn example_of_the_readme_works() {
+async fn example_of_the_guide_works() {
     let server = server(example()).unwrap();
     let urls = ["orders", "orders-dead", "jobs.fifo"]
         .map(|name| format!("http://localhost:9324/000000000000/{name}"));
@@ -72,7 +77,7 @@ async fn example_of_the_readme_works() {
 }
 
 #[test]
-fn example_of_the_readme_has_every_setting() {
+fn example_of_the_guide_has_every_setting() {
     let mut tables = vec!["x = 1", "[limits]\nx = 1", "[[queues]]\nname = 'a'\nx = 1"];
     if cfg!(feature = "s3") {
         tables.push("[s3]\ndirectory = 'd'\nx = 1");
@@ -90,10 +95,19 @@ fn example_of_the_readme_has_every_setting() {
     }
 }
 
+#[test]
+fn config_of_the_other_guides_is_valid() {
+    for page in [include_str!("../../docs/faults.md"), include_str!("../../docs/dead-letters.md")] {
+        let mut examples = examples_of(page).peekable();
+        assert!(examples.peek().is_some(), "{page}");
+        examples.for_each(|example| drop(server(example).unwrap()));
+    }
+}
+
 #[cfg(feature = "s3")]
 #[test]
 fn example_of_s3_works() {
-    let file = sqs_mock_server::ConfigFile::parse(examples().nth(1).unwrap(), "README").unwrap();
+    let file = sqs_mock_server::ConfigFile::parse(examples().nth(1).unwrap(), "config-file.md").unwrap();
     let buckets = vec!["orders".to_owned(), "audit".to_owned()];
     assert_eq!(
         (file.s3.directory, file.s3.port, file.s3.buckets),

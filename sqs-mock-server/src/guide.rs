@@ -1,0 +1,36 @@
+//! Guides: one page for each topic.
+
+/// Defines a module for each page. The pages link to files of the repository; the definitions here come first, so they
+/// replace those links.
+macro_rules! pages {
+    ($( $(#[$attribute:meta])* $module:ident $file:literal )*) => {
+        $(
+            $(#[$attribute])*
+            #[doc = "[clock]: crate::guide::clock\n[faults]: crate::guide::faults"]
+            #[doc = "[inspecting]: crate::guide::inspecting\n[operating]: crate::guide::operating"]
+            #[doc = "[other languages]: crate::guide::other_languages"]
+            #[doc = "[testing in Rust]: crate::guide::testing_in_rust"]
+            #[cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
+            #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
+            #[doc = ""]
+            #[doc = include_str!(concat!("../docs/", $file))]
+            pub mod $module {}
+        )*
+    };
+}
+
+pages! {
+    testing_in_rust "testing-in-rust.md"
+    other_languages "other-languages.md"
+    clock "clock.md"
+    faults "faults.md"
+    inspecting "inspecting.md"
+    #[cfg(feature = "config-file")]
+    config_file "config-file.md"
+    fifo "fifo.md"
+    dead_letters "dead-letters.md"
+    #[cfg(feature = "s3")]
+    s3 "s3.md"
+    operating "operating.md"
+    differences "differences.md"
+}
