@@ -38,6 +38,44 @@ async fn health_and_index_are_the_same_with_and_without_a_socket() {
     assert!(routes.iter().any(|route| route["path"] == "/health" && route["method"] == "GET"), "{index}");
 }
 
+/// Methods and paths in the table of the guide, such as ``| `GET`, `POST /_mock/clock` | .. |``.
+fn documented_routes() -> Vec<(String, String)> {
+    let page = include_str!("../../docs/inspecting.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(" /"));
+    let mut routes = Vec::new();
+    for cell in rows.filter_map(|row| row.split('|').nth(1)) {
+        let mut methods = Vec::new();
+        for word in cell.split([' ', ',', '`']).filter(|word| !word.is_empty()) {
+            if !word.starts_with('/') {
+                methods.push(word);
+                continue;
+            }
+            let path = word.split('?').next().unwrap_or_default();
+            let path = path.replace("<name>", "{name}").replace("<id>", "{name}");
+            routes.extend(methods.drain(..).map(|method: &str| (method.to_owned(), path.clone())));
+        }
+    }
+    routes
+}
+
+#[tokio::test]
+async fn guide_lists_every_route_and_no_other() {
+    let server = MockSqs::start().await;
+    let index = Wire::connect(&server).await.get("/_mock").await.content(200);
+    let route = |route: &Value| {
+        let text = |name: &str| route[name].as_str().unwrap().to_owned();
+        (text("method"), text("path"))
+    };
+    let mut served: Vec<_> = index["routes"].as_array().unwrap().iter().map(route).collect();
+    let mut documented = documented_routes();
+    if cfg!(not(feature = "s3")) {
+        documented.retain(|(_, path)| !path.starts_with("/_mock/s3/"));
+    }
+    served.sort();
+    documented.sort();
+    assert_eq!(documented, served);
+}
+
 #[tokio::test]
 async fn unknown_paths_methods_and_parameters_are_refused_with_what_is_allowed() {
     let (_server, mut wire) = Wire::with_queue().await;
