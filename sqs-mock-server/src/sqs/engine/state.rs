@@ -91,7 +91,9 @@ impl QueueState {
             }
             QueueChange::MessageDeleted { ticket } => self.remove(ticket),
             QueueChange::MessagesExpired { tickets } => {
-                tickets.into_iter().for_each(|ticket| self.remove(ticket))
+                for ticket in tickets {
+                    self.remove(ticket);
+                }
             }
         }
     }

@@ -18,7 +18,9 @@ impl Store {
         }
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
-        slots.into_iter().for_each(|slot| self.settle_in(slot));
+        for slot in slots {
+            self.settle_in(slot);
+        }
     }
 
     fn settle_in(&mut self, slot: Slot) {

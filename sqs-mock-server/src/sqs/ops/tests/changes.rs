@@ -41,7 +41,9 @@ impl ChangeReader for Replica {
             Change::MoveTask(task) => drop(stored.tasks.insert(task.handle(), task)),
             Change::Queue(id, changes) => {
                 stored.changes += u64::try_from(changes.len()).unwrap();
-                changes.into_iter().for_each(|change| stored.apply(&id, change));
+                for change in changes {
+                    stored.apply(&id, change);
+                }
             }
         }
     }

@@ -139,8 +139,12 @@ impl Pair {
     fn check_states(&mut self) {
         let Self { source, dead, now, .. } = self;
         let (of_dead, of_source) = (source.apply_changes(), dead.apply_changes());
-        of_dead.into_iter().for_each(|ticket| dead.state.remove(ticket));
-        of_source.into_iter().for_each(|ticket| source.state.remove(ticket));
+        for ticket in of_dead {
+            dead.state.remove(ticket);
+        }
+        for ticket in of_source {
+            source.state.remove(ticket);
+        }
         source.check_state(*now);
         dead.check_state(*now);
     }
