@@ -5,29 +5,23 @@
 //! behind it), its release by the delete of all messages in flight, and the behaviour of groups whose messages
 //! are hidden for different times. Only what is up to the frontier counts, see [`window`](super::window).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::chain::{Chain, Links};
 use super::groups::Groups;
 use super::message::{State, Stored};
 use super::slab::{Slab, Slot};
 
-#[derive(Debug, Default)]
-struct Lane {
-    /// All messages of the group, hidden ones too.
-    messages: Chain,
-    ready: bool,
-}
-
 /// The messages of a FIFO queue by group, and the groups that can give some.
 #[derive(Debug)]
 pub(super) struct Fifo {
-    groups: Groups<Lane>,
-    links: Links,
-    /// Groups whose first message is available. One that becomes so goes to the end; so receives walk round the
-    /// groups.
-    ready: Chain,
-    ready_links: Links,
+    /// Each with its place among the groups that are ready.
+    groups: Groups<Option<u64>>,
+    /// By group and ticket, hidden ones too.
+    messages: BTreeMap<(Slot, u64), Slot>,
+    /// Groups whose first message is available. One that becomes so goes to the end: receives take the groups in turn.
+    ready: BTreeMap<u64, Slot>,
+    next_place: u64,
     /// The ticket of the last message that a receive looks at.
     frontier: u64,
 }
@@ -36,9 +30,9 @@ impl Default for Fifo {
     fn default() -> Self {
         Self {
             groups: Groups::default(),
-            links: Links::default(),
-            ready: Chain::default(),
-            ready_links: Links::default(),
+            messages: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            next_place: 0,
             frontier: u64::MAX,
         }
     }
@@ -47,7 +41,7 @@ impl Default for Fifo {
 impl Fifo {
     /// Counts one more message of a group.
     pub(super) fn join(&mut self, group: Option<&str>) -> Slot {
-        self.groups.join(group, Lane::default)
+        self.groups.join(group, || None)
     }
 
     /// The id of a group.
@@ -65,66 +59,59 @@ impl Fifo {
         ticket <= self.frontier
     }
 
-    /// Puts a message where its ticket belongs in its group, a new one at the end. Says whether the group has
-    /// become ready.
+    /// Puts a message where its ticket belongs in its group, a new one at the end. Returns whether the group has become
+    /// ready.
     pub(super) fn push(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
-        let Some(message) = messages.get(slot) else {
-            return false;
-        };
-        let Some(group) = self.groups.get_mut(message.group) else {
-            return false;
-        };
-        let lane = &mut group.data.messages;
-        let is_later = |slot: &Slot| messages.get(*slot).is_some_and(|other| other.ticket > message.ticket);
-        if lane.last().is_some_and(|last| is_later(&last)) {
-            let next = self.links.iter(lane).find(is_later);
-            self.links.insert_before(lane, slot, next);
-        } else {
-            self.links.push_back(lane, slot);
-        }
+        let Some(message) = messages.get(slot) else { return false };
+        self.messages.insert((message.group, message.ticket), slot);
         self.refresh(messages, message.group)
     }
 
-    /// Takes a message out of its group. Says whether the group has become ready.
-    pub(super) fn remove(&mut self, messages: &Slab<Stored>, group: Slot, slot: Slot) -> bool {
-        let Some(lane) = self.groups.get_mut(group) else {
-            return false;
-        };
-        self.links.remove(&mut lane.data.messages, slot);
-        let became_ready = self.refresh(messages, group);
-        self.groups.leave(group);
+    /// Takes a message out of its group. Returns whether the group has become ready.
+    pub(super) fn remove(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+        let Some(message) = messages.get(slot) else { return false };
+        self.messages.remove(&(message.group, message.ticket));
+        let became_ready = self.refresh(messages, message.group);
+        self.groups.leave(message.group);
         became_ready
     }
 
-    /// Looks again whether a group is ready. Says whether it has become so.
-    pub(super) fn refresh(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
-        let Some(group) = self.groups.get_mut(slot) else {
-            return false;
-        };
-        let frontier = self.frontier;
-        let lane = &mut group.data;
-        let first = lane.messages.first().and_then(|first| messages.get(first));
-        let ready = first.is_some_and(|message| can_give(message, frontier));
-        let became_ready = ready && !lane.ready;
-        if became_ready {
-            self.ready_links.push_back(&mut self.ready, slot);
-        } else if lane.ready && !ready {
-            self.ready_links.remove(&mut self.ready, slot);
+    /// Looks again whether a group is ready. Returns whether it has become so.
+    pub(super) fn refresh(&mut self, messages: &Slab<Stored>, group: Slot) -> bool {
+        let first = self.first_from(group, 0).and_then(|first| messages.get(first));
+        let is_ready = first.is_some_and(|message| can_give(message, self.frontier));
+        let Some(place) = self.groups.get_mut(group).map(|group| &mut group.data) else { return false };
+        match (*place, is_ready) {
+            (None, true) => {
+                *place = Some(self.next_place);
+                self.ready.insert(self.next_place, group);
+                self.next_place += 1;
+                return true;
+            }
+            (Some(at), false) => {
+                *place = None;
+                self.ready.remove(&at);
+            }
+            _ => {}
         }
-        lane.ready = ready;
-        became_ready
+        false
     }
 
     /// The first message of the group whose turn it is.
     pub(super) fn next(&self) -> Option<Slot> {
-        self.groups.get(self.ready.first()?)?.data.messages.first()
+        self.first_from(*self.ready.first_key_value()?.1, 0)
     }
 
     /// The message after one in the same group, when it can be received.
     pub(super) fn after(&self, messages: &Slab<Stored>, slot: Slot) -> Option<Slot> {
-        self.links
-            .after(slot)
-            .filter(|after| messages.get(*after).is_some_and(|after| can_give(after, self.frontier)))
+        let message = messages.get(slot)?;
+        let after = self.first_from(message.group, message.ticket + 1)?;
+        messages.get(after).filter(|after| can_give(after, self.frontier)).map(|_| after)
+    }
+
+    /// The first message of a group from a ticket on.
+    fn first_from(&self, group: Slot, ticket: u64) -> Option<Slot> {
+        self.messages.range((group, ticket)..=(group, u64::MAX)).next().map(|(_, slot)| *slot)
     }
 }
 

@@ -9,7 +9,7 @@
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
 //! | `server`, `fair`, `aws_like` | of standard queues: what waits where, who is noisy, what is up to chance |
 //! | `window` | of FIFO queues: how far a receive looks |
-//! | `slab`, `chain`, `ages`, `timers`, `groups`, `marks` | the data structures under these: no operation scans |
+//! | `slab`, `timers`, `groups` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | `room` | how much memory messages may take |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
@@ -24,18 +24,15 @@ pub(crate) mod queue;
 pub(crate) mod redrive;
 pub(crate) mod world;
 
-mod ages;
 mod attempts;
 mod aws_like;
 mod blocked;
-mod chain;
 mod change;
 mod dedup;
 mod fair;
 mod fifo;
 mod groups;
 mod handle;
-mod marks;
 mod message;
 mod order;
 mod policy_quotas;

@@ -150,20 +150,14 @@ impl Order {
                 standard.leave(group);
                 0
             }
-            Self::Fifo(fifo) => usize::from(fifo.remove(messages, group, slot)),
+            Self::Fifo(fifo) => usize::from(fifo.remove(messages, slot)),
         }
     }
 
     /// The message to deliver next, with `in_flight` of them in flight.
-    pub(super) fn next(
-        &mut self,
-        messages: &Slab<Stored>,
-        now: Timestamp,
-        in_flight: usize,
-        asked: Asked,
-    ) -> Option<Slot> {
+    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, asked: Asked) -> Option<Slot> {
         match self {
-            Self::Standard(standard) => standard.next(messages, now, in_flight, asked),
+            Self::Standard(standard) => standard.next(now, in_flight, asked),
             Self::Fifo(fifo) => fifo.next(),
         }
     }

@@ -7,7 +7,7 @@
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
 //!
 //! ```text
-//! message --ticket--> server --group--> lane (a chain by turn) --first turn--> quiet | noisy
+//! message --ticket--> server --group--> its messages by turn --first turn--> quiet | noisy
 //! ```
 
 use std::collections::BTreeSet;
@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::aws_like::{Asked, server_of};
-use super::chain::Links;
 use super::fair::{Recent, Tenant, Total};
 use super::groups::{Group, Groups};
 use super::message::{State, Stored};
@@ -32,7 +31,6 @@ pub(super) struct Standard {
     tenants: Groups<Tenant>,
     /// One, unless messages are delivered as AWS does.
     servers: Vec<Server>,
-    links: Links,
     next_turn: u64,
     processing: Recent,
     noisy: BTreeSet<Slot>,
@@ -45,7 +43,6 @@ impl Standard {
         Self {
             tenants: Groups::default(),
             servers: std::iter::repeat_with(Server::default).take(servers).collect(),
-            links: Links::default(),
             next_turn: 0,
             processing: Recent::default(),
             noisy: BTreeSet::new(),
@@ -117,7 +114,7 @@ impl Standard {
         let noisy = tenant.noisy;
         let server = server_of(message.ticket, self.servers.len());
         if let Some(server) = self.servers.get_mut(server) {
-            server.show(messages, &mut self.links, slot, noisy);
+            server.show(message, slot, noisy);
         }
     }
 
@@ -138,7 +135,7 @@ impl Standard {
         let noisy = tenant.noisy;
         let server = server_of(message.ticket, self.servers.len());
         if let Some(server) = self.servers.get_mut(server) {
-            server.hide(messages, &mut self.links, slot, noisy);
+            server.hide(message, noisy);
         }
     }
 
@@ -158,14 +155,8 @@ impl Standard {
     }
 
     /// The message to deliver next; `in_flight` counts those of all tenants.
-    pub(super) fn next(
-        &mut self,
-        messages: &Slab<Stored>,
-        now: Timestamp,
-        in_flight: usize,
-        asked: Asked,
-    ) -> Option<Slot> {
-        self.calm_down(messages, now);
+    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, asked: Asked) -> Option<Slot> {
+        self.calm_down(now);
         let total = Total { in_flight, processing: self.processing };
         while let Some((server, tenant)) = self.first(asked, false) {
             let group = self.tenants.get_mut(tenant)?;
@@ -174,7 +165,7 @@ impl Standard {
             }
             let calm = group.data.calm_from();
             self.calm_from = if self.noisy.is_empty() { calm } else { self.calm_from.min(calm) };
-            self.set_noisy(messages, tenant, true);
+            self.set_noisy(tenant, true);
         }
         let (server, tenant) = self.first(asked, true)?;
         self.servers.get(server)?.first_of(tenant)
@@ -186,7 +177,7 @@ impl Standard {
     }
 
     /// Looks through the noisy tenants only when one of them may have become quiet.
-    fn calm_down(&mut self, messages: &Slab<Stored>, now: Timestamp) {
+    fn calm_down(&mut self, now: Timestamp) {
         if self.noisy.is_empty() || now < self.calm_from {
             return;
         }
@@ -195,12 +186,12 @@ impl Standard {
             let calm = self.tenants.get(tenant).map(|group| group.data.calm_from());
             match calm.filter(|calm| now < *calm) {
                 Some(calm) => self.calm_from = self.calm_from.min(calm),
-                None => self.set_noisy(messages, tenant, false),
+                None => self.set_noisy(tenant, false),
             }
         }
     }
 
-    fn set_noisy(&mut self, messages: &Slab<Stored>, tenant: Slot, noisy: bool) {
+    fn set_noisy(&mut self, tenant: Slot, noisy: bool) {
         if let Some(group) = self.tenants.get_mut(tenant) {
             group.data.noisy = noisy;
         }
@@ -210,7 +201,7 @@ impl Standard {
             self.noisy.remove(&tenant)
         };
         for server in &mut self.servers {
-            server.requeue(messages, tenant, noisy);
+            server.requeue(tenant, noisy);
         }
     }
 }

@@ -8,10 +8,10 @@ mod departure;
 mod restore;
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ages::Ages;
 use super::aws_like::{Asked, SERVERS};
 use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
@@ -23,11 +23,15 @@ use crate::service::clock::Timestamp;
 
 pub use counts::Counts;
 
+/// The start of the retention of a message, and its ticket.
+pub(super) type Birth = (Timestamp, u64);
+
 #[derive(Debug)]
 pub(super) struct Store {
     messages: Slab<Stored>,
     order: Order,
-    ages: Ages,
+    /// The oldest first.
+    by_age: BTreeMap<Birth, Slot>,
     /// Of FIFO queues.
     window: Option<Window>,
     timers: Timers,
@@ -42,7 +46,7 @@ impl Store {
         Self {
             messages: Slab::default(),
             order: Order::new(fifo, servers),
-            ages: Ages::default(),
+            by_age: BTreeMap::new(),
             window: fifo.then(|| Window::new(settings.receive_window)),
             timers: Timers::default(),
             counts: Counts::default(),
@@ -84,7 +88,7 @@ impl Store {
 
     /// From when the retention of the oldest message counts.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
-        self.oldest_message().map(|(born, _)| born)
+        self.by_age.first_key_value().map(|((born, _), _)| *born)
     }
 
     /// How many messages (FIFO: groups) have become receivable since this was last asked.
@@ -103,17 +107,14 @@ impl Store {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
         self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
-        let born = core.born;
+        let birth = (core.born, ticket);
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        self.ages.insert((born, ticket), slot);
+        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
-        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
-            self.order.look_up_to(last);
-        }
+        self.enter_window(birth);
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
         slot
     }
@@ -123,13 +124,23 @@ impl Store {
         let Removed { core, group, place: Place { ticket, turn } } = message;
         self.bytes += core.bytes(group.as_deref());
         let group = self.order.join(group.as_deref(), now);
-        let born = core.born;
+        let birth = (core.born, ticket);
         let state = State::Available;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
-        self.ages.insert_again((born, ticket), slot);
+        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
+        self.enter_window(birth);
         self.became_receivable += self.order.returned(&self.messages, slot);
         slot
+    }
+
+    fn enter_window(&mut self, birth: Birth) {
+        let Some(window) = &mut self.window else { return };
+        let outside = window.enter(&self.by_age, birth);
+        self.order.look_up_to(window.frontier());
+        if let Some(outside) = outside {
+            self.order.reached(&self.messages, outside);
+        }
     }
 
     pub(super) fn set_state(&mut self, now: Timestamp, slot: Slot, state: State) {
@@ -159,13 +170,13 @@ impl Store {
 
     /// A message that has exceeded its retention.
     pub(super) fn oldest_slot(&self, now: Timestamp, retention: Duration) -> Option<Slot> {
-        let oldest = self.oldest_message().filter(|(born, _)| *born + retention <= now);
-        oldest.map(|(_, slot)| slot)
+        let oldest = self.by_age.first_key_value();
+        oldest.filter(|((born, _), _)| *born + retention <= now).map(|(_, slot)| *slot)
     }
 
     /// The message to deliver next, when these servers are asked.
     pub(super) fn next(&mut self, now: Timestamp, asked: Asked) -> Option<Slot> {
-        self.order.next(&self.messages, now, self.counts.in_flight, asked)
+        self.order.next(now, self.counts.in_flight, asked)
     }
 
     /// Whether receives look that far.
@@ -180,21 +191,13 @@ impl Store {
 
     /// Every message, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.ages.iter(|slot| self.born(slot)).filter_map(|slot| self.get(slot))
+        self.by_age.values().filter_map(|slot| self.get(*slot))
     }
 
     /// Messages born after `moment`, the last to have come in first.
     pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
-        let mut slots = self.ages.younger_than(moment, |slot| self.born(slot));
+        let mut slots: Vec<_> = self.by_age.range((moment, u64::MAX)..).map(|(_, slot)| *slot).collect();
         slots.sort_unstable_by_key(|slot| Reverse(self.get(*slot).map(|message| message.ticket)));
         slots
-    }
-
-    fn oldest_message(&self) -> Option<(Timestamp, Slot)> {
-        self.ages.oldest(|slot| self.born(slot))
-    }
-
-    fn born(&self, slot: Slot) -> Option<Timestamp> {
-        self.get(slot).map(|message| message.core.born)
     }
 }

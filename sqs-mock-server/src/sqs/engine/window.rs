@@ -2,17 +2,19 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 
-use super::ages::Ages;
-use super::slab::Slot;
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
 
-/// The first messages of a queue, in the order in which they came. Messages that came back to an earlier place do
-/// not count, and are always within.
+use super::slab::Slot;
+use super::store::Birth;
+
+/// The first messages of a queue.
 #[derive(Debug)]
 pub(super) struct Window {
     limit: usize,
     inside: usize,
-    /// The last message within.
-    last: Option<Slot>,
+    /// The last message inside.
+    last: Option<Birth>,
 }
 
 impl Window {
@@ -20,35 +22,43 @@ impl Window {
         Self { limit: limit.max(1), inside: 0, last: None }
     }
 
-    /// A window as wide, on a queue without messages.
+    /// A window of the same size, on a queue without messages.
     pub(super) fn emptied(&self) -> Self {
         Self::new(self.limit)
     }
 
-    /// A message has come in as the last. Gives the last message within when that one is not.
-    pub(super) fn enter(&mut self, slot: Slot) -> Option<Slot> {
-        if self.inside == self.limit {
-            return self.last;
-        }
-        self.inside += 1;
-        self.last = Some(slot);
-        None
+    /// The ticket up to which receives look.
+    pub(super) fn frontier(&self) -> u64 {
+        let full = self.last.filter(|_| self.inside == self.limit);
+        full.map_or(u64::MAX, |(_, ticket)| ticket)
     }
 
-    /// A message within goes; it is still there. Gives the message that is within instead.
-    pub(super) fn leave(&mut self, ages: &Ages, slot: Slot) -> Option<Slot> {
-        let next = match self.last {
-            Some(last) => ages.after(last),
-            None => None,
-        };
-        if next.is_some() {
-            self.last = next;
-        } else {
-            self.inside -= 1;
-            if self.last == Some(slot) {
-                self.last = ages.before(slot);
-            }
+    /// A message has come in; it is among `messages`. Returns the message that is outside because of it, which may be the
+    /// new one.
+    pub(super) fn enter(&mut self, messages: &BTreeMap<Birth, Slot>, birth: Birth) -> Option<Slot> {
+        let last = self.last.get_or_insert(birth);
+        if self.inside < self.limit {
+            self.inside += 1;
+            *last = birth.max(*last);
+            return None;
         }
-        next
+        let outside = birth.max(*last);
+        if birth < *last {
+            *last = messages.range(..*last).next_back().map_or(birth, |(before, _)| *before);
+        }
+        messages.get(&outside).copied()
+    }
+
+    /// A message has left; it is not among `messages`. Returns the message that is inside because of it.
+    pub(super) fn leave(&mut self, messages: &BTreeMap<Birth, Slot>, birth: Birth) -> Option<Slot> {
+        let last = self.last.filter(|last| birth <= *last)?;
+        let next = messages.range((Excluded(last), Unbounded)).next();
+        if let Some((next, slot)) = next {
+            self.last = Some(*next);
+            return Some(*slot);
+        }
+        self.inside -= 1;
+        self.last = messages.last_key_value().map(|(last, _)| *last);
+        None
     }
 }

@@ -7,7 +7,9 @@ use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::{Attributes, DeduplicationScope, Encryption, FifoAttributes, Requested, ThroughputLimit};
+use super::{
+    Attributes, DeduplicationScope, Encryption, FifoAttributes, Requested, ThroughputLimit, flag, number,
+};
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::redrive::{RedriveAllowPolicy, RedrivePolicy};
@@ -157,15 +159,4 @@ fn given<T>(value: &str, parse: fn(&str) -> Result<T, ServiceError>) -> Result<O
 
 fn seconds(value: &str, range: &RangeInclusive<i32>) -> Option<Duration> {
     number(value, range).map(|seconds| Duration::from_secs(seconds.into()))
-}
-
-/// A whole number within a range.
-pub(super) fn number(value: &str, range: &RangeInclusive<i32>) -> Option<u32> {
-    let number = value.parse().ok().filter(|number| range.contains(number))?;
-    u32::try_from(number).ok()
-}
-
-/// `true` or `false`, in any case.
-pub(super) fn flag(value: &str) -> Option<bool> {
-    value.to_ascii_lowercase().parse().ok()
 }

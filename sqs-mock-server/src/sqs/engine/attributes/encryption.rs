@@ -4,8 +4,7 @@ use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::Requested;
-use super::change::{flag, number};
+use super::{Requested, flag, number};
 
 /// Longest id of a KMS key: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
 const MAX_KEY_BYTES: usize = 2048;

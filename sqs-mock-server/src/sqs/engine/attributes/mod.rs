@@ -7,6 +7,7 @@ mod encryption;
 mod render;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName;
@@ -108,6 +109,17 @@ impl Attributes {
     pub(crate) fn allows_source(&self, source: &crate::service::arn::QueueArn) -> bool {
         self.redrive_allow.as_ref().is_none_or(|policy| policy.allows(source))
     }
+}
+
+/// A whole number within a range.
+fn number(value: &str, range: &RangeInclusive<i32>) -> Option<u32> {
+    let number = value.parse().ok().filter(|number| range.contains(number))?;
+    u32::try_from(number).ok()
+}
+
+/// `true` or `false`, in any case.
+fn flag(value: &str) -> Option<bool> {
+    value.to_ascii_lowercase().parse().ok()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Messages go: one by one, or all at once.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Store;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::ages::{Ages, Birth};
 use crate::sqs::engine::message::{Place, Removed};
 use crate::sqs::engine::slab::{Slab, Slot};
-use crate::sqs::engine::store::Counts;
+use crate::sqs::engine::store::{Birth, Counts};
 use crate::sqs::engine::timers::Timers;
 use crate::sqs::engine::window::Window;
 
@@ -23,14 +23,14 @@ impl Store {
         let id = self.group_id(group);
         *self.counts.of(state) -= 1;
         let birth = (born, place.ticket);
-        let next_within = self.leave_window(slot, birth);
-        self.ages.remove(birth, slot);
+        self.by_age.remove(&birth);
+        let next_inside = self.leave_window(birth);
         if let Some(until) = state.hidden_until() {
             self.timers.clear(until, place.ticket, slot);
         }
         self.became_receivable += self.order.leaves(&self.messages, now, slot);
         let core = self.messages.remove(slot)?.core;
-        if let Some(next) = next_within {
+        if let Some(next) = next_inside {
             self.became_receivable += self.order.reached(&self.messages, next);
         }
         self.bytes -= core.bytes(id.as_deref());
@@ -42,7 +42,6 @@ impl Store {
     fn shrink(&mut self) {
         if self.len() == 0 && self.messages.is_large() {
             self.messages = Slab::default();
-            self.ages = Ages::default();
             self.order = self.order.emptied();
         }
     }
@@ -53,7 +52,7 @@ impl Store {
         let empty = Self {
             messages: Slab::default(),
             order: self.order.emptied(),
-            ages: Ages::default(),
+            by_age: BTreeMap::new(),
             window: self.window.as_ref().map(Window::emptied),
             timers: Timers::default(),
             counts: Counts::default(),
@@ -63,21 +62,18 @@ impl Store {
         std::mem::replace(self, empty)
     }
 
-    /// The message that receives look at instead of one that goes.
-    fn leave_window(&mut self, slot: Slot, birth: Birth) -> Option<Slot> {
+    /// The message that receives look at instead of one that has left. The order knows the new frontier before the group of
+    /// the one that leaves is looked at: that group may go on with the next message and keep its turn.
+    fn leave_window(&mut self, birth: Birth) -> Option<Slot> {
         let window = self.window.as_mut()?;
-        if self.ages.is_late(birth) || !self.order.looks_at(birth.1) {
-            return None;
-        }
-        let next = window.leave(&self.ages, slot);
-        // Known before the group of the one that goes is looked at, which may go on with the next and keep its turn.
-        let frontier = next.and_then(|next| self.get(next)).map_or(u64::MAX, |next| next.ticket);
-        self.order.look_up_to(frontier);
+        let next = window.leave(&self.by_age, birth);
+        self.order.look_up_to(window.frontier());
         next
     }
 
     /// Whether this is a great many messages, and all are too old.
     pub(in crate::sqs::engine) fn is_past(&self, now: Timestamp, retention: Duration) -> bool {
-        self.len() >= GREAT_MANY && self.ages.youngest().is_some_and(|youngest| youngest + retention <= now)
+        let youngest = self.by_age.last_key_value();
+        self.len() >= GREAT_MANY && youngest.is_some_and(|((born, _), _)| *born + retention <= now)
     }
 }

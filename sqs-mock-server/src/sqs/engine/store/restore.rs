@@ -26,20 +26,18 @@ impl Store {
     fn settle_in(&mut self, slot: Slot) {
         let Some(message) = self.messages.get(slot) else { return };
         let (state, ticket) = (message.state, message.ticket);
-        self.ages.insert((message.core.born, ticket), slot);
+        let birth = (message.core.born, ticket);
+        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let last_within = self.window.as_mut().and_then(|window| window.enter(slot));
-        if let Some(last) = last_within.and_then(|slot| self.get(slot)).map(|last| last.ticket) {
-            self.order.look_up_to(last);
-        }
+        self.enter_window(birth);
         self.became_receivable += self.order.restored(&self.messages, slot);
     }
 
     /// The places of all messages, the oldest first.
     pub(in crate::sqs::engine) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.ages.iter(|slot| self.born(slot))
+        self.by_age.values().copied()
     }
 }

@@ -25,8 +25,6 @@ pub(super) struct Message {
     born: Timestamp,
     pub(super) received: Timestamp,
     turn: u64,
-    /// Came back to its place.
-    came_back: bool,
 }
 
 #[derive(Debug)]
@@ -81,7 +79,7 @@ impl Naive {
     pub(super) fn settle(&mut self, now: Timestamp) {
         while let Some(old) = (0..self.messages.len())
             .filter(|at| self.messages[*at].born + self.retention <= now)
-            .min_by_key(|at| (self.messages[*at].born, !self.messages[*at].came_back, *at))
+            .min_by_key(|at| (self.messages[*at].born, *at))
         {
             self.remove(now, old);
         }
@@ -133,7 +131,7 @@ impl Naive {
         self.tickets += 1;
         self.turns += 1;
         self.noise.sends(now, message.group);
-        self.messages.push(Message { ticket, turn, received: now, came_back: false, ..message });
+        self.messages.push(Message { ticket, turn, received: now, ..message });
         self.refresh(message.group);
     }
 
@@ -141,7 +139,7 @@ impl Naive {
         self.settle(now);
         self.noise.sends(now, message.group);
         let at = self.messages.partition_point(|other| other.ticket < message.ticket);
-        self.messages.insert(at, Message { received: now, came_back: true, ..message });
+        self.messages.insert(at, Message { received: now, ..message });
         self.refresh(message.group);
     }
 
@@ -242,9 +240,8 @@ impl Naive {
     }
 
     fn can_give(&self, message: &Message) -> bool {
-        let mut in_order = self.messages.iter().filter(|message| !message.came_back);
-        let within = message.came_back
-            || in_order.position(|other| other.ticket == message.ticket) < Some(self.shape.window);
+        let place = self.messages.iter().position(|other| other.ticket == message.ticket);
+        let within = place < Some(self.shape.window);
         message.state == State::Available && within
     }
 
@@ -329,13 +326,11 @@ impl Naive {
         self.noise.purged();
     }
 
-    /// A queue that is restored has forgotten receive attempts, the noise of tenants and the turns of groups. Its messages
-    /// are in order.
+    /// A queue that is restored has forgotten receive attempts, the noise of tenants and the turns of groups.
     pub(super) fn restart(&mut self, now: Timestamp) {
         self.settle(now);
         self.attempts.clear();
         self.noise.restart(now);
-        self.messages.iter_mut().for_each(|message| message.came_back = false);
         self.ready.clear();
         for group in self.messages.iter().map(|message| message.group).collect::<Vec<_>>() {
             self.refresh_one(group);
@@ -397,6 +392,5 @@ fn new(now: Timestamp, id: Uuid, group: u8) -> Message {
         born: now,
         received: now,
         turn: 0,
-        came_back: false,
     }
 }
