@@ -90,7 +90,7 @@ shape! {
     /// Output of `GetQueueAttributes`.
     output GetQueueAttributesOutput {
         /// The attributes. All values are text.
-        attributes: opt {QueueAttributeName: String} => "Attributes";
+        attributes: opt {QueueAttributeName: String} => "Attributes", with "crate::types::shape::sorted";
     }
 }
 

@@ -48,6 +48,6 @@ shape! {
     /// Output of `ListQueueTags`.
     output ListQueueTagsOutput {
         /// The tags. `None` if there are none.
-        tags: opt {String: String} => "Tags";
+        tags: opt {String: String} => "Tags", with "crate::types::shape::sorted";
     }
 }

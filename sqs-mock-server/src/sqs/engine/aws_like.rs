@@ -88,6 +88,11 @@ impl AwsLike {
         Asked { favourite: self.chance.usize(0..SERVERS), ..asked }
     }
 
+    /// Puts a list in a random order.
+    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
+        self.chance.shuffle(list);
+    }
+
     /// Whether a server misses that a message was received or deleted.
     pub(super) fn misses(&mut self) -> bool {
         self.chance.u32(0..MISSES) == 0

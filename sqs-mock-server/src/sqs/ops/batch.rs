@@ -22,6 +22,7 @@ use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 use super::message::{Accepted, Prepared, with_receipt};
 use super::{Context, Serve, Service, built, seconds};
 use crate::service::faults::FailedEntry;
+use crate::sqs::engine::Queue;
 
 /// What became of each entry.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ struct Results<T> {
 impl<T> Results<T> {
     /// Sorts results by success; `succeed` writes the entry of one.
     fn of<R>(
-        results: Vec<(String, Result<R, Failure>)>,
+        results: Ended<R>,
         succeed: impl Fn(String, R) -> Result<T, ServiceError>,
     ) -> Result<Self, ServiceError> {
         let mut sorted = Self { successful: Vec::new(), failed: Vec::new() };
@@ -77,12 +78,27 @@ impl From<&FailedEntry> for Failure {
     }
 }
 
+/// Results of entries by id.
+type Ended<R> = Vec<(String, Result<R, Failure>)>;
+
+/// AWS reports failed entries in any order.
+fn shuffle_failed<R>(queue: &mut Queue, results: Ended<R>) -> Ended<R> {
+    let (failed, mut results): (Ended<R>, _) = results.into_iter().partition(|(_, result)| result.is_err());
+    results.extend(shuffled(queue, failed));
+    results
+}
+
+fn shuffled<T>(queue: &mut Queue, mut list: Vec<T>) -> Vec<T> {
+    queue.shuffle(&mut list);
+    list
+}
+
 /// Applies `act` to each entry that is valid and that no fault strikes. `act` gets the entry without its id.
 fn each_entry<E: BatchEntry, R>(
     context: &Context,
     entries: Option<Vec<E>>,
     mut act: impl FnMut(E) -> Result<R, ServiceError>,
-) -> Vec<(String, Result<R, Failure>)> {
+) -> Ended<R> {
     let entries = entries.unwrap_or_default().into_iter().enumerate();
     let results = entries.map(|(index, entry)| {
         let id = entry.id().to_owned();
@@ -130,7 +146,8 @@ impl Serve for SendMessageBatch {
                 let id = entry.id.clone();
                 (id, prepared.and_then(|prepared| Ok(send(entry, prepared)?)))
             });
-            Ok::<Vec<_>, ServiceError>(sent.collect())
+            let sent = sent.collect();
+            Ok::<_, ServiceError>(shuffle_failed(queue, sent))
         })??;
         let results = Results::of(results, accepted)?;
         let output = SendMessageBatchOutput::builder().set_successful(Some(results.successful));
@@ -153,10 +170,12 @@ impl Serve for DeleteMessageBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(context, input.entries, |entry| {
+            let deleted = each_entry(context, input.entries, |entry| {
                 let handle = entry.receipt_handle.as_str();
                 queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
-            })
+            });
+            // AWS reports these entries in any order, the successful ones too.
+            shuffled(queue, deleted)
         })?;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
@@ -176,12 +195,13 @@ impl Serve for ChangeMessageVisibilityBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
-            each_entry(context, input.entries, |entry| {
+            let changed = each_entry(context, input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
                 let handle = entry.receipt_handle.as_str();
                 let changed = queue.change_visibility(now, handle, timeout);
                 changed.map_err(|refusal| refusal.of_entry(handle))
-            })
+            });
+            shuffle_failed(queue, changed)
         })?;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;

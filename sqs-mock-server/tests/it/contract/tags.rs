@@ -52,3 +52,21 @@ async fn fifty_tags_are_a_recommendation() {
         assert_eq!(all["Tags"].as_object().unwrap().len(), 1_000);
     }
 }
+
+/// Not recorded: the order. It is that of the keys, and the same in each answer.
+#[tokio::test]
+async fn tags_are_listed_by_key() {
+    let mut s = Session::start(sqs_client::wire::protocol::Protocol::AwsJson).await;
+    let url = s.queue("q", json!({})).await;
+    let keys = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let tags: Value = keys
+        .iter()
+        .rev()
+        .map(|key| ((*key).to_owned(), json!("v")))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    s.done("TagQueue", &json!({ "QueueUrl": url, "Tags": tags })).await;
+    let answer = s.wire.json("ListQueueTags", json!({ "QueueUrl": url }).to_string()).await;
+    let places = keys.map(|key| answer.text().find(&format!("\"{key}\":")).expect("the key"));
+    assert!(places.is_sorted(), "{}", answer.text());
+}

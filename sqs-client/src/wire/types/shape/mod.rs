@@ -170,9 +170,9 @@ macro_rules! shape {
     }};
 
     ($(#[$meta:meta])* output $name:ident {
-        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => { pastey::paste! {
-        shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire ;)* });
+        shape!(@output [$(#[$meta])*] $name { $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)* });
         impl [<$name Builder>] {
             #[doc = concat!("Builds the [`", stringify!($name), "`].")]
             pub fn build(self) -> $name {
@@ -197,10 +197,10 @@ macro_rules! shape {
     }};
 
     (@output [$($meta:tt)*] $name:ident {
-        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal ;)*
+        $( $(#[$fm:meta])* $f:ident : $card:ident $t:tt => $wire:literal $(, with $with:literal)? ;)*
     }) => {
         shape!(@struct [#[serde(skip)] _metadata: crate::types::ResponseMetadata,] [$($meta)*] $name {
-            $( $(#[$fm])* $f : $card $t => $wire ;)*
+            $( $(#[$fm])* $f : $card $t => $wire $(, with $with)? ;)*
         });
         #[cfg(feature = "aws-sdk-sqs")]
         impl crate::types::aws_sdk::Answer for $name {

@@ -171,6 +171,13 @@ impl Queue {
         }
     }
 
+    /// Puts a list in a random order if the queue delivers like AWS.
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        if let Some(aws_like) = &mut self.aws_like {
+            aws_like.shuffle(list);
+        }
+    }
+
     /// Whether the queue was deleted. A receive that was parked meanwhile has to end.
     pub(crate) fn is_deleted(&self) -> bool {
         self.deleted
