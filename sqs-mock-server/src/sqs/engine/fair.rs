@@ -78,20 +78,20 @@ impl Tenant {
     }
 
     /// A message is in flight no more, after this long.
-    pub(super) fn lands(&mut self, now: Timestamp, spent: Duration) {
+    pub(super) fn leaves_flight(&mut self, now: Timestamp, spent: Duration) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.processing.add(now, spent);
     }
 
     /// From when on it is quiet, unless it sends something.
-    pub(super) fn calm_from(&self) -> Timestamp {
+    pub(super) fn quiet_from(&self) -> Timestamp {
         self.last_send + CALM_AFTER
     }
 
-    pub(super) fn is_too_loud(&self, now: Timestamp, total: Total) -> bool {
+    pub(super) fn is_too_noisy(&self, now: Timestamp, total: Total) -> bool {
         let share = usize::from(NOISY_SHARE);
         let by_flight = self.in_flight >= NOISY_IN_FLIGHT && self.in_flight * share > total.in_flight;
-        now < self.calm_from() && (by_flight || self.takes_too_long(now, total.processing))
+        now < self.quiet_from() && (by_flight || self.takes_too_long(now, total.processing))
     }
 
     fn takes_too_long(&self, now: Timestamp, total: Recent) -> bool {

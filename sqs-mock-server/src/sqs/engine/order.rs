@@ -80,7 +80,7 @@ impl Order {
                 standard.keep_turn(messages, slot);
                 match state {
                     State::Available => standard.show_in_turn(messages, slot),
-                    State::InFlight { .. } => standard.take_off(group),
+                    State::InFlight { .. } => standard.enter_flight(group),
                     State::Delayed { .. } => {}
                 }
                 usize::from(state == State::Available)
@@ -130,7 +130,7 @@ impl Order {
                 withdraw(standard, messages, now, slot, old);
                 match new {
                     State::Available => standard.show_again(messages, slot, old),
-                    State::InFlight { .. } => standard.take_off(group),
+                    State::InFlight { .. } => standard.enter_flight(group),
                     State::Delayed { .. } => {}
                 }
                 usize::from(new == State::Available)
@@ -179,7 +179,7 @@ fn withdraw(standard: &mut Standard, messages: &Slab<Stored>, now: Timestamp, sl
         (State::Available, _) => standard.hide(messages, slot),
         (State::InFlight { until }, Some(message)) => {
             let spent = until.min(now).saturating_since(message.received);
-            standard.land(now, message.group, spent);
+            standard.leave_flight(now, message.group, spent);
         }
         _ => {}
     }

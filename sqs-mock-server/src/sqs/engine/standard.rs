@@ -35,7 +35,7 @@ pub(super) struct Standard {
     processing: Recent,
     noisy: BTreeSet<Slot>,
     /// No noisy tenant calms down before this.
-    calm_from: Timestamp,
+    quiet_from: Timestamp,
 }
 
 impl Standard {
@@ -46,7 +46,7 @@ impl Standard {
             next_turn: 0,
             processing: Recent::default(),
             noisy: BTreeSet::new(),
-            calm_from: Timestamp::default(),
+            quiet_from: Timestamp::default(),
         }
     }
 
@@ -140,31 +140,31 @@ impl Standard {
     }
 
     /// A message was taken into flight.
-    pub(super) fn take_off(&mut self, tenant: Slot) {
+    pub(super) fn enter_flight(&mut self, tenant: Slot) {
         if let Some(group) = self.tenants.get_mut(tenant) {
             group.data.in_flight += 1;
         }
     }
 
     /// A message is not in flight any more, after so long.
-    pub(super) fn land(&mut self, now: Timestamp, tenant: Slot, spent: Duration) {
+    pub(super) fn leave_flight(&mut self, now: Timestamp, tenant: Slot, spent: Duration) {
         self.processing.add(now, spent);
         if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.lands(now, spent);
+            group.data.leaves_flight(now, spent);
         }
     }
 
     /// The message to deliver next; `in_flight` counts those of all tenants.
     pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, asked: Asked) -> Option<Slot> {
-        self.calm_down(now);
+        self.expire_noisy(now);
         let total = Total { in_flight, processing: self.processing };
         while let Some((server, tenant)) = self.first(asked, false) {
             let group = self.tenants.get_mut(tenant)?;
-            if group.id.is_none() || !group.data.is_too_loud(now, total) {
+            if group.id.is_none() || !group.data.is_too_noisy(now, total) {
                 return self.servers.get(server)?.first_of(tenant);
             }
-            let calm = group.data.calm_from();
-            self.calm_from = if self.noisy.is_empty() { calm } else { self.calm_from.min(calm) };
+            let calm = group.data.quiet_from();
+            self.quiet_from = if self.noisy.is_empty() { calm } else { self.quiet_from.min(calm) };
             self.set_noisy(tenant, true);
         }
         let (server, tenant) = self.first(asked, true)?;
@@ -177,15 +177,15 @@ impl Standard {
     }
 
     /// Looks through the noisy tenants only when one of them may have become quiet.
-    fn calm_down(&mut self, now: Timestamp) {
-        if self.noisy.is_empty() || now < self.calm_from {
+    fn expire_noisy(&mut self, now: Timestamp) {
+        if self.noisy.is_empty() || now < self.quiet_from {
             return;
         }
-        self.calm_from = Timestamp::from_millis(u64::MAX);
+        self.quiet_from = Timestamp::from_millis(u64::MAX);
         for tenant in self.noisy.clone() {
-            let calm = self.tenants.get(tenant).map(|group| group.data.calm_from());
+            let calm = self.tenants.get(tenant).map(|group| group.data.quiet_from());
             match calm.filter(|calm| now < *calm) {
-                Some(calm) => self.calm_from = self.calm_from.min(calm),
+                Some(calm) => self.quiet_from = self.quiet_from.min(calm),
                 None => self.set_noisy(tenant, false),
             }
         }

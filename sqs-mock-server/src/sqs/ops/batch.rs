@@ -109,7 +109,7 @@ fn each_entry<E: BatchEntry, R>(
 }
 
 fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Result<(), Failure> {
-    context.spare(index)?;
+    context.injected_failure(index)?;
     Ok(entry.validate()?)
 }
 

@@ -115,7 +115,7 @@ impl Context {
     }
 
     /// Lets an entry of a batch pass, unless it is to fail whatever it is.
-    fn spare(&self, index: usize) -> Result<(), &FailedEntry> {
+    fn injected_failure(&self, index: usize) -> Result<(), &FailedEntry> {
         self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
     }
 

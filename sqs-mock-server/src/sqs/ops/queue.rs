@@ -11,7 +11,7 @@ use sqs_client::wire::validate::Validate;
 
 use super::attributes::check_redrive;
 use super::service::Shared;
-use super::shared::{SharedQueue, let_go};
+use super::shared::{SharedQueue, drop_in_background};
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::attributes::Requested;
@@ -129,7 +129,7 @@ impl Serve for PurgeQueue {
     ) -> Result<PurgeQueueOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
-        let_go(purged);
+        drop_in_background(purged);
         Ok(PurgeQueueOutput::default())
     }
 }

@@ -124,7 +124,7 @@ impl SharedQueue {
         };
         self.wake(wakeups);
         if let Some(expired) = expired {
-            let_go(expired);
+            drop_in_background(expired);
         }
         result
     }
@@ -138,7 +138,7 @@ impl SharedQueue {
     pub(super) fn close(&self) {
         let dropped = self.even_deleted(Queue::close);
         self.arrival.notify_waiters();
-        let_go(dropped);
+        drop_in_background(dropped);
     }
 
     fn wake(&self, wakeups: Wakeups) {
@@ -161,7 +161,7 @@ fn pass_on(queue: &mut Queue, reader: Option<&dyn ChangeReader>) {
 }
 
 /// Drops messages, many of them on a thread where nobody waits for it.
-pub(super) fn let_go(dropped: Dropped) {
+pub(super) fn drop_in_background(dropped: Dropped) {
     match tokio::runtime::Handle::try_current() {
         Ok(runtime) if dropped.is_large() => drop(runtime.spawn_blocking(move || drop(dropped))),
         _ => drop(dropped),

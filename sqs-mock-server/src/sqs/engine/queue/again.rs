@@ -14,7 +14,7 @@ impl Queue {
     /// Has a message delivered once more, unless that would make a dead letter of it.
     pub(super) fn deliver_again(&mut self, slot: Slot) -> bool {
         let Some(ticket) = self.store.get(slot).map(|message| message.ticket) else { return false };
-        if self.fifo.is_some() || self.is_spent(slot) {
+        if self.fifo.is_some() || self.receives_exhausted(slot) {
             return false;
         }
         if self.again.0.len() >= MANY {

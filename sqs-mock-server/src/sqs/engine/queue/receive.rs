@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqs_client::wire::service_error::ServiceError;
 
-use super::received::MOST_BURIED;
+use super::received::MAX_DEAD_LETTERS;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::aws_like::Asked;
@@ -96,7 +96,7 @@ impl Queue {
         let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(!wait.is_zero()));
         while taken.len() < request.at_most && !self.is_full() {
             // The rest of a group must not wait for another receive, which could move it first.
-            if dead_letters.len() >= MOST_BURIED && follower.is_none() {
+            if dead_letters.len() >= MAX_DEAD_LETTERS && follower.is_none() {
                 break;
             }
             asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
@@ -104,10 +104,10 @@ impl Queue {
                 break;
             };
             follower = self.store.follower(slot);
-            if request.dead_letter_queue_exists && self.is_spent(slot) {
-                dead_letters.extend(self.bury(now, slot));
+            if request.dead_letter_queue_exists && self.receives_exhausted(slot) {
+                dead_letters.extend(self.move_to_dead_letters(now, slot));
             } else {
-                self.take_off(now, until, slot, request.redeliver);
+                self.deliver_slot(now, until, slot, request.redeliver);
                 taken.push(slot);
             }
         }
@@ -115,17 +115,17 @@ impl Queue {
     }
 
     /// Whether one more receive would be one too many.
-    pub(super) fn is_spent(&self, slot: Slot) -> bool {
-        self.store.get(slot).is_some_and(|message| self.is_spent_after(&message.core))
+    pub(super) fn receives_exhausted(&self, slot: Slot) -> bool {
+        self.store.get(slot).is_some_and(|message| self.has_exhausted_receives(&message.core))
     }
 
-    /// As [`is_spent`](Self::is_spent), by what is known of a message.
-    pub(super) fn is_spent_after(&self, core: &Core) -> bool {
+    /// As [`receives_exhausted`](Self::receives_exhausted), by what is known of a message.
+    pub(super) fn has_exhausted_receives(&self, core: &Core) -> bool {
         let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
         most.is_some_and(|most| core.receives_here() >= most)
     }
 
-    fn take_off(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
+    fn deliver_slot(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
         self.was_delivered_again(slot);
         if let Some(message) = self.store.get_mut(slot) {
             if message.core.receives == 0 {
@@ -143,7 +143,7 @@ impl Queue {
     /// Whether chance has it that a server misses what is done to a message. It never makes a dead letter of one
     /// that the consumer had in time.
     pub(super) fn is_missed(&mut self, slot: Slot) -> bool {
-        self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.is_spent(slot)
+        self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.receives_exhausted(slot)
     }
 
     fn remember(&mut self, now: Timestamp, id: &str, handles: Vec<Handle>, until: Timestamp, room: Room) {

@@ -10,7 +10,7 @@ use crate::service::seed::Uuid;
 use crate::sqs::engine::Payload;
 
 /// How many spent messages one call takes out at most, so that nobody waits long for the lock of the queue.
-pub(super) const MOST_BURIED: usize = 256;
+pub(super) const MAX_DEAD_LETTERS: usize = 256;
 
 /// What a receive gives.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Received {
 impl Received {
     /// Whether it gives nothing only because it found so many spent messages first: the same call goes on from there.
     pub(crate) fn is_cut_short(&self) -> bool {
-        self.dead_letters.len() >= MOST_BURIED && matches!(self.outcome, Outcome::Empty { .. })
+        self.dead_letters.len() >= MAX_DEAD_LETTERS && matches!(self.outcome, Outcome::Empty { .. })
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) enum MovingStopped {
 
 impl Queue {
     /// Takes out a message that was delivered too often.
-    pub(super) fn bury(&mut self, now: Timestamp, slot: Slot) -> Option<DeadLetter> {
+    pub(super) fn move_to_dead_letters(&mut self, now: Timestamp, slot: Slot) -> Option<DeadLetter> {
         let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
         let message = Box::new(self.store.remove(now, slot)?);
         Some(DeadLetter { message, source: self.id.clone(), target })

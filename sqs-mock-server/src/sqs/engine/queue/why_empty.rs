@@ -129,7 +129,7 @@ impl Queue {
 
     fn has_dead_letters_only(&self) -> bool {
         let mut visible = self.seen().filter(|(_, visibility)| *visibility == Visibility::Visible);
-        visible.all(|(message, _)| self.is_spent_after(&message.core))
+        visible.all(|(message, _)| self.has_exhausted_receives(&message.core))
     }
 
     /// What keeps back the oldest visible message.

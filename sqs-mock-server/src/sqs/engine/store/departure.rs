@@ -12,7 +12,7 @@ use crate::sqs::engine::timers::Timers;
 use crate::sqs::engine::window::Window;
 
 /// From so many messages on, it pays to let all go at once.
-const GREAT_MANY: usize = 1024;
+const MANY: usize = 1024;
 
 impl Store {
     /// Takes a message out.
@@ -74,6 +74,6 @@ impl Store {
     /// Whether this is a great many messages, and all are too old.
     pub(in crate::sqs::engine) fn is_past(&self, now: Timestamp, retention: Duration) -> bool {
         let youngest = self.by_age.last_key_value();
-        self.len() >= GREAT_MANY && youngest.is_some_and(|((born, _), _)| *born + retention <= now)
+        self.len() >= MANY && youngest.is_some_and(|((born, _), _)| *born + retention <= now)
     }
 }

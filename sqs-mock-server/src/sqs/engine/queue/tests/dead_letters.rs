@@ -50,7 +50,7 @@ fn receive_goes_on_behind_dead_letters() {
 
 #[test]
 fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
-    let most = super::super::received::MOST_BURIED;
+    let most = super::super::received::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy("", 1);
     for _ in 0..=2 * most {
         source.send("spent");
@@ -72,7 +72,7 @@ fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
 
 #[test]
 fn dead_letters_of_a_group_move_in_one_receive() {
-    let most = super::super::received::MOST_BURIED;
+    let most = super::super::received::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy(".fifo", 1);
     for group in 0..=most / 10 {
         for number in 0..10 {

@@ -59,7 +59,7 @@ impl Noise {
             let available = messages.iter().filter(|message| message.state == State::Available);
             let noisy = |message: &Message| self.noisy.contains(&message.group);
             let first = available.min_by_key(|message| (noisy(message), message.turn()))?;
-            if noisy(first) || !self.is_too_loud(now, first.group) {
+            if noisy(first) || !self.is_too_noisy(now, first.group) {
                 return Some(first.ticket);
             }
             self.noisy.push(first.group);
@@ -67,7 +67,7 @@ impl Noise {
     }
 
     /// There are never 30 messages in flight in this model.
-    fn is_too_loud(&self, now: Timestamp, group: u8) -> bool {
+    fn is_too_noisy(&self, now: Timestamp, group: u8) -> bool {
         let part = |at: Timestamp| at.as_millis() / 150_000;
         let recent = || self.landings.iter().filter(|landing| part(landing.at) + 1 >= part(now));
         let total: Duration = recent().map(|landing| landing.spent).sum();
