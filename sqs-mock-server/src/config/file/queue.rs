@@ -14,7 +14,7 @@ use super::spot::Spotted;
 use super::value::{self, Read};
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::Attributes;
-use crate::sqs::engine::queue::Tags;
+use crate::sqs::engine::Tags;
 
 /// A queue that is to be there from the start.
 #[derive(Clone, Debug)]

@@ -115,6 +115,9 @@ impl fmt::Display for SequenceNumber {
     }
 }
 
+/// The start of the retention of a message, and its ticket.
+pub(super) type Birth = (Timestamp, u64);
+
 /// Where a message is in its life.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {

@@ -3,7 +3,7 @@
 //!
 //! | Module | What it holds |
 //! |---|---|
-//! | [`world`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
+//! | [`directory`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
 //! | `store` | its messages, each in its places |
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
@@ -17,17 +17,18 @@
 //! | [`move_task`] | dead letters on their way back |
 
 pub(crate) mod attributes;
+pub(crate) mod directory;
 pub(crate) mod move_task;
 pub(crate) mod policy;
 mod policy_document;
 pub(crate) mod queue;
 pub(crate) mod redrive;
-pub(crate) mod world;
 
 mod attempts;
 mod aws_like;
 mod blocked;
 mod change;
+mod counts;
 mod dedup;
 mod fair;
 mod fifo;
@@ -44,6 +45,7 @@ mod standard;
 #[cfg(test)]
 mod state;
 mod store;
+mod tags;
 mod timers;
 mod window;
 
@@ -61,11 +63,12 @@ pub(crate) use queue::{
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
 pub(crate) use room::Room;
+pub(crate) use tags::Tags;
 
+pub use counts::Counts;
+pub(crate) use directory::{Created, Page, QueueDirectory};
 #[cfg(test)]
 pub(crate) use state::QueueState;
-pub use store::Counts;
-pub(crate) use world::{Created, Page, World};
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

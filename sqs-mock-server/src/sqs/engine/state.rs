@@ -6,7 +6,7 @@ use super::attributes::{Attributes, DeduplicationScope};
 use super::change::{Creation, QueueChange, StoredMessage};
 use super::dedup::Known;
 use super::message::State;
-use super::queue::Tags;
+use super::tags::Tags;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 

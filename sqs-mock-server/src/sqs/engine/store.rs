@@ -2,7 +2,6 @@
 //!
 //! What happens to a message is decided by [`queue`](super::queue); here it is only put in its places.
 
-mod counts;
 mod departure;
 #[cfg(test)]
 mod restore;
@@ -13,18 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::aws_like::{Asked, SERVERS};
-use super::message::{Core, Place, Removed, State, Stored};
+use super::counts::Counts;
+use super::message::{Birth, Core, Place, Removed, State, Stored};
 use super::order::Order;
 use super::slab::{Slab, Slot};
 use super::timers::Timers;
 use super::window::Window;
 use super::{DeliveryMode, Settings};
 use crate::service::clock::Timestamp;
-
-pub use counts::Counts;
-
-/// The start of the retention of a message, and its ticket.
-pub(super) type Birth = (Timestamp, u64);
 
 #[derive(Debug)]
 pub(super) struct Store {

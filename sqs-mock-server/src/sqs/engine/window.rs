@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
+use super::message::Birth;
 use super::slab::Slot;
-use super::store::Birth;
 
 /// The first messages of a queue.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use sqs_client::wire::validate::permission::is_account;
 /// Longest region name that is taken from a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
 
-/// Who calls: as the request says, which opens no door but only selects a world, or as its signature proves.
+/// The account and region of a caller: what the request claims, or what its signature proves.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
     /// The access key, when it is 12 digits: that is how callers choose their account.

@@ -5,7 +5,7 @@ use sqs_client::wire::validate::permission::is_account;
 use super::Context;
 
 /// The account and the name that a queue URL points at. Host and region do not matter: a server has one
-/// door to all its worlds, and the region is that of the caller.
+/// door to all its accounts, and the region is that of the caller.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Address<'a> {
     pub(super) account: &'a str,

@@ -10,7 +10,7 @@ use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::Validate;
 
-use super::service::Shared;
+use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::RedrivePolicy;
@@ -57,19 +57,21 @@ impl Serve for SetQueueAttributes {
     }
 }
 
-/// Changes the attributes of a queue, and where the world says that its dead letters go, as one step.
+/// Changes the attributes of a queue, and where the directory says that its dead letters go, as one step.
 fn change_redrive(
     shared: &Shared,
     source: &QueueArn,
     policy: Option<&RedrivePolicy>,
     change: impl FnOnce() -> Result<(), ServiceError>,
 ) -> Result<(), ServiceError> {
-    // Without the world the queue was deleted, and the change finds that out.
-    let Some(realm) = shared.realm(&source.region, &source.account) else { return change() };
-    let _one_at_a_time = realm.redrive.lock();
+    // Without the directory the queue was deleted, and the change finds that out.
+    let Some(account) = shared.account(&source.region, &source.account) else {
+        return change();
+    };
+    let _one_at_a_time = account.redrive.lock();
     change()?;
     let target = policy.map(|policy| &*policy.target.name);
-    realm.world.write().set_dead_letter_queue(&source.name, target);
+    account.directory.write().set_dead_letter_queue(&source.name, target);
     Ok(())
 }
 

@@ -12,8 +12,8 @@ use super::{Context, Service};
 use crate::service::arn::QueueArn;
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::Attributes;
+use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
-use crate::sqs::engine::queue::Tags;
 
 impl Service {
     /// Whether an action can change anything. Where queues are made when they are named, to name one can.

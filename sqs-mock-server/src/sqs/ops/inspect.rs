@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Service;
+use super::accounts::AccountRegion;
 use super::address::Address;
-use super::worlds::Realm;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{QueueDescription, WhyEmpty};
 
@@ -12,9 +12,9 @@ impl Service {
     /// All queues of all accounts and regions, in order.
     pub(crate) fn queues(&self) -> Vec<QueueArn> {
         let mut arns = Vec::new();
-        for (region, account, realm) in self.shared.worlds.named() {
-            let page = realm.world.read().list("", None, usize::MAX);
-            arns.extend(page.names.iter().map(|name| QueueArn::new(&region, &account, name)));
+        for (region, id, account) in self.shared.accounts.named() {
+            let page = account.directory.read().list("", None, usize::MAX);
+            arns.extend(page.names.iter().map(|name| QueueArn::new(&region, &id, name)));
         }
         arns.sort_unstable();
         arns
@@ -35,9 +35,11 @@ impl Service {
 
     /// Names of the queues whose dead letters go to a queue.
     pub(crate) fn dead_letter_sources(&self, queue: &QueueArn) -> Vec<Arc<str>> {
-        let realm = self.shared.realm(&queue.region, &queue.account);
-        let sources = |realm: Arc<Realm>| realm.world.read().sources_of(&queue.name, None, usize::MAX).names;
-        realm.map(sources).unwrap_or_default()
+        let account = self.shared.account(&queue.region, &queue.account);
+        let sources = |account: Arc<AccountRegion>| {
+            account.directory.read().sources_of(&queue.name, None, usize::MAX).names
+        };
+        account.map(sources).unwrap_or_default()
     }
 }
 

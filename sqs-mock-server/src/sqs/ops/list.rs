@@ -20,8 +20,10 @@ impl Serve for ListQueues {
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let prefix = input.queue_name_prefix().unwrap_or_default();
-        let page = match service.shared.realm(&context.region, &context.account) {
-            Some(realm) => realm.world.read().list(prefix, after.as_deref(), page_size(input.max_results)),
+        let page = match service.shared.account(&context.region, &context.account) {
+            Some(account) => {
+                account.directory.read().list(prefix, after.as_deref(), page_size(input.max_results))
+            }
             None => Page::default(),
         };
         let urls = urls(context, &context.account, &page);
@@ -42,9 +44,9 @@ impl Serve for ListDeadLetterSourceQueues {
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let arn = queue.arn();
-        let page = match service.shared.realm(&arn.region, &arn.account) {
-            Some(realm) => {
-                realm.world.read().sources_of(&arn.name, after.as_deref(), page_size(input.max_results))
+        let page = match service.shared.account(&arn.region, &arn.account) {
+            Some(account) => {
+                account.directory.read().sources_of(&arn.name, after.as_deref(), page_size(input.max_results))
             }
             None => Page::default(),
         };

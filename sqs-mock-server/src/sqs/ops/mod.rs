@@ -5,8 +5,8 @@
 //! ```
 //! | Module | What it holds |
 //! |---|---|
-//! | [`service`] | worlds, clock, shutdown; finds queues |
-//! | [`worlds`], [`seats`] | accounts and regions, how many queues there may be |
+//! | [`service`] | accounts, clock, shutdown; finds queues |
+//! | [`accounts`], [`quota`] | accounts and regions, how many queues there may be |
 //! | [`usage`], [`trace`] | what all takes; what logs tell |
 //! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
 //! | [`auto_create`] | queues that come into being when they are named |
@@ -17,6 +17,7 @@
 //! | [`inspect`], [`peek`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
 //! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
 
+mod accounts;
 mod address;
 mod attributes;
 mod auto_create;
@@ -32,19 +33,20 @@ mod peek;
 mod permission;
 mod poll;
 mod queue;
+mod quota;
 mod receive;
 mod reset;
-mod seats;
 mod selection;
 mod service;
 mod shared;
+mod state;
 mod tags;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod until;
 mod usage;
-mod watch;
-mod worlds;
+mod watchers;
 
 use std::fmt::Display;
 use std::future::Future;

@@ -18,10 +18,10 @@ use sqs_client::types::ListMessageMoveTasksResultEntry;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::{Validate, error};
 
+use super::accounts::AccountRegion;
 use super::mover::Mover;
-use super::service::Shared;
 use super::shared::SharedQueue;
-use super::worlds::Realm;
+use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask};
@@ -35,8 +35,9 @@ impl Serve for StartMessageMoveTask {
         input.validate()?;
         let shared = &service.shared;
         let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
-        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
-        if !realm.world.read().is_dead_letter_queue(&source.name) {
+        let account =
+            shared.account(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        if !account.directory.read().is_dead_letter_queue(&source.name) {
             return Err(error::invalid_parameter("Source queue must be configured as a Dead Letter Queue."));
         }
         let destination =
@@ -51,9 +52,9 @@ impl Serve for StartMessageMoveTask {
             to_move: queue.with(context, |queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
             source: Arc::new(source),
         };
-        let task = realm.tasks(|tasks| tasks.start(now, shared.new_id(), order).cloned())?;
+        let task = account.tasks(|tasks| tasks.start(now, shared.new_id(), order).cloned())?;
         let handle = task.handle();
-        Mover::new(Arc::clone(shared), realm, queue, task).spawn();
+        Mover::new(Arc::clone(shared), account, queue, task).spawn();
         Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
     }
 }
@@ -79,11 +80,11 @@ impl Serve for ListMessageMoveTasks {
         let (source, _) =
             find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
-        let realm = service.shared.realm(&source.region, &source.account);
-        let list = |realm: Arc<Realm>| -> Vec<_> {
-            realm.tasks(|tasks| tasks.list(&source).take(most).map(entry).collect())
+        let account = service.shared.account(&source.region, &source.account);
+        let list = |account: Arc<AccountRegion>| -> Vec<_> {
+            account.tasks(|tasks| tasks.list(&source).take(most).map(entry).collect())
         };
-        let results = realm.map(list).filter(|results| !results.is_empty());
+        let results = account.map(list).filter(|results| !results.is_empty());
         Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
     }
 }
@@ -98,9 +99,10 @@ impl Serve for CancelMessageMoveTask {
         let shared = &service.shared;
         let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
         let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
-        let realm = shared.realm(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
-        let moved = realm.tasks(|tasks| tasks.cancel(&source, &handle))?;
-        realm.cancelled.notify_waiters();
+        let account =
+            shared.account(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        let moved = account.tasks(|tasks| tasks.cancel(&source, &handle))?;
+        account.cancelled.notify_waiters();
         let moved = i64::try_from(moved).unwrap_or(i64::MAX);
         Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
     }

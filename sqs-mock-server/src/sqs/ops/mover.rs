@@ -9,15 +9,15 @@
 
 use std::sync::Arc;
 
-use super::service::Shared;
+use super::accounts::AccountRegion;
 use super::shared::SharedQueue;
-use super::worlds::Realm;
+use super::state::Shared;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::{FailureReason, MoveStatus, MoveStep, MoveTask, MovingStopped};
 
 pub(super) struct Mover {
     shared: Arc<Shared>,
-    realm: Arc<Realm>,
+    account: Arc<AccountRegion>,
     source: Arc<SharedQueue>,
     task: MoveTask,
 }
@@ -25,11 +25,11 @@ pub(super) struct Mover {
 impl Mover {
     pub(super) fn new(
         shared: Arc<Shared>,
-        realm: Arc<Realm>,
+        account: Arc<AccountRegion>,
         source: Arc<SharedQueue>,
         task: MoveTask,
     ) -> Self {
-        Self { shared, realm, source, task }
+        Self { shared, account, source, task }
     }
 
     pub(super) fn spawn(self) {
@@ -45,10 +45,10 @@ impl Mover {
     async fn run(&self) {
         loop {
             // Listening starts before the task is asked, so that no cancel in between is missed.
-            let mut cancelled = std::pin::pin!(self.realm.cancelled.notified());
+            let mut cancelled = std::pin::pin!(self.account.cancelled.notified());
             cancelled.as_mut().enable();
             let now = self.shared.clock.now();
-            let step = self.realm.tasks(|tasks| tasks.step(now, &self.task.order.source, self.task.id));
+            let step = self.account.tasks(|tasks| tasks.step(now, &self.task.order.source, self.task.id));
             match step {
                 MoveStep::Move(messages) => {
                     self.move_messages(now, messages);
@@ -72,7 +72,7 @@ impl Mover {
             }
         }
         let (source, id) = (&self.task.order.source, self.task.id);
-        self.realm.tasks(|tasks| {
+        self.account.tasks(|tasks| {
             tasks.moved(source, id, moved);
             if let Some(status) = end {
                 tasks.end(source, id, status);

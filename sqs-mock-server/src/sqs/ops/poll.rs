@@ -17,8 +17,8 @@ use std::time::Duration;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
-use super::service::Shared;
 use super::shared::SharedQueue;
+use super::state::Shared;
 use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;

@@ -10,12 +10,13 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::Validate;
 
 use super::attributes::check_redrive;
-use super::service::Shared;
 use super::shared::{SharedQueue, drop_in_background};
+use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
+use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
-use crate::sqs::engine::queue::{NewQueue, Tags};
+use crate::sqs::engine::queue::NewQueue;
 use crate::sqs::engine::{Attributes, Created, Queue};
 
 impl Serve for CreateQueue {
@@ -52,12 +53,12 @@ pub(super) fn create(
         check_redrive(shared, &arn, policy)?;
     }
     let now = shared.clock.now();
-    let seat = shared.seats.take()?;
-    let realm = shared.worlds.get_or_new(&arn.region, &arn.account);
+    let quota_share = shared.quota.take()?;
+    let account = shared.accounts.get_or_new(&arn.region, &arn.account);
     let name = arn.name.clone();
     let created = {
-        let mut world = realm.world.write();
-        let created = world.create(now, &name, |incarnation| {
+        let mut directory = account.directory.write();
+        let created = directory.create(now, &name, |incarnation| {
             let new = NewQueue {
                 seed: shared.seed.of_queue(&arn.to_string(), incarnation),
                 arn,
@@ -67,10 +68,10 @@ pub(super) fn create(
                 settings: shared.settings,
                 recorded: shared.reader.is_some(),
             };
-            SharedQueue::new(Queue::new(now, new), shared.memory.clone(), shared.reader.clone(), seat)
+            SharedQueue::new(Queue::new(now, new), shared.memory.clone(), shared.reader.clone(), quota_share)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
-            world.set_dead_letter_queue(&name, Some(&policy.target.name));
+            directory.set_dead_letter_queue(&name, Some(&policy.target.name));
         }
         created
     };
@@ -108,15 +109,16 @@ impl Serve for DeleteQueue {
     ) -> Result<DeleteQueueOutput, ServiceError> {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
         let arn = queue.arn();
-        let realm = service.shared.realm(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
+        let account =
+            service.shared.account(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
         {
             // A redrive policy that changes meanwhile must not be noted for a later queue of this name.
-            let _no_change = realm.redrive.lock();
-            let deleted = realm.world.write().delete(service.shared.clock.now(), &arn.name);
+            let _no_change = account.redrive.lock();
+            let deleted = account.directory.write().delete(service.shared.clock.now(), &arn.name);
             deleted.ok_or_else(|| context.no_such_queue())?.close();
         }
         service.shared.queues_changed.notify_waiters();
-        realm.tasks(|tasks| tasks.forget(arn));
+        account.tasks(|tasks| tasks.forget(arn));
         Ok(DeleteQueueOutput::default())
     }
 }

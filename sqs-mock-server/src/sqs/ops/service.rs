@@ -1,25 +1,21 @@
-//! The state of one server: its worlds, its clock, its end.
+//! The state of one server: its accounts, its clock, its end.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
-use tokio::sync::{Notify, watch};
 
 use super::Context;
 use super::address::Address;
 use super::changes::ChangeReader;
-use super::memory::Memory;
-use super::reset::Furnish;
-use super::seats::Seats;
 use super::shared::SharedQueue;
-use super::worlds::{Realm, Worlds};
+use super::state::Shared;
 use crate::config::Config;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
-use crate::service::seed::{Seed, uuid};
+use crate::service::seed::Seed;
 use crate::sqs::engine::{Counts, PeekedMessage, Settings};
 
 /// All queues of a server. Dropping it ends what runs in the background.
@@ -30,28 +26,23 @@ pub(crate) struct Service {
     pub(super) auto_create: bool,
     /// What the clock shows at the start, other than the time of the system, and whether it stands still.
     pub(super) clock_start: (Option<Timestamp>, bool),
-    pub(super) furnish: Furnish,
+    pub(super) initial_state: InitialState,
 }
 
-/// What operations and background tasks share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) clock: Clock,
-    pub(super) seed: Seed,
-    pub(super) settings: Settings,
-    pub(super) worlds: Worlds,
-    pub(super) seats: Seats,
-    pub(super) memory: Memory,
-    pub(super) reader: Option<Arc<dyn ChangeReader>>,
-    /// Receives that wait for messages.
-    pub(super) parked: AtomicUsize,
-    ids: Mutex<fastrand::Rng>,
-    pub(super) stop: watch::Sender<bool>,
-    pub(super) faults: Faults,
-    /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
-    pub(super) queues_changed: Notify,
-    /// How often all was made to start anew.
-    pub(super) resets: AtomicU64,
+/// Creates the queues and faults that a server has from the start.
+pub(super) struct InitialState(pub(super) Box<dyn Fn(&Service) + Send + Sync>);
+
+impl Default for InitialState {
+    /// Nothing.
+    fn default() -> Self {
+        Self(Box::new(|_| {}))
+    }
+}
+
+impl fmt::Debug for InitialState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
 }
 
 impl Service {
@@ -87,27 +78,18 @@ impl Service {
         settings: Settings,
         reader: Option<Arc<dyn ChangeReader>>,
     ) -> Self {
-        let shared = Shared {
-            clock,
-            seed,
-            settings,
-            worlds: Worlds::new(settings, reader.clone()),
-            seats: Seats::new(settings.max_queues),
-            memory: Memory::new(settings.max_memory),
-            reader,
-            parked: AtomicUsize::new(0),
-            ids: Mutex::new(seed.generator("request ids")),
-            stop: watch::Sender::new(false),
-            faults: Faults::new(seed),
-            queues_changed: Notify::new(),
-            resets: AtomicU64::new(0),
-        };
+        let shared = Shared::new(clock, seed, settings, reader);
         Self {
             shared: Arc::new(shared),
             auto_create: false,
             clock_start: (None, false),
-            furnish: Furnish::default(),
+            initial_state: InitialState::default(),
         }
+    }
+
+    /// Sets what each reset does at its end.
+    pub(crate) fn on_reset(&mut self, initial_state: impl Fn(&Self) + Send + Sync + 'static) {
+        self.initial_state = InitialState(Box::new(initial_state));
     }
 
     /// The clock that all queues live by.
@@ -196,30 +178,5 @@ fn address<'a>(context: &'a Context, queue_url: &'a mut Option<String>) -> Optio
 impl Drop for Service {
     fn drop(&mut self) {
         self.shut_down();
-    }
-}
-
-impl Shared {
-    pub(super) fn realm(&self, region: &str, account: &str) -> Option<Arc<Realm>> {
-        self.worlds.get(region, account)
-    }
-
-    pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {
-        self.realm(region, account)?.world.read().get(name).map(Arc::clone)
-    }
-
-    pub(super) fn find_arn(&self, arn: &QueueArn) -> Option<Arc<SharedQueue>> {
-        self.find(&arn.region, &arn.account, &arn.name)
-    }
-
-    pub(super) fn new_id(&self) -> crate::service::seed::Uuid {
-        uuid(&mut self.ids.lock())
-    }
-
-    /// Waits until the service is shut down.
-    pub(super) async fn stopped(&self) {
-        let mut stop = self.stop.subscribe();
-        // The sender is in `self`: it outlives the wait, so that there is no error.
-        let _ = stop.wait_for(|stop| *stop).await;
     }
 }

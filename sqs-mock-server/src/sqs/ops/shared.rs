@@ -6,7 +6,7 @@
 //!                                                |  sooner: the watcher, which alone waits for moments of the queue
 //! ```
 //! A holder of this lock waits for nothing and locks no other queue. It may look up whether another queue exists: those who
-//! hold the locks that this takes (of [`worlds`](super::worlds)) lock no queue.
+//! hold the locks that this takes (of [`accounts`](super::accounts)) lock no queue.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 use super::Context;
 use super::changes::{Change, ChangeReader};
 use super::memory::{Memory, Share};
-use super::seats::Seat;
-use super::watch::Watchers;
+use super::quota::QuotaShare;
+use super::watchers::Watchers;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{Attributes, Dropped, Queue, Room, Wakeups};
 
@@ -40,7 +40,7 @@ pub(super) struct SharedQueue {
     /// Tests that wait until the queue is as they want it.
     pub(super) watchers: Watchers,
     reader: Option<Arc<dyn ChangeReader>>,
-    _seat: Seat,
+    _quota_share: QuotaShare,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl SharedQueue {
         mut queue: Queue,
         memory: Memory,
         reader: Option<Arc<dyn ChangeReader>>,
-        seat: Seat,
+        quota_share: QuotaShare,
     ) -> Self {
         pass_on(&mut queue, reader.as_deref());
         Self {
@@ -65,7 +65,7 @@ impl SharedQueue {
             watch: tokio::sync::Mutex::new(()),
             watchers: Watchers::default(),
             reader,
-            _seat: seat,
+            _quota_share: quota_share,
         }
     }
 
@@ -92,7 +92,7 @@ impl SharedQueue {
         act: impl FnOnce(&mut Queue, Room) -> T,
     ) -> Result<T, ServiceError> {
         let result = self.locked(|queue, room| (!queue.is_deleted()).then(|| act(queue, room)));
-        self.watchers.tell();
+        self.watchers.notify();
         result.ok_or_else(|| context.no_such_queue())
     }
 
@@ -104,7 +104,7 @@ impl SharedQueue {
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
         let result = self.locked(|queue, _| act(queue));
-        self.watchers.tell();
+        self.watchers.notify();
         result
     }
 

@@ -56,7 +56,7 @@ impl Service {
     pub(crate) fn usage(&self) -> Usage {
         let shared = &self.shared;
         Usage {
-            queues: shared.seats.taken(),
+            queues: shared.quota.used(),
             parked: shared.parked.load(Ordering::Relaxed),
             stored_bytes: shared.memory.used(),
             max_memory: shared.memory.ceiling(),
@@ -70,8 +70,8 @@ impl Service {
     /// Nothing is changed.
     pub(crate) async fn usage_by_queue(&self) -> Vec<QueueUsage> {
         let mut queues: Vec<Arc<SharedQueue>> = Vec::new();
-        for realm in self.shared.worlds.all() {
-            queues.extend(realm.world.read().all().map(Arc::clone));
+        for account in self.shared.accounts.all() {
+            queues.extend(account.directory.read().all().map(Arc::clone));
         }
         queues.sort_unstable_by(|a, b| a.arn().cmp(b.arn()));
         let mut usage = Vec::with_capacity(queues.len());

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::Store;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::message::{Place, Removed};
+use crate::sqs::engine::counts::Counts;
+use crate::sqs::engine::message::{Birth, Place, Removed};
 use crate::sqs::engine::slab::{Slab, Slot};
-use crate::sqs::engine::store::{Birth, Counts};
 use crate::sqs::engine::timers::Timers;
 use crate::sqs::engine::window::Window;
 

@@ -217,7 +217,7 @@ fn compare(service: &Service, replica: &Replica) {
     }
     assert_eq!(stored.queues, queues);
     assert!(stored.changes > 1_000, "only {} changes", stored.changes);
-    let account = service.shared.realm(REGION, ACCOUNT).expect("an account");
+    let account = service.shared.account(REGION, ACCOUNT).expect("an account");
     for name in ["orders-dead", "jobs-dead.fifo"] {
         let source = QueueArn::new(REGION, ACCOUNT, name);
         for task in account.tasks(|tasks| tasks.list(&source).cloned().collect::<Vec<_>>()) {

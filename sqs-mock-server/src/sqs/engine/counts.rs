@@ -1,6 +1,6 @@
 //! How many messages are where.
 
-use crate::sqs::engine::message::State;
+use super::message::State;
 
 /// How many messages a queue has, exactly.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,7 +1,7 @@
 //! The queues of one account in one region.
 //!
-//! `C` is what the owner keeps for each queue, such as the queue behind its lock. A world looks into none of them,
-//! so that nobody ever needs the lock of a queue and the one of its world at once.
+//! `C` is what the owner keeps for each queue, such as the queue behind its lock. A directory does not look into it: no
+//! operation needs the lock of a queue and that of its directory at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use crate::service::clock::Timestamp;
 
 /// Queues by name, with an order for listing and the dead-letter relation.
 #[derive(Debug)]
-pub(crate) struct World<C> {
+pub(crate) struct QueueDirectory<C> {
     settings: Settings,
     queues: HashMap<Arc<str>, Entry<C>>,
     names: BTreeSet<Arc<str>>,
@@ -49,8 +49,8 @@ pub(crate) struct Page {
     pub more: bool,
 }
 
-impl<C> World<C> {
-    /// A world without queues, after so many deletions in worlds before it: its queues are told apart from theirs.
+impl<C> QueueDirectory<C> {
+    /// An empty directory. Its queues have incarnations from `deletions` on, as if so many queues had been deleted.
     pub(crate) fn after(deletions: u64, settings: Settings) -> Self {
         Self {
             settings,
@@ -167,5 +167,5 @@ fn page(names: &BTreeSet<Arc<str>>, prefix: &str, after: Option<&str>, at_most: 
 }
 
 #[cfg(test)]
-#[path = "world_tests.rs"]
+#[path = "directory_tests.rs"]
 mod tests;

@@ -1,0 +1,87 @@
+//! What operations and background tasks share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+use super::accounts::{AccountRegion, Accounts};
+use super::changes::ChangeReader;
+use super::memory::Memory;
+use super::quota::QueueQuota;
+use super::shared::SharedQueue;
+use crate::service::arn::QueueArn;
+use crate::service::clock::Clock;
+use crate::service::faults::Faults;
+use crate::service::seed::{Seed, uuid};
+use crate::sqs::engine::Settings;
+
+/// The state of a server, without its settings.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) clock: Clock,
+    pub(super) seed: Seed,
+    pub(super) settings: Settings,
+    pub(super) accounts: Accounts,
+    pub(super) quota: QueueQuota,
+    pub(super) memory: Memory,
+    pub(super) reader: Option<Arc<dyn ChangeReader>>,
+    /// Receives that wait for messages.
+    pub(super) parked: AtomicUsize,
+    ids: Mutex<fastrand::Rng>,
+    pub(super) stop: watch::Sender<bool>,
+    pub(super) faults: Faults,
+    /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
+    pub(super) queues_changed: Notify,
+    /// How often all was made to start anew.
+    pub(super) resets: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(
+        clock: Clock,
+        seed: Seed,
+        settings: Settings,
+        reader: Option<Arc<dyn ChangeReader>>,
+    ) -> Self {
+        Self {
+            clock,
+            seed,
+            settings,
+            accounts: Accounts::new(settings, reader.clone()),
+            quota: QueueQuota::new(settings.max_queues),
+            memory: Memory::new(settings.max_memory),
+            reader,
+            parked: AtomicUsize::new(0),
+            ids: Mutex::new(seed.generator("request ids")),
+            stop: watch::Sender::new(false),
+            faults: Faults::new(seed),
+            queues_changed: Notify::new(),
+            resets: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn account(&self, region: &str, account: &str) -> Option<Arc<AccountRegion>> {
+        self.accounts.get(region, account)
+    }
+
+    pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {
+        self.account(region, account)?.directory.read().get(name).map(Arc::clone)
+    }
+
+    pub(super) fn find_arn(&self, arn: &QueueArn) -> Option<Arc<SharedQueue>> {
+        self.find(&arn.region, &arn.account, &arn.name)
+    }
+
+    pub(super) fn new_id(&self) -> crate::service::seed::Uuid {
+        uuid(&mut self.ids.lock())
+    }
+
+    /// Waits until the service is shut down.
+    pub(super) async fn stopped(&self) {
+        let mut stop = self.stop.subscribe();
+        // The sender is in `self`: it outlives the wait, so that there is no error.
+        let _ = stop.wait_for(|stop| *stop).await;
+    }
+}

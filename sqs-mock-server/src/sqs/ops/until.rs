@@ -1,0 +1,77 @@
+//! Waiting until a queue has a wanted state.
+//!
+//! ```text
+//! listen (queue created or deleted | queue changed) -> look --found--> done
+//!                                                       | not yet
+//!                                                       v
+//!                          wait for (one of these | the next moment at which time changes the queue)
+//! ```
+//! A look is not a change: waiting tests do not wake each other.
+
+use std::future::pending;
+use std::pin::pin;
+
+use super::Service;
+use super::shared::SharedQueue;
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+
+impl Service {
+    /// Waits until `look` returns something. It is called at once and after each change of the queue, which may be created
+    /// and deleted in the meantime.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    pub(crate) async fn until<T>(&self, arn: &QueueArn, mut look: impl FnMut() -> Option<T>) -> T {
+        loop {
+            let mut created_or_deleted = pin!(self.shared.queues_changed.notified());
+            created_or_deleted.as_mut().enable();
+            let queue = self.shared.find_arn(arn);
+            let found = match &queue {
+                Some(queue) => self.until_change(queue, &mut look, created_or_deleted.as_mut()).await,
+                None => look(),
+            };
+            if let Some(found) = found {
+                return found;
+            }
+            if queue.is_none() {
+                created_or_deleted.await;
+            }
+        }
+    }
+
+    /// Waits until the service is shut down.
+    pub(crate) async fn stopped(&self) {
+        self.shared.stopped().await;
+    }
+
+    async fn until_change<T>(
+        &self,
+        queue: &SharedQueue,
+        look: &mut impl FnMut() -> Option<T>,
+        created_or_deleted: impl Future<Output = ()>,
+    ) -> Option<T> {
+        let watching = queue.watchers.watch();
+        let mut changed = pin!(watching.changed().notified());
+        changed.as_mut().enable();
+        // The moment is read first: one that passes before the look causes a second look, and is not missed.
+        let now = self.clock().now();
+        let next = queue.look(|queue| queue.next_change(now)).flatten();
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        tokio::select! {
+            () = created_or_deleted => {}
+            () = changed => {}
+            () = self.moment(next) => {}
+        }
+        None
+    }
+
+    async fn moment(&self, moment: Option<Timestamp>) {
+        match moment {
+            Some(moment) => self.clock().sleep_until(moment).await,
+            None => pending().await,
+        }
+    }
+}
