@@ -97,11 +97,12 @@ impl Deduplication {
         self.in_order.iter().filter_map(|entry| self.known_at(entry)).collect()
     }
 
-    /// Remembers the ids of an earlier process.
+    /// Remembers the ids of an earlier process, without those that it would have forgotten by now: they may have been used
+    /// again.
     #[cfg(test)]
-    pub(super) fn restore(&mut self, scope: DeduplicationScope, known: Vec<Known>) {
+    pub(super) fn restore(&mut self, now: Timestamp, scope: DeduplicationScope, known: Vec<Known>) {
         self.scope = scope;
-        for known in known {
+        for known in known.into_iter().filter(|known| now < known.forget) {
             self.remember(known);
         }
     }

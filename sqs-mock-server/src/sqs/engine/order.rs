@@ -104,8 +104,8 @@ impl Order {
         }
     }
 
-    /// Receives look at one more message of a FIFO queue.
-    pub(super) fn reached(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
+    /// A message of a FIFO queue is inside the window of receives now, or outside.
+    pub(super) fn window_changed(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         match (self, messages.get(slot)) {
             (Self::Fifo(fifo), Some(message)) => usize::from(fifo.refresh(messages, message.group)),
             _ => 0,

@@ -109,8 +109,9 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        self.enter_window(birth);
+        let outside = self.enter_window(birth);
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
+        self.leave_outside(outside);
         slot
     }
 
@@ -124,17 +125,24 @@ impl Store {
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
         self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
-        self.enter_window(birth);
+        let outside = self.enter_window(birth);
         self.became_receivable += self.order.returned(&self.messages, slot);
+        self.leave_outside(outside);
         slot
     }
 
-    fn enter_window(&mut self, birth: Birth) {
-        let Some(window) = &mut self.window else { return };
+    /// Returns the message that is outside of the window because of a new one.
+    fn enter_window(&mut self, birth: Birth) -> Option<Slot> {
+        let window = self.window.as_mut()?;
         let outside = window.enter(&self.by_age, birth);
         self.order.look_up_to(window.frontier());
-        if let Some(outside) = outside {
-            self.order.reached(&self.messages, outside);
+        outside
+    }
+
+    /// Comes after the new message has its place: its group may keep its turn.
+    fn leave_outside(&mut self, message: Option<Slot>) {
+        if let Some(slot) = message {
+            self.order.window_changed(&self.messages, slot);
         }
     }
 

@@ -25,7 +25,7 @@ impl Queue {
         queue.next_ticket = state.next_ticket;
         queue.changes = Some(Vec::new());
         if let Some(fifo) = &mut queue.fifo {
-            fifo.deduplication.restore(state.deduplication_scope, state.deduplication);
+            fifo.deduplication.restore(now, state.deduplication_scope, state.deduplication);
         }
         let mut messages: Vec<_> = state.messages.into_values().collect();
         messages.sort_by_key(|message| (message.core.born, message.ticket));

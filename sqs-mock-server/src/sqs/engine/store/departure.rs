@@ -31,7 +31,7 @@ impl Store {
         self.became_receivable += self.order.leaves(&self.messages, now, slot);
         let core = self.messages.remove(slot)?.core;
         if let Some(next) = next_inside {
-            self.became_receivable += self.order.reached(&self.messages, next);
+            self.became_receivable += self.order.window_changed(&self.messages, next);
         }
         self.bytes -= core.bytes(id.as_deref());
         self.shrink();

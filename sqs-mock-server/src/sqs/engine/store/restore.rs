@@ -32,8 +32,9 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        self.enter_window(birth);
+        let outside = self.enter_window(birth);
         self.became_receivable += self.order.restored(&self.messages, slot);
+        self.leave_outside(outside);
     }
 
     /// The places of all messages, the oldest first.
