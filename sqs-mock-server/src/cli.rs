@@ -4,11 +4,13 @@ mod environment;
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
-#[cfg(feature = "s3")]
-use sqs_mock_server::S3Section;
+use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use sqs_mock_server::faults::Fault;
-use sqs_mock_server::{Auth, ByteSize, ConfigFile, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
+#[cfg(feature = "s3")]
+use sqs_mock_server::s3::S3;
+use sqs_mock_server::{Auth, ByteSize, Config, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
 use tracing_subscriber::EnvFilter;
 
 /// What users of ElasticMQ have configured.
@@ -53,7 +55,7 @@ The first ctrl-c or SIGTERM stops gracefully, a second one at once.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, after_help = EXAMPLES, next_line_help = true)]
 pub(crate) struct Arguments {
     /// TOML file with settings and with queues to create at the start.
     #[arg(long, env = "SQS_MOCK_CONFIG", value_name = "FILE")]
@@ -79,8 +81,8 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_PUBLIC_URL", value_name = "URL", help_heading = "Network")]
     public_url: Option<String>,
     /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host> [default: path].
-    #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", help_heading = "Network")]
-    queue_url_style: Option<StyleName>,
+    #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", value_parser = word::<QueueUrlStyle>(&["path", "subdomain", "legacy"]), help_heading = "Network")]
+    queue_url_style: Option<QueueUrlStyle>,
     /// A host name that /_mock, /metrics, actions by GET and S3 accept, with the names below it; repeat it for more, or
     /// separate them by commas. Names that public DNS cannot resolve need no permission.
     #[arg(
@@ -117,8 +119,8 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_REGION", help_heading = "Callers")]
     region: Option<String>,
     /// Whether requests must be signed with a known key; wrong ones are refused as AWS does [default: none].
-    #[arg(long, env = "SQS_MOCK_AUTH", help_heading = "Callers")]
-    auth: Option<AuthName>,
+    #[arg(long, env = "SQS_MOCK_AUTH", value_parser = word::<Auth>(&["none", "sigv4"]), help_heading = "Callers")]
+    auth: Option<Auth>,
     /// A pair that may sign, for --auth sigv4; repeat it for more, or separate pairs by commas [default: test:test].
     #[arg(
         long = "key",
@@ -142,8 +144,8 @@ pub(crate) struct Arguments {
     )]
     relaxed_timing: Option<bool>,
     /// How standard queues deliver: exactly, or with the looseness of AWS [default: ordered].
-    #[arg(long, env = "SQS_MOCK_DELIVERY", value_name = "MODE", help_heading = "Behaviour")]
-    delivery: Option<DeliveryName>,
+    #[arg(long, env = "SQS_MOCK_DELIVERY", value_name = "MODE", value_parser = word::<DeliveryMode>(&["ordered", "aws-like"]), help_heading = "Behaviour")]
+    delivery: Option<DeliveryMode>,
     /// Makes queues when they are first named, with default attributes; FIFO queues when the name ends in .fifo.
     #[arg(
         long,
@@ -205,47 +207,22 @@ pub(crate) struct Arguments {
     #[arg(long, env = "SQS_MOCK_LOG", value_name = "LEVEL", value_parser = log, help_heading = "Log")]
     log: Option<String>,
     /// Lines of text for people, or of JSON for machines [default: text].
-    #[arg(long, env = "SQS_MOCK_LOG_FORMAT", value_name = "FORMAT", help_heading = "Log")]
-    log_format: Option<LogFormatName>,
+    #[arg(long, env = "SQS_MOCK_LOG_FORMAT", value_name = "FORMAT", value_parser = word::<LogFormat>(&["text", "json"]), help_heading = "Log")]
+    log_format: Option<LogFormat>,
 }
 
 /// What one `--fault` says.
 #[derive(Clone, Debug)]
 struct Faults(Vec<Fault>);
 
-/// How callers prove who they are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum AuthName {
-    /// Not at all.
-    None,
-    /// By a signature (version 4) with one of the keys.
-    Sigv4,
-}
-
-/// How standard queues deliver.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum DeliveryName {
-    /// In order, each message once, and whatever is there
-    Ordered,
-    /// As AWS does: short polls miss some, the order is a little mixed, a few messages come twice
-    AwsLike,
-}
-
-/// How queue URLs name the region.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum StyleName {
-    /// <host>/<account>/<name>
-    Path,
-    /// sqs.<region>.<host>/<account>/<name>
-    Subdomain,
-    /// <region>.queue.<host>/<account>/<name>
-    Legacy,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum LogFormatName {
-    Text,
-    Json,
+/// A setting with the words that a config file has for it.
+fn word<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    let deserialize =
+        |word: String| T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));
+    PossibleValuesParser::new(words).try_map(deserialize)
 }
 
 fn truth(text: &str) -> Result<bool, &'static str> {
@@ -282,90 +259,82 @@ fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
 }
 
 impl Arguments {
-    /// What flags and environment say wins over the file; only faults add up, those of the file first. Where nobody says anything, the server has its defaults.
+    /// Changes the settings of a file or the defaults to those of flags and environment. Only faults add up, those of
+    /// the file first.
     ///
     /// # Errors
-    /// A key is none. The text does not show it.
-    pub(crate) fn merged_into(self, mut file: ConfigFile) -> Result<ConfigFile, String> {
-        file.host = self.host.or(file.host);
-        file.port = self.port.or(file.port).or(Some(PORT));
-        file.public_url = self.public_url.or(file.public_url);
-        file.account = self.account.or(file.account);
-        file.region = self.region.or(file.region);
-        file.relaxed_timing = self.relaxed_timing.or(file.relaxed_timing);
-        file.auto_create = self.auto_create.or(file.auto_create);
-        let delivery = self.delivery.map(|delivery| match delivery {
-            DeliveryName::Ordered => DeliveryMode::Ordered,
-            DeliveryName::AwsLike => DeliveryMode::AwsLike,
-        });
-        file.delivery = delivery.or(file.delivery);
-        let style = self.queue_url_style.map(|style| match style {
-            StyleName::Path => QueueUrlStyle::Path,
-            StyleName::Subdomain => QueueUrlStyle::Subdomain,
-            StyleName::Legacy => QueueUrlStyle::Legacy,
-        });
-        file.queue_url_style = style.or(file.queue_url_style);
-        file.journal = self.journal.or(file.journal);
-        file.seed = self.seed.or(file.seed);
-        file.max_memory = self.max_memory.map(|ByteSize(bytes)| bytes).or(file.max_memory);
-        file.max_queues = self.max_queues.or(file.max_queues);
-        file.max_connections = self.max_connections.or(file.max_connections);
-        file.log = self.log.or(file.log);
-        let auth = self.auth.map(|auth| match auth {
-            AuthName::None => Auth::None,
-            AuthName::Sigv4 => Auth::Sigv4,
-        });
-        file.auth = auth.or(file.auth);
-        let log_format = self.log_format.map(|format| match format {
-            LogFormatName::Text => LogFormat::Text,
-            LogFormatName::Json => LogFormat::Json,
-        });
-        file.log_format = log_format.or(file.log_format);
+    /// A key is malformed; the text does not show it. Settings of S3 are given without a directory.
+    pub(crate) fn apply(self, config: &mut Config) -> Result<(), String> {
+        fn set<T>(to: &mut T, from: Option<T>) {
+            if let Some(value) = from {
+                *to = value;
+            }
+        }
+        set(&mut config.host, self.host.map(Some));
+        config.port = self.port.or(config.port).or(Some(PORT));
+        set(&mut config.public_url, self.public_url.map(Some));
+        set(&mut config.queue_url_style, self.queue_url_style);
+        set(&mut config.allow_hosts, given(self.allow_hosts));
+        set(&mut config.cors_origins, given(self.cors_origins));
+        set(&mut config.admin_token, self.admin_token.map(|token| Some(Secret::from(token))));
+        set(&mut config.account, self.account.map(Some));
+        set(&mut config.region, self.region.map(Some));
+        set(&mut config.auth, self.auth);
+        set(&mut config.relaxed_timing, self.relaxed_timing);
+        set(&mut config.delivery, self.delivery);
+        set(&mut config.auto_create, self.auto_create);
+        set(&mut config.journal, self.journal.map(Some));
+        config.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
+        set(&mut config.seed, self.seed.map(Some));
+        set(&mut config.limits.max_memory, self.max_memory.map(|ByteSize(bytes)| bytes));
+        set(&mut config.limits.max_queues, self.max_queues);
+        set(&mut config.limits.max_connections, self.max_connections);
+        set(&mut config.log, self.log.map(Some));
+        set(&mut config.log_format, self.log_format);
         #[cfg(feature = "s3")]
-        {
-            file.s3 = s3(self.with_s3, self.s3_port, self.s3_buckets, file.s3)?;
-        }
-        file.allow_hosts = given(self.allow_hosts).or(file.allow_hosts);
-        file.cors_origins = given(self.cors_origins).or(file.cors_origins);
-        file.admin_token = self.admin_token.map(Secret::from).or(file.admin_token);
-        file.faults.extend(self.faults.into_iter().flat_map(|Faults(faults)| faults));
+        s3(self.with_s3, self.s3_port, self.s3_buckets, &mut config.s3)?;
         if !self.keys.is_empty() {
-            file.keys = Some(self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?);
-        } else if file.keys.is_none() {
-            file.keys = Some([("test".to_owned(), Secret::from("test".to_owned()))].into());
+            config.keys = self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?;
+        } else if config.keys.is_empty() {
+            config.keys.insert("test".to_owned(), Secret::from("test"));
         }
-        Ok(file)
+        Ok(())
     }
 }
 
-/// What a repeated flag lists, if it is there.
+/// The values of a repeated flag, if it is given.
 fn given(list: Vec<String>) -> Option<Vec<String>> {
     Some(list).filter(|list| !list.is_empty())
 }
 
-/// What flags say about S3, and the file where they say nothing.
+/// Changes the settings of S3 to those of flags.
 #[cfg(feature = "s3")]
 fn s3(
     directory: Option<PathBuf>,
     port: Option<u16>,
     buckets: Vec<String>,
-    mut file: S3Section,
-) -> Result<S3Section, String> {
-    let is_meant = port.is_some() || !buckets.is_empty();
-    file.directory = directory.or(file.directory);
-    if file.directory.is_some() {
-        file.port = port.or(file.port).or(Some(S3_PORT));
-        file.buckets = given(buckets).or(file.buckets);
-    } else if is_meant {
-        return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
+    settings: &mut Option<S3>,
+) -> Result<(), String> {
+    if directory.is_some() {
+        settings.get_or_insert_with(S3::temporary).directory = directory;
     }
-    Ok(file)
+    match settings {
+        Some(settings) => {
+            settings.port = port.or(settings.port).or(Some(S3_PORT));
+            settings.buckets = given(buckets).unwrap_or_else(|| std::mem::take(&mut settings.buckets));
+        }
+        None if port.is_some() || !buckets.is_empty() => {
+            return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 fn key(text: &str) -> Result<(String, Secret), String> {
     match text.split_once(':') {
         Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
-            Ok((id.to_owned(), Secret::from(secret.to_owned())))
+            Ok((id.to_owned(), Secret::from(secret)))
         }
         _ => Err("a key of --key or SQS_MOCK_KEYS has to look like ID:SECRET".to_owned()),
     }

@@ -32,13 +32,15 @@ const FLAGS: [&str; 20] = [
     "--log-format=json",
 ];
 
-fn merged(flags: &[&str], file: &str) -> ConfigFile {
+fn merged(flags: &[&str], file: &str) -> Config {
     let arguments = Arguments::parse_from([&["sqs-mock-server"], flags].concat());
-    arguments.merged_into(ConfigFile::parse(file, "sqs.toml").unwrap()).unwrap()
+    let mut config = Config::parse(file, "sqs.toml").unwrap();
+    arguments.apply(&mut config).unwrap();
+    config
 }
 
 /// All that can be set, without the secrets.
-fn shown(file: &ConfigFile) -> String {
+fn shown(file: &Config) -> String {
     format!("{file:?}")
 }
 
@@ -49,7 +51,7 @@ fn every_flag_wins_over_the_file() {
 
 #[test]
 fn file_holds_where_no_flag_is_given() {
-    assert_eq!(shown(&merged(&[], FILE)), shown(&ConfigFile::parse(FILE, "sqs.toml").unwrap()));
+    assert_eq!(shown(&merged(&[], FILE)), shown(&Config::parse(FILE, "sqs.toml").unwrap()));
 }
 
 #[test]
@@ -65,22 +67,20 @@ fn each_flag_alone_leaves_the_rest_to_the_file() {
 fn port_and_key_have_defaults_of_their_own_here() {
     let file = merged(&[], "");
     assert_eq!(file.port, Some(PORT));
-    let keys: Vec<_> =
-        file.keys.unwrap().into_iter().map(|(id, secret)| (id, String::from(secret))).collect();
-    assert_eq!(keys, [("test".to_owned(), "test".to_owned())]);
+    assert_eq!(file.keys, [("test".to_owned(), Secret::from("test"))].into());
 }
 
 #[test]
 fn admin_token_of_a_flag_wins_over_the_file_and_does_not_show() {
     let file = merged(&["--admin-token=flag"], "admin_token = 'file'");
     assert!(!shown(&file).contains("flag"));
-    assert_eq!(file.admin_token.map(String::from).as_deref(), Some("flag"));
-    assert_eq!(merged(&[], "admin_token = 'file'").admin_token.map(String::from).as_deref(), Some("file"));
+    assert_eq!(file.admin_token, Some(Secret::from("flag")));
+    assert_eq!(merged(&[], "admin_token = 'file'").admin_token, Some(Secret::from("file")));
 }
 
 #[test]
 fn relaxed_timing_needs_no_value() {
-    assert_eq!(merged(&["--relaxed-timing"], "").relaxed_timing, Some(true));
+    assert!(merged(&["--relaxed-timing"], "").relaxed_timing);
     assert_eq!([truth("Yes"), truth("0")], [Ok(true), Ok(false)]);
     assert!(truth("maybe").is_err() && truth("").is_err());
 }

@@ -1,225 +1,180 @@
-//! What can be set before a server starts, with defaults and checks.
+//! The settings of a server, with defaults and checks.
+//!
+//! ```text
+//! TOML -> file: serde, then the rules below -> Config <- builder, flags of the binary;   start: the rules below
+//!           | problems, all of them, with file, line, column and path
+//! ```
 
 #[cfg(feature = "config-file")]
 mod file;
 #[cfg(feature = "config-file")]
-mod size;
+mod queue;
+mod rules;
+#[cfg(feature = "config-file")]
+mod source;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::SystemTime;
 
-use http::Uri;
-use sqs_client::wire::validate::permission::is_account;
+use serde::{Deserialize, Deserializer};
 
-use crate::http::{AdminToken, Limits, is_host, is_origin};
-use crate::mock::Verification;
+use crate::http::Limits;
 use crate::service::faults::Fault;
-use crate::service::keys::Keys;
+use crate::service::keys::Secret;
 use crate::sqs::engine::DeliveryMode;
-use crate::sqs::front::{QueueUrlStyle, is_region};
+use crate::sqs::front::QueueUrlStyle;
 
 #[cfg(feature = "config-file")]
-pub(crate) use file::QueueDefinition;
-#[cfg(all(feature = "config-file", feature = "s3"))]
-pub use file::S3Section;
+pub(crate) use queue::QueueDefinition;
+pub(crate) use rules::Problem;
 #[cfg(feature = "config-file")]
-pub use file::{Auth, ConfigFile, LogFormat, Secret};
-#[cfg(feature = "config-file")]
-pub use size::{ByteSize, NotASize};
+pub(crate) use source::Source;
 
-/// Account of callers who do not choose one.
-pub(crate) const DEFAULT_ACCOUNT: &str = "000000000000";
-/// Region of callers who do not name one.
-pub(crate) const DEFAULT_REGION: &str = "us-east-1";
-
-/// The settings of one server.
-#[derive(Clone, Debug)]
-pub(crate) struct Config {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) account: String,
-    pub(crate) region: String,
-    pub(crate) public_url: Option<String>,
-    pub(crate) queue_url_style: QueueUrlStyle,
-    pub(crate) auto_create_queues: bool,
-    pub(crate) relaxed_timing: bool,
-    pub(crate) delivery: DeliveryMode,
-    pub(crate) seed: Option<u64>,
-    pub(crate) clock_start: Option<SystemTime>,
-    pub(crate) clock_frozen: bool,
-    pub(crate) limits: Limits,
-    pub(crate) keys: Option<Keys>,
-    pub(crate) allowed_hosts: Vec<String>,
-    pub(crate) cors_origins: Vec<String>,
-    pub(crate) admin_token: Option<AdminToken>,
-    pub(crate) faults: Vec<Fault>,
-    pub(crate) journal: usize,
-    pub(crate) verification: Option<Verification>,
-    /// S3 beside SQS.
+/// The settings of a server, as a config file has them. `docs/config-file.md` has an example of each.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "config-file")] {
+/// use sqs_mock_server::{Config, MockSqsBuilder};
+///
+/// let mut config = Config::parse("port = 9324\n[[queues]]\nname = \"orders\"", "orders.toml")?;
+/// config.port = None;
+/// let server = MockSqsBuilder::from(config).start().await?;
+/// assert!(server.queue("orders").exists());
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Config {
+    /// Address or host name to listen on. The default is `127.0.0.1`.
+    pub host: Option<String>,
+    /// Port to listen on; 0 takes a free one. The default is 0, and 9324 for the binary.
+    pub port: Option<u16>,
+    /// Account of callers whose access key is not a 12-digit account. The default is `000000000000`.
+    pub account: Option<String>,
+    /// Region of callers that do not sign. The default is `us-east-1`.
+    pub region: Option<String>,
+    /// Base of all queue URLs.
+    pub public_url: Option<String>,
+    /// How queue URLs name the region.
+    pub queue_url_style: QueueUrlStyle,
+    /// [`MockSqsBuilder::auto_create_queues`](crate::MockSqsBuilder::auto_create_queues).
+    pub auto_create: bool,
+    /// [`MockSqsBuilder::relaxed_timing`](crate::MockSqsBuilder::relaxed_timing).
+    pub relaxed_timing: bool,
+    /// How standard queues deliver.
+    pub delivery: DeliveryMode,
+    /// The seed of all random values.
+    pub seed: Option<u64>,
+    /// The initial time of the clock. The default is the system's time. Config files cannot set it.
+    #[serde(skip)]
+    pub clock_start: Option<SystemTime>,
+    /// Whether the clock stands still.
+    pub clock_frozen: bool,
+    /// Limits on connections, sizes and times.
+    pub limits: Limits,
+    /// Whether requests must be signed.
+    pub auth: Auth,
+    /// The access keys that may sign, each with its secret.
+    pub keys: BTreeMap<String, Secret>,
+    /// [`MockSqsBuilder::allow_host`](crate::MockSqsBuilder::allow_host).
+    pub allow_hosts: Vec<String>,
+    /// [`MockSqsBuilder::cors_origin`](crate::MockSqsBuilder::cors_origin).
+    pub cors_origins: Vec<String>,
+    /// [`MockSqsBuilder::admin_token`](crate::MockSqsBuilder::admin_token).
+    pub admin_token: Option<Secret>,
+    /// How many of the latest requests are recorded. The default is 1,000.
+    pub journal: Option<usize>,
+    /// The log level or directives of the binary. An embedded server leaves logging to its program.
+    pub log: Option<String>,
+    /// The log format of the binary.
+    pub log_format: LogFormat,
+    /// The initial faults.
+    #[serde(deserialize_with = "each")]
+    pub faults: Vec<Fault>,
+    /// Settings of the S3 server, if there is one.
     #[cfg(feature = "s3")]
-    pub(crate) s3: Option<crate::s3::S3>,
-    /// Queues that are there from the start.
+    pub s3: Option<crate::s3::S3>,
+    #[cfg(not(feature = "s3"))]
+    #[serde(deserialize_with = "rules::no_s3")]
+    pub(crate) s3: (),
     #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
+    /// Where the file has its queues.
+    #[cfg(feature = "config-file")]
+    #[serde(skip)]
+    pub(crate) source: std::sync::Arc<Source>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            host: "127.0.0.1".to_owned(),
-            port: 0,
-            account: DEFAULT_ACCOUNT.to_owned(),
-            region: DEFAULT_REGION.to_owned(),
-            public_url: None,
-            queue_url_style: QueueUrlStyle::default(),
-            auto_create_queues: false,
-            relaxed_timing: false,
-            delivery: DeliveryMode::default(),
-            seed: None,
-            clock_start: None,
-            clock_frozen: false,
-            limits: Limits::default(),
-            keys: None,
-            allowed_hosts: Vec::new(),
-            cors_origins: Vec::new(),
-            admin_token: None,
-            faults: Vec::new(),
-            journal: crate::service::journal::DEFAULT_CAPACITY,
-            verification: None,
-            #[cfg(feature = "s3")]
-            s3: None,
-            #[cfg(feature = "config-file")]
-            queues: Vec::new(),
-        }
-    }
+/// How callers prove their identity.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Auth {
+    /// Not at all.
+    #[default]
+    None,
+    /// By a signature (version 4) with one of the keys.
+    Sigv4,
+}
+
+/// The format of a log.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum LogFormat {
+    /// A line of text for each event.
+    #[default]
+    Text,
+    /// A line with a JSON object for each event.
+    Json,
+}
+
+/// Deserializes a list so that errors point to the element: toml sets the span of an error in a newtype.
+fn each<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    struct Element<T>(T);
+    let elements = Vec::deserialize(deserializer)?;
+    Ok(elements.into_iter().map(|Element(value)| value).collect())
 }
 
 impl Config {
-    /// The settings, when they can be served with.
+    pub(crate) fn host(&self) -> &str {
+        self.host.as_deref().unwrap_or("127.0.0.1")
+    }
+
+    pub(crate) fn account(&self) -> &str {
+        self.account.as_deref().unwrap_or("000000000000")
+    }
+
+    pub(crate) fn region(&self) -> &str {
+        self.region.as_deref().unwrap_or("us-east-1")
+    }
+
+    /// The settings, if a server can start with them.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`], with a line of text for each problem.
     pub(crate) fn checked(mut self) -> io::Result<Self> {
-        if !is_account(&self.account) {
-            return Err(invalid(format!("the account must be 12 digits, not {:?}", self.account)));
+        let mut problems = self.problems();
+        if self.auth == Auth::Sigv4 && self.keys.is_empty() {
+            problems.push(Problem::new("auth", "signatures cannot be verified without a single key"));
         }
-        if !is_region(&self.region) {
-            return Err(invalid(format!("{:?} is not the name of a region", self.region)));
+        if !problems.is_empty() {
+            let line = |Problem { path, text }: &Problem| format!("{path}: {text}");
+            let lines: Vec<_> = problems.iter().map(line).collect();
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, lines.join("\n")));
         }
         if let Some(url) = &mut self.public_url {
-            if !is_base_url(url) {
-                let message = format!("the public URL must look like http://host:port, not {url:?}");
-                return Err(invalid(message));
-            }
             url.truncate(url.trim_end_matches('/').len());
         }
-        self.check_guard()?;
-        self.refuse_no_room()?;
-        #[cfg(feature = "s3")]
-        self.s3.as_ref().map_or(Ok(()), crate::s3::S3::check)?;
-        if self.keys.as_ref().is_some_and(|keys| keys.first().is_none()) {
-            return Err(invalid("signatures cannot be asked for without a single key".to_owned()));
-        }
         Ok(self)
-    }
-
-    fn check_guard(&self) -> io::Result<()> {
-        if let Some(host) = self.allowed_hosts.iter().find(|host| !is_host(host)) {
-            return Err(invalid(format!("an allowed host must be a name without a port, not {host:?}")));
-        }
-        if let Some(origin) = self.cors_origins.iter().find(|origin| !is_origin(origin)) {
-            let message = format!("a CORS origin must look like http://host:port, not {origin:?}");
-            return Err(invalid(message));
-        }
-        if self.admin_token.as_ref().is_some_and(|token| !token.is_legal()) {
-            return Err(invalid(
-                "the admin token must have visible ASCII characters only, and at least one".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-
-    /// A server without any room would run, and serve nobody.
-    fn refuse_no_room(&self) -> io::Result<()> {
-        let Limits { max_connections, max_queues, max_memory, .. } = self.limits;
-        let table = [
-            ("max_connections", max_connections, "nobody could connect"),
-            ("max_queues", max_queues, "no queue could be created"),
-            ("max_memory", max_memory, "no message could be sent"),
-        ];
-        match table.iter().find(|(_, most, _)| *most == 0) {
-            Some((name, _, why)) => Err(invalid(format!("{name} must be at least 1, not 0: {why}"))),
-            None => Ok(()),
-        }
-    }
-}
-
-fn is_base_url(text: &str) -> bool {
-    let Ok(uri) = text.parse::<Uri>() else { return false };
-    matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some() && uri.query().is_none()
-}
-
-fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_valid() {
-        assert!(Config::default().checked().is_ok());
-    }
-
-    #[test]
-    fn bad_settings_are_named_in_the_error() {
-        let account = Config { account: "12".to_owned(), ..Config::default() };
-        assert_eq!(account.checked().unwrap_err().to_string(), "the account must be 12 digits, not \"12\"");
-        let region = Config { region: "Ireland".to_owned(), ..Config::default() };
-        assert!(region.checked().unwrap_err().to_string().contains("Ireland"));
-        for url in ["sqs:9324", "/queue", "ftp://sqs", "http://", "http://sqs/?x=1", ""] {
-            let config = Config { public_url: Some(url.to_owned()), ..Config::default() };
-            assert!(config.checked().is_err(), "{url}");
-        }
-    }
-
-    #[test]
-    fn hosts_and_origins_that_match_nothing_are_refused() {
-        for host in ["", "sqs:9324", "http://sqs", "a b", "*.example.com"] {
-            let config = Config { allowed_hosts: vec![host.to_owned()], ..Config::default() };
-            let text = format!("an allowed host must be a name without a port, not {host:?}");
-            assert_eq!(config.checked().unwrap_err().to_string(), text);
-        }
-        for origin in ["*", "null", "localhost:3000", "http://localhost:3000/", "HTTP://LOCALHOST", "http://"]
-        {
-            let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
-            let text = format!("a CORS origin must look like http://host:port, not {origin:?}");
-            assert_eq!(config.checked().unwrap_err().to_string(), text);
-        }
-        for token in ["", "a b", "\u{e4}"] {
-            let config = Config { admin_token: Some(AdminToken(token.to_owned())), ..Config::default() };
-            assert!(config.checked().unwrap_err().to_string().starts_with("the admin token must"));
-        }
-    }
-
-    #[test]
-    fn limits_that_leave_no_room_are_refused_by_name() {
-        let zero = |set: fn(&mut Limits)| {
-            let mut config = Config::default();
-            set(&mut config.limits);
-            config.checked().unwrap_err().to_string()
-        };
-        let table = [
-            (zero(|limits| limits.max_connections = 0), "max_connections", "nobody could connect"),
-            (zero(|limits| limits.max_queues = 0), "max_queues", "no queue could be created"),
-            (zero(|limits| limits.max_memory = 0), "max_memory", "no message could be sent"),
-        ];
-        for (text, name, why) in table {
-            assert_eq!(text, format!("{name} must be at least 1, not 0: {why}"));
-        }
-    }
-
-    #[test]
-    fn public_url_loses_its_trailing_slash() {
-        let config = Config { public_url: Some("https://sqs.test/base/".to_owned()), ..Config::default() };
-        assert_eq!(config.checked().unwrap().public_url.as_deref(), Some("https://sqs.test/base"));
     }
 }

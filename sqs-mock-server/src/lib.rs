@@ -26,20 +26,18 @@ mod service;
 mod services;
 mod sqs;
 mod table;
+mod units;
 
+pub use crate::config::{Auth, Config, LogFormat};
 pub use crate::http::Limits;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
 pub use crate::service::journal::Requests;
+pub use crate::service::keys::Secret;
 pub use crate::service::{clock, faults};
 pub use crate::sqs::engine::DeliveryMode;
 pub use crate::sqs::front::QueueUrlStyle;
-
-#[cfg(feature = "config-file")]
-pub use crate::config::{Auth, ByteSize, ConfigFile, LogFormat, NotASize, Secret};
-
-#[cfg(all(feature = "config-file", feature = "s3"))]
-pub use crate::config::S3Section;
+pub use crate::units::{ByteSize, NotASize};
 
 /// What [`QueueView`], [`Requests`] and [`Verification`] show: messages as they lie in a queue, requests as they came, and what
 /// a test has left behind.

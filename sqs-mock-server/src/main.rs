@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitCode, exit};
 
-use sqs_mock_server::{Auth, ConfigFile, LogFormat, MockSqs};
+use sqs_mock_server::{Config, LogFormat, MockSqs, MockSqsBuilder};
 use tracing_subscriber::EnvFilter;
 
 use cli::Arguments;
@@ -38,15 +38,16 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let (path, only_check) = (arguments.config.clone(), arguments.check_config.unwrap_or_default());
-    let file = path.as_ref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read);
-    let config = arguments.merged_into(file.map_err(|error| error.to_string())?)?;
+    let file = path.as_ref().map_or_else(|| Ok(Config::default()), Config::read);
+    let mut config = file.map_err(|error| error.to_string())?;
+    arguments.apply(&mut config)?;
     start_log(&config)?;
     if only_check {
         return check(config, path.as_deref());
     }
-    let auth = config.auth.unwrap_or(Auth::None);
+    let auth = config.auth;
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let started = MockSqs::builder().config(config).start().await;
+    let started = MockSqsBuilder::from(config).start().await;
     let server = started.map_err(|error| explain(&error))?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -75,22 +76,22 @@ async fn stop(server: MockSqs, signals: &mut Signals) {
     }
 }
 
-fn start_log(config: &ConfigFile) -> Result<(), String> {
+fn start_log(config: &Config) -> Result<(), String> {
     // s3s reports as errors what callers are refused, which is nothing to worry about.
     let default = if cfg!(feature = "s3") { "warn,s3s=off" } else { "warn" };
     let directives = config.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(directives).map_err(|error| format!("--log {directives}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match config.log_format {
-        Some(LogFormat::Json) => log.json().flatten_event(true).init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
         _ => log.with_ansi(io::stderr().is_terminal()).init(),
     }
     Ok(())
 }
 
 /// Does all that a start does but listen.
-fn check(config: ConfigFile, path: Option<&Path>) -> Result<(), String> {
-    let server = MockSqs::builder().config(config).in_process().map_err(|error| error.to_string())?;
+fn check(config: Config, path: Option<&Path>) -> Result<(), String> {
+    let server = MockSqsBuilder::from(config).in_process().map_err(|error| error.to_string())?;
     let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
     println!("{name}: no fault found, queues: {}", server.configured_queues().len());
     Ok(())

@@ -25,12 +25,13 @@
 //! - `localhost.localstack.cloud` and names below it, which lead to the loopback address;
 //! - the host that the server listens on, the host of the public URL, those of `--allow-host`, and all names below them.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use http::Method;
 use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN, USER_AGENT};
 use http::request::Parts;
+
+use crate::service::keys::Secret;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The token of clients that sign their requests, and so cannot choose `Authorization`.
@@ -49,24 +50,7 @@ pub(crate) struct Guard {
     /// Names in lower case, without a port.
     pub(crate) hosts: Vec<String>,
     /// What `/_mock` and `/_aws` ask for.
-    pub(crate) admin_token: Option<AdminToken>,
-}
-
-/// A secret. It does not show in `Debug`.
-#[derive(Clone, Eq, PartialEq)]
-pub(crate) struct AdminToken(pub(crate) String);
-
-impl AdminToken {
-    /// Whether a header can hold it.
-    pub(crate) fn is_legal(&self) -> bool {
-        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
-    }
-}
-
-impl fmt::Debug for AdminToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
+    pub(crate) admin_token: Option<Secret>,
 }
 
 impl Guard {
@@ -111,12 +95,12 @@ impl Guard {
 
     /// Whether a request has the token, if one is asked for.
     pub(crate) fn has_token(&self, head: &Parts) -> bool {
-        let Some(AdminToken(expected)) = &self.admin_token else { return true };
+        let Some(expected) = &self.admin_token else { return true };
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let bearer = text(AUTHORIZATION).and_then(|value| value.split_once(' '));
         let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let given = bearer.map(|(_, token)| token).or_else(|| text(TOKEN));
-        given.is_some_and(|token| is_equal(token.trim(), expected))
+        given.is_some_and(|token| is_equal(token.trim(), expected.as_str()))
     }
 
     /// Whether a page of another site makes the request.

@@ -18,7 +18,7 @@ mod server;
 pub(crate) use body::BodyError;
 #[cfg(feature = "s3")]
 pub(crate) use cors::allow_reading;
-pub(crate) use guard::{AdminToken, Guard, is_host, is_origin, name_of};
+pub(crate) use guard::{Guard, is_host, is_origin, name_of};
 pub(crate) use intake::{Admitted, Intake};
 pub use limits::Limits;
 pub(crate) use outgoing::{Break, Outgoing, Part};

@@ -5,21 +5,22 @@ use std::sync::Arc;
 
 use aws_credential_types::Credentials;
 
-use super::MockSqs;
 #[cfg(feature = "config-file")]
 use super::queues;
-use crate::config::Config;
+use super::{MockSqs, Verification};
+use crate::config::{Auth, Config};
 use crate::http::{Guard, name_of};
-use crate::service::journal::Journal;
+use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
 use crate::services::Services;
+use crate::sqs::engine::Settings;
 use crate::sqs::front::{Endpoint, Names};
-use crate::sqs::ops::Service;
+use crate::sqs::ops::{Service, Start};
 
 impl MockSqs {
     /// A service with its queues, which are there before anybody can call.
     pub(super) fn service(config: &Config) -> io::Result<Service> {
-        let mut service = Service::new(config);
+        let mut service = empty_service(config);
         furnish(&service, config)?;
         let config = config.clone();
         service.on_reset(move |service| {
@@ -30,26 +31,33 @@ impl MockSqs {
         Ok(service)
     }
 
-    pub(super) fn assemble(service: Service, config: &Config, url: String) -> Self {
-        let Config { account, region, public_url, queue_url_style, keys, .. } = config.clone();
+    pub(super) fn assemble(
+        service: Service,
+        config: &Config,
+        url: String,
+        verification: Option<Verification>,
+    ) -> Self {
+        let (account, region) = (config.account().to_owned(), config.region().to_owned());
+        let queue_url_style = config.queue_url_style;
         #[cfg(feature = "config-file")]
         let configured_queues = queues::urls(config, host_of(&url));
         #[cfg(not(feature = "config-file"))]
         let configured_queues = Vec::new();
         let service = Arc::new(service);
+        let keys = keys(config);
         let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
         let credentials = Credentials::new(key.0, key.1, None, None, "mock");
         let names = Names {
             account: account.clone(),
             region: region.clone(),
-            public_url,
+            public_url: config.public_url.clone(),
             queue_url_style,
             own_host: host_of(&url).to_owned(),
             keys,
             guard: guard(config, host_of(&url)),
         };
-        let endpoint = Endpoint::new(Arc::clone(&service), names, Journal::new(config.journal));
-        let services = Arc::new(Services::new(endpoint));
+        let journal = Journal::new(config.journal.unwrap_or(DEFAULT_CAPACITY));
+        let services = Arc::new(Services::new(Endpoint::new(Arc::clone(&service), names, journal)));
         Self {
             service,
             services,
@@ -62,17 +70,40 @@ impl MockSqs {
             server: None,
             #[cfg(feature = "s3")]
             s3: None,
-            verification: config.verification.clone(),
+            verification,
         }
     }
+}
+
+/// A service without queues.
+pub(super) fn empty_service(config: &Config) -> Service {
+    let start = Start {
+        seed: config.seed,
+        time: config.clock_start,
+        frozen: config.clock_frozen,
+        auto_create: config.auto_create,
+    };
+    let settings = Settings {
+        relaxed_timing: config.relaxed_timing,
+        delivery: config.delivery,
+        max_memory: config.limits.max_memory,
+        max_queues: config.limits.max_queues,
+        ..Settings::default()
+    };
+    Service::new(&start, settings)
+}
+
+/// The access keys that may sign, if requests must be signed.
+pub(super) fn keys(config: &Config) -> Option<Keys> {
+    (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()))
 }
 
 /// The hosts that it is reached by are allowed beside those that somebody lists.
 pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let public = public.as_ref().and_then(http::Uri::host);
-    let own = [config.host.as_str(), own_host].into_iter().chain(public);
-    let hosts = own.chain(config.allowed_hosts.iter().map(String::as_str));
+    let own = [config.host(), own_host].into_iter().chain(public);
+    let hosts = own.chain(config.allow_hosts.iter().map(String::as_str));
     Guard {
         hosts: hosts.map(|host| name_of(host).to_ascii_lowercase()).collect(),
         cors_origins: config.cors_origins.clone(),

@@ -8,12 +8,11 @@ use std::time::SystemTime;
 use tokio::net::TcpListener;
 
 use super::{IN_PROCESS_URL, MockSqs, Verification};
-use crate::config::Config;
-#[cfg(feature = "config-file")]
-use crate::config::ConfigFile;
-use crate::http::{AdminToken, Limits, Server};
+use crate::config::{Auth, Config};
+use crate::http::{Limits, Server};
 use crate::router::Router;
 use crate::service::faults::Fault;
+use crate::service::keys::Secret;
 use crate::sqs::engine::DeliveryMode;
 use crate::sqs::front::QueueUrlStyle;
 
@@ -42,30 +41,38 @@ use crate::sqs::front::QueueUrlStyle;
 #[must_use]
 pub struct MockSqsBuilder {
     config: Config,
+    verification: Option<Verification>,
+}
+
+/// Later calls of the builder's methods change these settings.
+impl From<Config> for MockSqsBuilder {
+    fn from(config: Config) -> Self {
+        Self { config, verification: None }
+    }
 }
 
 impl MockSqsBuilder {
     /// Address or host name to listen on; `127.0.0.1` by default.
     pub fn host(mut self, host: impl Into<String>) -> Self {
-        self.config.host = host.into();
+        self.config.host = Some(host.into());
         self
     }
 
     /// Port to listen on; 0, which is the default, takes a free one.
     pub fn port(mut self, port: u16) -> Self {
-        self.config.port = port;
+        self.config.port = Some(port);
         self
     }
 
     /// Account of callers whose access key is not a 12-digit account; `000000000000` by default.
     pub fn account(mut self, account: impl Into<String>) -> Self {
-        self.config.account = account.into();
+        self.config.account = Some(account.into());
         self
     }
 
     /// Region of callers that do not sign and whose host names none; `us-east-1` by default.
     pub fn region(mut self, region: impl Into<String>) -> Self {
-        self.config.region = region.into();
+        self.config.region = Some(region.into());
         self
     }
 
@@ -88,7 +95,7 @@ impl MockSqsBuilder {
     /// Every operation that takes a queue URL does it, and `GetQueueUrl`; only `DeleteQueue` does not. Names that no
     /// queue can have are refused as ever, and so are those of queues deleted less than 60 seconds ago.
     pub fn auto_create_queues(mut self) -> Self {
-        self.config.auto_create_queues = true;
+        self.config.auto_create = true;
         self
     }
 
@@ -130,7 +137,8 @@ impl MockSqsBuilder {
         I: Into<String>,
         S: Into<String>,
     {
-        self.config.keys = Some(keys.into_iter().collect());
+        self.config.auth = Auth::Sigv4;
+        self.config.keys = keys.into_iter().map(|(id, secret)| (id.into(), secret.into().into())).collect();
         self
     }
 
@@ -145,27 +153,27 @@ impl MockSqsBuilder {
     /// addresses, names without a dot, and names that public DNS does not resolve, such as those in `localhost`, `internal`, `local`
     /// and `test`, are always accepted; other names could be those of a web page that uses DNS rebinding. Call it once for each name.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.config.allowed_hosts.push(host.into());
+        self.config.allow_hosts.push(host.into());
         self
     }
 
     /// Asks for this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
-        self.config.admin_token = Some(AdminToken(token.into()));
+        self.config.admin_token = Some(Secret::from(token));
         self
     }
 
     /// How many of the latest requests [`MockSqs::requests`] keeps: 1,000 by default, and of their contents at most
     /// 16 MiB. With 0 none is recorded.
     pub fn journal(mut self, capacity: usize) -> Self {
-        self.config.journal = capacity;
+        self.config.journal = Some(capacity);
         self
     }
 
     /// Makes the drop of the server panic when messages are left in its queues, with a report of them. It
     /// does not while another panic is under way. `Verification::default()` allows nothing to be left.
     pub fn verify_on_drop(mut self, rules: Verification) -> Self {
-        self.config.verification = Some(rules);
+        self.verification = Some(rules);
         self
     }
 
@@ -196,30 +204,23 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Takes settings and queues from a TOML file. What it names replaces what was said before; what is said later wins.
-    /// Its queues are created when the server starts, before it accepts requests.
+    /// Starts from the settings and queues of a TOML file. Later calls replace settings of the file. Its queues are
+    /// created when the server starts, before it accepts requests.
     ///
     /// # Errors
-    /// As [`ConfigFile::read`].
+    /// As [`Config::read`].
     #[cfg(feature = "config-file")]
-    pub fn config_file(self, path: impl AsRef<std::path::Path>) -> io::Result<Self> {
-        Ok(self.config(ConfigFile::read(path)?))
+    pub fn from_file(path: impl AsRef<std::path::Path>) -> io::Result<Self> {
+        Config::read(path).map(Self::from)
     }
 
-    /// As [`config_file`](Self::config_file), from the text of a file.
+    /// As [`from_file`](Self::from_file), from the text of a file.
     ///
     /// # Errors
-    /// As [`ConfigFile::parse`].
+    /// As [`Config::parse`].
     #[cfg(feature = "config-file")]
-    pub fn config_toml(self, text: &str) -> io::Result<Self> {
-        Ok(self.config(ConfigFile::parse(text, "config")?))
-    }
-
-    /// As [`config_file`](Self::config_file), from a file that was read.
-    #[cfg(feature = "config-file")]
-    pub fn config(mut self, file: ConfigFile) -> Self {
-        file.apply(&mut self.config);
-        self
+    pub fn from_toml(text: &str) -> io::Result<Self> {
+        Config::parse(text, "config").map(Self::from)
     }
 
     /// Starts the server. It accepts requests when this returns.
@@ -232,28 +233,29 @@ impl MockSqsBuilder {
     /// Dropped before its end, no server is left.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        // Before the port: who has wrong queues must not be found listening.
+        // Before the port: a server with invalid queues must never listen.
         let service = MockSqs::service(&config)?;
-        let (host, port) = (config.host.as_str(), config.port);
+        let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
-        let mut mock = MockSqs::assemble(service, &config, url);
+        let mut mock = MockSqs::assemble(service, &config, url, self.verification);
         #[cfg(feature = "s3")]
         if let Some(settings) = config.s3.clone() {
-            let (listener, url) = listen(host, settings.port).await?;
+            let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
             mock.start_s3(settings, listener, url, &config)?;
         }
         mock.server = Some(Server::start(listener, Router::new(Arc::clone(&mock.services), limits), limits));
         Ok(mock)
     }
 
-    /// Makes the server without a socket; host, port, limits and S3 do not matter then.
+    /// Makes the server without a socket. Host, port, S3 and the limits of connections do not apply.
     ///
     /// # Errors
-    /// A setting or a queue of the config file is wrong.
+    /// A setting or a queue of the config file is invalid.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        Ok(MockSqs::assemble(MockSqs::service(&config)?, &config, IN_PROCESS_URL.to_owned()))
+        let service = MockSqs::service(&config)?;
+        Ok(MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification))
     }
 }
 

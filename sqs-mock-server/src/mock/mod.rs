@@ -29,7 +29,7 @@ use crate::services::Services;
 use crate::sqs::front::QueueUrlStyle;
 use crate::sqs::ops::Service;
 
-use assemble::host_of;
+use assemble::{empty_service, host_of};
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
@@ -92,7 +92,7 @@ impl MockSqs {
     /// Makes a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
         let config = Config::default();
-        Self::assemble(Service::new(&config), &config, IN_PROCESS_URL.to_owned())
+        Self::assemble(empty_service(&config), &config, IN_PROCESS_URL.to_owned(), None)
     }
 
     /// For a server with other settings.

@@ -1,4 +1,4 @@
-//! The queues of a config file come into being as if a client had created them.
+//! Creates the queues of a config file by the rules of `CreateQueue`.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,50 +12,58 @@ use sqs_client::operation::set_queue_attributes::{SetQueueAttributes, SetQueueAt
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 
-use crate::config::{Config, QueueDefinition};
+use crate::config::{Config, Problem, QueueDefinition, Source};
 use crate::service::arn::QueueArn;
 use crate::sqs::ops::{Context, Serve, Service};
 
-/// How many names are shown to whoever has one wrong.
+/// The most names that an error suggests.
 const SUGGESTED: usize = 20;
 
-/// Queues with the ARNs that they get.
-type Planned<'c> = Vec<(QueueArn, &'c QueueDefinition)>;
+/// A queue of the file: its path there, its ARN, and its definition.
+type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 
-/// Creates the queues of the settings. Redrive policies follow when all are there, so that the order in the file does
-/// not matter.
+/// Creates the queues of the settings. Redrive policies follow when all queues exist, so that their order in the file
+/// does not matter.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], with a line of text for everything that is wrong.
+/// [`io::ErrorKind::InvalidInput`], with a line of text for each problem.
 pub(super) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let planned = plan(config);
-    check(&planned)?;
-    for (arn, queue) in &planned {
-        let input = CreateQueueInput::builder()
-            .queue_name(&*arn.name)
-            .set_attributes(Some(queue.attributes.clone()))
-            .set_tags(Some(queue.tags.clone()));
-        let input = input.build().map_err(|error| queue.name.spot.error(error))?;
-        let created = at_once(CreateQueue::serve(service, &context(arn), input));
-        created.map_err(|refusal| queue.name.spot.error(text(refusal)))?;
+    let mut problems = problems(&planned, &config.source);
+    if problems.is_empty() {
+        problems.extend(planned.iter().find_map(|queue| create_one(service, queue).err()));
     }
-    for (arn, queue) in &planned {
-        let Some(letters) = &queue.dead_letters else { continue };
-        let policy = json!({
-            "deadLetterTargetArn": arn.neighbour(&letters.queue.value).to_string(),
-            "maxReceiveCount": letters.max_receive_count,
-        });
-        let input = SetQueueAttributesInput::builder()
-            .queue_url(&*arn.name)
-            .attributes(QueueAttributeName::RedrivePolicy, policy.to_string());
-        let input = input.build().map_err(|error| letters.queue.spot.error(error))?;
-        let set = at_once(SetQueueAttributes::serve(service, &context(arn), input));
-        set.map_err(|refusal| letters.queue.spot.error(text(refusal)))?;
+    if problems.is_empty() {
+        problems.extend(planned.iter().find_map(|queue| redrive(service, queue).err()));
     }
-    Ok(())
+    if problems.is_empty() { Ok(()) } else { Err(config.source.refuse(problems)) }
 }
 
-/// Where the queues of the settings are.
+fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
+    let problem = |text| Problem::new(format!("{path}.name"), text);
+    let input = CreateQueueInput::builder()
+        .queue_name(&*arn.name)
+        .set_attributes(Some(queue.attributes()))
+        .set_tags(Some(queue.tags.clone()));
+    let input = input.build().map_err(|error| problem(error.to_string()))?;
+    let created = at_once(CreateQueue::serve(service, &context(arn), input));
+    created.map(drop).map_err(|refusal| problem(text(refusal)))
+}
+
+fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
+    let Some((target, count)) = queue.dead_letters() else { return Ok(()) };
+    let problem = |text| Problem::new(format!("{path}.dead_letter_queue"), text);
+    let policy =
+        json!({ "deadLetterTargetArn": arn.neighbour(target).to_string(), "maxReceiveCount": count });
+    let input = SetQueueAttributesInput::builder()
+        .queue_url(&*arn.name)
+        .attributes(QueueAttributeName::RedrivePolicy, policy.to_string());
+    let input = input.build().map_err(|error| problem(error.to_string()))?;
+    let set = at_once(SetQueueAttributes::serve(service, &context(arn), input));
+    set.map(drop).map_err(|refusal| problem(text(refusal)))
+}
+
+/// The URLs of the queues of the settings.
 pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
     let base = |region: &str| match &config.public_url {
         Some(url) => url.clone(),
@@ -63,51 +71,53 @@ pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
     };
     plan(config)
         .iter()
-        .map(|(arn, _)| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name))
+        .map(|(_, arn, _)| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name))
         .collect()
 }
 
-fn plan(config: &Config) -> Planned<'_> {
-    config.queues.iter().map(|queue| (queue.arn(&config.region, &config.account), queue)).collect()
+fn plan(config: &Config) -> Vec<Planned<'_>> {
+    let queues = config.queues.iter().enumerate();
+    let planned = queues.map(|(at, queue)| {
+        let region = queue.region.as_deref().unwrap_or(config.region());
+        let account = queue.account.as_deref().unwrap_or(config.account());
+        (format!("queues[{at}]"), QueueArn::new(region, account, &queue.name), queue)
+    });
+    planned.collect()
 }
 
 fn context(arn: &QueueArn) -> Context {
     Context { account: arn.account.to_string(), region: arn.region.to_string(), ..Context::default() }
 }
 
-/// What the queues have to do with each other.
-fn check(planned: &Planned<'_>) -> io::Result<()> {
-    let mut faults = Vec::new();
-    let mut defined: BTreeMap<&QueueArn, &QueueDefinition> = BTreeMap::new();
-    for (arn, queue) in planned {
+/// Problems of the queues with each other.
+fn problems(planned: &[Planned<'_>], source: &Source) -> Vec<Problem> {
+    let mut found = Vec::new();
+    let mut defined: BTreeMap<&QueueArn, &str> = BTreeMap::new();
+    for (path, arn, _) in planned {
         match defined.entry(arn) {
-            Entry::Vacant(entry) => drop(entry.insert(queue)),
+            Entry::Vacant(entry) => drop(entry.insert(path)),
             Entry::Occupied(first) => {
-                let text =
-                    format!("there is a queue of this name already, at {}", first.get().name.spot.line());
-                faults.push(queue.name.spot.fault(text));
+                let first = source.line(&format!("{}.name", first.get()));
+                let text = format!("there is a queue of this name already, at {first}");
+                found.push(Problem::new(format!("{path}.name"), text));
             }
         }
     }
     let defined: BTreeSet<_> = defined.into_keys().collect();
-    for (arn, queue) in planned {
-        if let Some(letters) = &queue.dead_letters
-            && let Some(text) = fault_of_target(arn, &arn.neighbour(&letters.queue.value), &defined)
-        {
-            faults.push(letters.queue.spot.fault(text));
-        }
+    for (path, arn, queue) in planned {
+        let text = queue
+            .dead_letters()
+            .and_then(|(target, _)| problem_of_target(arn, &arn.neighbour(target), &defined));
+        found.extend(text.map(|text| Problem::new(format!("{path}.dead_letter_queue"), text)));
     }
-    if faults.is_empty() {
-        return Ok(());
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, faults.join("\n")))
+    found
 }
 
 /// Why a queue cannot take the dead letters of another.
-fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&QueueArn>) -> Option<String> {
+fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&QueueArn>) -> Option<String> {
     if defined.contains(target) {
         let text =
-            "the dead-letter queue of a FIFO queue has to be one, that of a standard queue must not be";
+            "the dead-letter queue of a FIFO queue must be FIFO, that of a standard queue must be standard";
         return (target.is_fifo() != source.is_fifo()).then(|| text.to_owned());
     }
     let fits = |other: &&&QueueArn| other.is_neighbour_of(source) && other.is_fifo() == source.is_fifo();
@@ -119,7 +129,7 @@ fn fault_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Que
     ))
 }
 
-/// The answer of an operation that waits for nothing: servers without a runtime have queues too.
+/// The result of an operation that does not wait: a server without a tokio runtime has queues too.
 fn at_once<T>(operation: impl Future<Output = Result<T, ServiceError>>) -> Result<T, ServiceError> {
     match pin!(operation).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
@@ -131,11 +141,4 @@ fn at_once<T>(operation: impl Future<Output = Result<T, ServiceError>>) -> Resul
 
 fn text(refusal: ServiceError) -> String {
     refusal.message.unwrap_or_else(|| refusal.code.to_string())
-}
-
-impl QueueDefinition {
-    fn arn(&self, region: &str, account: &str) -> QueueArn {
-        let region = self.region.as_deref().unwrap_or(region);
-        QueueArn::new(region, self.account.as_deref().unwrap_or(account), &self.name.value)
-    }
 }

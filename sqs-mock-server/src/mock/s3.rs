@@ -5,9 +5,10 @@ use std::io;
 use tokio::net::TcpListener;
 
 use super::MockSqs;
-use super::assemble::{guard, host_of};
+use super::assemble::{guard, host_of, keys};
 use crate::config::Config;
 use crate::s3::{Host, MockS3, S3};
+use crate::service::journal::DEFAULT_CAPACITY;
 
 impl MockSqs {
     /// The S3 beside this server.
@@ -39,10 +40,10 @@ impl MockSqs {
             faults: self.service.faults().clone(),
             seed: self.service.seed(),
             limits: config.limits,
-            keys: config.keys.clone(),
+            keys: keys(config),
             guard: guard(config, host_of(&url)),
-            account: config.account.clone(),
-            journal: config.journal,
+            account: config.account().to_owned(),
+            journal: config.journal.unwrap_or(DEFAULT_CAPACITY),
         };
         let s3 = MockS3::start(settings, listener, url, host)?;
         self.services.attach_s3(s3.content());

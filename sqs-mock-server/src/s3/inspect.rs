@@ -10,7 +10,7 @@ use s3s::dto::{PutObjectInput, StreamingBlob};
 
 use super::ops::Operations;
 use super::server::MockS3;
-use super::setup::S3;
+use super::setup::problem_of_bucket_name;
 use super::store::{Bucket, Pieces};
 use super::types::{S3Object, S3Upload};
 
@@ -102,7 +102,9 @@ impl MockS3 {
     /// # Errors
     /// The name is not a valid bucket name, or the directory cannot be created.
     pub fn create_bucket(&self, name: &str) -> io::Result<bool> {
-        S3::temporary().bucket(name).check()?;
+        if let Some(text) = problem_of_bucket_name(name) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         self.content.store.create(name, self.content.clock.now().as_millis())
     }
 }

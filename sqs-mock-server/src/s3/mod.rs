@@ -39,6 +39,5 @@ pub(crate) use metrics::write_metrics;
 pub use server::MockS3;
 pub(crate) use server::{Content, Host};
 pub use setup::S3;
-#[cfg(feature = "config-file")]
-pub(crate) use setup::no_bucket_name;
+pub(crate) use setup::problem_of_bucket_name;
 pub use types::{S3Object, S3Upload};

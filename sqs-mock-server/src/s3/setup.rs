@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs, io, process};
 
 use s3s::path::check_bucket_name;
+use serde::{Deserialize, Deserializer};
 
 /// The initial bucket if the settings name none.
 pub(crate) const DEFAULT_BUCKET: &str = "payloads";
@@ -17,31 +18,40 @@ pub(crate) const DEFAULT_BUCKET: &str = "payloads";
 /// let settings = S3::temporary().bucket("orders").bucket("audit");
 /// # let _ = settings;
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct S3 {
-    /// `None` for a temporary directory.
-    pub(crate) directory: Option<PathBuf>,
-    pub(crate) port: u16,
-    /// [`DEFAULT_BUCKET`] if empty.
-    pub(crate) buckets: Vec<String>,
+    /// Where objects are kept; `None` is a temporary directory. Config files must name one.
+    #[serde(deserialize_with = "named")]
+    pub directory: Option<PathBuf>,
+    /// Port to listen on; 0 takes a free one. The default is 0, and 9325 for the binary.
+    pub port: Option<u16>,
+    /// Initial buckets. If there are none, a bucket named `payloads` is created.
+    #[serde(default)]
+    pub buckets: Vec<String>,
+}
+
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    PathBuf::deserialize(deserializer).map(Some)
 }
 
 impl S3 {
     /// Keeps objects in this directory and creates it if it is missing. A later server with the same directory has the
     /// same objects. Two servers must not use one directory at the same time.
     pub fn in_dir(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: Some(directory.into()), port: 0, buckets: Vec::new() }
+        Self { directory: Some(directory.into()), port: None, buckets: Vec::new() }
     }
 
     /// Keeps objects in a temporary directory, which is removed when the server stops.
     pub fn temporary() -> Self {
-        Self { directory: None, port: 0, buckets: Vec::new() }
+        Self { directory: None, port: None, buckets: Vec::new() }
     }
 
     /// Sets the port, on the host of the SQS server. The default, 0, takes a free port.
     pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
+        self.port = Some(port);
         self
     }
 
@@ -60,15 +70,6 @@ impl S3 {
         }
     }
 
-    /// # Errors
-    /// A name is not a valid bucket name.
-    pub(crate) fn check(&self) -> io::Result<()> {
-        match self.buckets.iter().find(|name| !check_bucket_name(name)) {
-            Some(name) => Err(io::Error::new(io::ErrorKind::InvalidInput, no_bucket_name(name))),
-            None => Ok(()),
-        }
-    }
-
     /// The directory of the objects, and whether it is temporary.
     pub(super) fn directory(&self) -> io::Result<(PathBuf, bool)> {
         match &self.directory {
@@ -78,12 +79,15 @@ impl S3 {
     }
 }
 
-/// The error text for an invalid bucket name.
-pub(crate) fn no_bucket_name(name: &str) -> String {
-    format!(
-        "{name:?} is not a valid bucket name; allowed are 3 to 63 characters of a-z, 0-9, - and ., with a letter or \
-         digit at both ends"
-    )
+/// Why a name is not a valid bucket name.
+pub(crate) fn problem_of_bucket_name(name: &str) -> Option<String> {
+    let text = || {
+        format!(
+            "{name:?} is not a valid bucket name; allowed are 3 to 63 characters of a-z, 0-9, - and ., with a letter or \
+             digit at both ends"
+        )
+    };
+    (!check_bucket_name(name)).then(text)
 }
 
 /// Creates a directory that did not exist before.

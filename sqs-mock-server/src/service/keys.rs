@@ -1,13 +1,18 @@
-//! The access keys that a server accepts.
+//! The access keys that a server accepts, and their secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Deserialize;
 use sqs_client::wire::sign::KeyLookup;
 
 /// Pairs of access key and secret.
-#[derive(Clone, Default, Eq, PartialEq)]
-pub(crate) struct Keys(BTreeMap<String, String>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keys(pub(crate) BTreeMap<String, Secret>);
+
+/// A secret, such as that of an access key. `Debug` does not show it.
+#[derive(Clone, Deserialize, Eq, PartialEq)]
+pub struct Secret(String);
 
 impl Keys {
     /// The pair that the server's own client signs with.
@@ -16,21 +21,27 @@ impl Keys {
     }
 }
 
-impl<I: Into<String>, S: Into<String>> FromIterator<(I, S)> for Keys {
-    fn from_iter<T: IntoIterator<Item = (I, S)>>(pairs: T) -> Self {
-        Self(pairs.into_iter().map(|(id, secret)| (id.into(), secret.into())).collect())
-    }
-}
-
-/// The secrets do not show.
-impl fmt::Debug for Keys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
-    }
-}
-
 impl KeyLookup for Keys {
     fn secret(&self, access_key_id: &str) -> Option<&str> {
-        self.0.get(access_key_id).map(String::as_str)
+        self.0.get(access_key_id).map(Secret::as_str)
+    }
+}
+
+impl Secret {
+    /// The secret itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<String>> From<T> for Secret {
+    fn from(secret: T) -> Self {
+        Self(secret.into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
     }
 }

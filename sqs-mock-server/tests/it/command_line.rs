@@ -223,9 +223,15 @@ fn port_in_use_is_explained() {
 #[test]
 fn bad_settings_are_explained() {
     for (arguments, expected) in [
-        (["--account", "12"], "error: the account must be 12 digits, not \"12\"\n"),
-        (["--region", "Mars!"], "error: \"Mars!\" is not the name of a region\n"),
-        (["--public-url", "sqs"], "error: the public URL must look like http://host:port, not \"sqs\"\n"),
+        (["--account", "12"], "error: account: \"12\" is not allowed; allowed are 12 digits\n"),
+        (
+            ["--region", "Mars!"],
+            "error: region: \"Mars!\" is not allowed; allowed are 1 to 32 of a-z, 0-9 and -, such as \"eu-west-1\"\n",
+        ),
+        (
+            ["--public-url", "sqs"],
+            "error: public_url: \"sqs\" is not allowed; allowed is a URL such as \"http://host:port\"\n",
+        ),
     ] {
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

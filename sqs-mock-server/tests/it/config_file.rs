@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use sqs_mock_server::{ConfigFile, MockSqs};
+use sqs_mock_server::{Config, MockSqs, MockSqsBuilder};
 
 use crate::command_line::{Running, SECRET_IS_KNOWN, ask, binary, run};
 
@@ -45,7 +45,7 @@ impl Drop for File {
 }
 
 fn server(text: &str) -> io::Result<MockSqs> {
-    MockSqs::builder().config_toml(text)?.in_process()
+    MockSqsBuilder::from_toml(text)?.in_process()
 }
 
 fn refusal(text: &str) -> String {
@@ -107,19 +107,16 @@ fn config_of_the_other_guides_is_valid() {
 #[cfg(feature = "s3")]
 #[test]
 fn example_of_s3_works() {
-    let file = sqs_mock_server::ConfigFile::parse(examples().nth(1).unwrap(), "config-file.md").unwrap();
-    let buckets = vec!["orders".to_owned(), "audit".to_owned()];
-    assert_eq!(
-        (file.s3.directory, file.s3.port, file.s3.buckets),
-        (Some("payloads".into()), Some(9325), Some(buckets))
-    );
+    let file = Config::parse(examples().nth(1).unwrap(), "config-file.md").unwrap();
+    let expected = sqs_mock_server::s3::S3::in_dir("payloads").port(9325).bucket("orders").bucket("audit");
+    assert_eq!(file.s3, Some(expected));
 }
 
 #[cfg(not(feature = "s3"))]
 #[test]
 fn build_without_s3_says_so() {
     let text = refusal("[s3]\ndirectory = 'd'");
-    assert_eq!(text, "config:1:1: s3: this build has no S3; it takes the cargo feature s3");
+    assert_eq!(text, "config:1:1: s3: this build has no S3; enable the cargo feature s3");
     let output = run(&["--with-s3", "d"]);
     assert_eq!(output.status.code(), Some(2));
 }
@@ -161,7 +158,7 @@ fn dead_letter_queue_has_to_be_there_and_of_the_same_kind() {
     assert!(text.ends_with("those that could be meant: a, b"), "{text}");
     let text = refusal(&with("c.fifo"));
     assert!(
-        text.contains("queues[0].dead_letter_queue: the dead-letter queue of a FIFO queue has to be one"),
+        text.contains("queues[0].dead_letter_queue: the dead-letter queue of a FIFO queue must be FIFO"),
         "{text}"
     );
 }
@@ -183,10 +180,9 @@ fn queues_beyond_the_limit_are_refused_by_place() {
 }
 
 #[tokio::test]
-async fn what_is_said_after_the_file_wins() {
+async fn later_calls_of_the_builder_replace_settings_of_the_file() {
     let text = "port = 1\naccount = '111122223333'\nregion = 'eu-west-1'\n[[queues]]\nname = 'a'";
-    let builder =
-        MockSqs::builder().account("444455556666").config_toml(text).unwrap().port(0).region("us-west-2");
+    let builder = MockSqsBuilder::from_toml(text).unwrap().port(0).region("us-west-2");
     let server = builder.start().await.unwrap();
     assert!(server.queue("a").exists());
     assert!(server.configured_queues()[0].ends_with("/111122223333/a"));
@@ -201,7 +197,7 @@ fn keys_without_auth_are_not_asked_for() {
 
 #[test]
 fn file_that_cannot_be_read_is_named() {
-    let error = MockSqs::builder().config_file("/nowhere/sqs.toml").unwrap_err();
+    let error = MockSqsBuilder::from_file("/nowhere/sqs.toml").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     assert!(error.to_string().starts_with("cannot read the config file /nowhere/sqs.toml: "));
 }
@@ -249,7 +245,7 @@ fn keys_of_the_file_sign() {
 fn mistakes_end_the_binary_before_it_listens() {
     let file = File::new(
         "mistakes",
-        "port = 0\n[[queues]]\nname = 'a'\ndelay = '1h'\n[[queues]]\nname = 'b'\nx = 1",
+        "port = 0\n[[queues]]\nname = 'a'\ndelay = '1h'\n[[queues]]\nname = 'b'\nregion = 'X'",
     );
     for arguments in [&["--config", file.path()][..], &["--config", file.path(), "--check-config"]] {
         let output = run(arguments);
@@ -258,7 +254,10 @@ fn mistakes_end_the_binary_before_it_listens() {
         let lines: Vec<_> = stderr.lines().collect();
         assert_eq!(lines.len(), 2, "{stderr}");
         assert!(lines[0].starts_with(&format!("error: {}:4:9: queues[0].delay: ", file.path())), "{stderr}");
-        assert!(lines[1].starts_with(&format!("error: {}:7:1: queues[1].x: ", file.path())), "{stderr}");
+        assert!(
+            lines[1].starts_with(&format!("error: {}:7:10: queues[1].region: ", file.path())),
+            "{stderr}"
+        );
     }
 }
 
@@ -273,7 +272,7 @@ fn check_says_that_a_file_is_fine_and_ends() {
 #[test]
 fn file_can_be_read_apart_from_a_server() {
     let file = File::new("apart", example());
-    let read = ConfigFile::read(&file.0).unwrap();
+    let read = Config::read(&file.0).unwrap();
     assert_eq!((read.port, read.seed), (Some(9324), Some(7)));
     assert_eq!(read.queue_names().collect::<Vec<_>>(), ["orders", "orders-dead", "jobs.fifo"]);
 }

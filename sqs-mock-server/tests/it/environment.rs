@@ -72,6 +72,6 @@ fn limits_without_room_are_refused() {
         let (output, stderr) = checked(&[], &[flag, "0", "--check-config"]);
         let name = flag.trim_start_matches('-').replace('-', "_");
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr.starts_with(&format!("error: {name} must be at least 1, not 0: no")), "{stderr}");
+        assert!(stderr.starts_with(&format!("error: limits.{name}: 0 is not allowed: no")), "{stderr}");
     }
 }

@@ -9,8 +9,8 @@ use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::wire::protocol::{Protocol, ResponseError};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
+use sqs_mock_server::{MockSqs, MockSqsBuilder};
 use tokio::io::AsyncReadExt as _;
 
 use crate::session::{BOTH, Session};
@@ -248,8 +248,7 @@ async fn redelivered_messages_come_again_even_when_they_are_deleted() {
 async fn redelivery_leaves_fifo_queues_and_dead_letters_alone() {
     let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
                 [[queues]]\nname = 'q.fifo'\ncontent_based_deduplication = true";
-    let server =
-        MockSqs::builder().config_toml(toml).unwrap().fault(Fault::redeliver()).in_process().unwrap();
+    let server = MockSqsBuilder::from_toml(toml).unwrap().fault(Fault::redeliver()).in_process().unwrap();
     let client = server.client();
     for name in ["q", "q.fifo"] {
         let url = server.queue_url(name);
@@ -321,7 +320,7 @@ async fn request_from_before_a_reset_does_not_reach_what_comes_after() {
 #[tokio::test]
 async fn what_was_there_from_the_start_is_there_after_a_reset() {
     let fault = Fault::throttle().on(Action::ListQueues).times(1);
-    let builder = MockSqs::builder().fault(fault).config_toml("[[queues]]\nname = 'orders'").unwrap();
+    let builder = MockSqsBuilder::from_toml("[[queues]]\nname = 'orders'").unwrap().fault(fault);
     let server = builder.in_process().unwrap();
     for _ in 0..2 {
         assert!(server.queue("orders").exists() && !server.faults().list()[0].is_spent());

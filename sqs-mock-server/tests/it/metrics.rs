@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use crate::exposition::{Samples, parse};
 use crate::wire::{FORM, Wire};
@@ -148,7 +148,7 @@ async fn version_and_limits_are_told() {
 async fn requests_run_while_thousands_of_queues_are_scraped() {
     let queues = (0..5000).map(|queue| format!("[[queues]]\nname = 'q-{queue}'"));
     let text = queues.collect::<Vec<_>>().join("\n");
-    let server = MockSqs::builder().config_toml(&text).unwrap().in_process().unwrap();
+    let server = MockSqsBuilder::from_toml(&text).unwrap().in_process().unwrap();
     let mut scraping = std::pin::pin!(server.metrics());
     let mut polls = 0;
     let text = std::future::poll_fn(|context| {

@@ -1,15 +1,16 @@
 use std::time::Duration;
 
 use super::*;
-use crate::config::Config;
+use crate::service::faults::Fault;
+use crate::service::keys::Secret;
 
-fn parse(text: &str) -> ConfigFile {
-    ConfigFile::parse(text, "sqs.toml").unwrap()
+fn parse(text: &str) -> Config {
+    Config::parse(text, "sqs.toml").unwrap()
 }
 
 /// All faults, one a line.
 fn faults(text: &str) -> String {
-    let error = ConfigFile::parse(text, "sqs.toml").unwrap_err();
+    let error = Config::parse(text, "sqs.toml").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     error.to_string()
 }
@@ -22,7 +23,7 @@ fn fault_of_queue(name: &str, rest: &str) -> String {
 #[test]
 fn empty_file_says_nothing() {
     let file = parse("# nothing\n");
-    assert_eq!(format!("{file:?}"), format!("{:?}", ConfigFile::default()));
+    assert_eq!(format!("{file:?}"), format!("{:?}", Config::default()));
 }
 
 #[test]
@@ -36,7 +37,7 @@ fn durations_are_seconds_or_have_a_unit() {
         ("\"1h\"", 3_600_000),
     ] {
         let file = parse(&format!("limits.grace = {text}"));
-        assert_eq!(file.grace, Some(Duration::from_millis(expected)), "{text}");
+        assert_eq!(file.limits.grace, Duration::from_millis(expected), "{text}");
     }
     for text in ["-1", "\"\"", "\"5\"", "\"1w\"", "\"-1s\"", "\"1.5h\"", "1.5", "true", "[5]"] {
         assert!(
@@ -48,8 +49,8 @@ fn durations_are_seconds_or_have_a_unit() {
 
 #[test]
 fn sizes_are_bytes_or_have_a_unit() {
-    assert_eq!(parse("limits.max_memory = 4096").max_memory, Some(4096));
-    assert_eq!(parse("limits.max_memory = \"3MiB\"").max_memory, Some(3 << 20));
+    assert_eq!(parse("limits.max_memory = 4096").limits.max_memory, 4096);
+    assert_eq!(parse("limits.max_memory = \"3MiB\"").limits.max_memory, 3 << 20);
     for text in
         ["0", "-1", "\"3MB\"", "\"3\\u00a0MiB\"", "1.5", "\"99999999999GiB\"", "9223372036854775808000"]
     {
@@ -61,11 +62,11 @@ fn sizes_are_bytes_or_have_a_unit() {
 fn fault_names_place_key_and_what_is_allowed() {
     assert_eq!(
         faults("# ports\n  port = 70000"),
-        "sqs.toml:2:10: port: 70000 is out of range; allowed is a whole number from 0 to 65535"
+        "sqs.toml:2:10: port: 70000 is not allowed; allowed is a whole number from 0 to 65535"
     );
     assert_eq!(
         fault_of_queue("orders", "visibility_timeout = \"13h\""),
-        "sqs.toml:3:22: queues[0].visibility_timeout: \"13h\" is out of range; allowed are 0 to 43200 whole seconds"
+        "sqs.toml:3:22: queues[0].visibility_timeout: 46800 s is out of range; allowed are 0 to 43200 whole seconds"
     );
     assert_eq!(
         fault_of_queue("orders", "maximum_message_size = 1"),
@@ -73,7 +74,7 @@ fn fault_names_place_key_and_what_is_allowed() {
     );
     assert_eq!(
         fault_of_queue("a.fifo", "deduplication_scope = \"Queue\""),
-        "sqs.toml:3:23: queues[0].deduplication_scope: \"Queue\" is not known; allowed is \"messageGroup\" or \"queue\""
+        "sqs.toml:3:23: queues[0].deduplication_scope: \"Queue\" is not allowed; allowed is `queue` or `messageGroup`"
     );
 }
 
@@ -84,10 +85,50 @@ fn column_counts_characters() {
 }
 
 #[test]
-fn all_faults_are_told_in_the_order_of_the_file() {
-    let text = faults("port = true\n[[queues]]\ndelay = 901\n[[queues]]\nname = \"\"\n[limits]\ngrace = {}");
-    let keys: Vec<_> = text.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
-    assert_eq!(keys, ["port", "queues[0]", "queues[0].delay", "queues[1].name", "limits.grace"]);
+fn values_that_are_not_allowed_are_all_reported_in_the_order_of_the_file() {
+    let text = faults(
+        "region = 'Mars!'\n[[queues]]\nname = 'a'\ndelay = 901\n[[queues]]\nname = ''\naccount = '1'\n[limits]\n\
+         max_queues = 0\nbody_timeout = '0s'",
+    );
+    let paths: Vec<_> = text.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    let expected = [
+        "region",
+        "queues[0].delay",
+        "queues[1].name",
+        "queues[1].account",
+        "limits.max_queues",
+        "limits.body_timeout",
+    ];
+    assert_eq!(paths, expected, "{text}");
+}
+
+#[test]
+fn wrong_types_and_missing_settings_are_reported_at_their_places() {
+    for (text, expected) in [
+        (
+            "port = true",
+            "sqs.toml:1:8: port: it is of type boolean; allowed is a whole number from 0 to 65535",
+        ),
+        (
+            "relaxed_timing = 1",
+            "sqs.toml:1:18: relaxed_timing: it is of type integer; allowed is true or false",
+        ),
+        ("account = 12", "sqs.toml:1:11: account: it is of type integer; allowed is a string"),
+        (
+            "[limits]\ngrace = {}",
+            "sqs.toml:2:9: limits.grace: it is of type table; allowed is a whole number of ",
+        ),
+        (
+            "cors_origins = ['a', 5]",
+            "sqs.toml:1:22: cors_origins[1]: it is of type integer; allowed is a string",
+        ),
+        ("limits = 5", "sqs.toml:1:10: limits: it is of type integer; allowed is "),
+        ("\n[[queues]]\ndelay = 3", "sqs.toml:2:1: queues[0]: `name` is missing"),
+        ("auth = 'basic'", "sqs.toml:1:8: auth: 'basic' is not allowed; allowed is `none` or `sigv4`"),
+    ] {
+        let text = faults(text);
+        assert!(text.starts_with(expected), "{text}\n{expected}");
+    }
 }
 
 #[test]
@@ -113,15 +154,21 @@ fn broken_file_is_refused_without_quoting_it() {
 
 #[test]
 fn secrets_show_neither_in_faults_nor_in_debug() {
-    for text in ["AKID = [\"top secret\"]", "AKID = { is = \"top secret\" }", "AKID = \"\""] {
+    for (text, expected) in [
+        ("AKID = [\"top secret\"]", "it is of type array; allowed is a string"),
+        ("AKID = { is = \"top secret\" }", "it is of type table; allowed is a string"),
+        ("AKID = \"\"", "allowed is a secret that is not empty"),
+    ] {
         let text = faults(&format!("[keys]\n{text}"));
-        assert_eq!(text, "sqs.toml:2:8: keys.AKID: a secret has to be a string that is not empty");
+        assert!(text.starts_with(&format!("sqs.toml:2:8: keys.AKID: {expected}")), "{text}");
+    }
+    for text in ["keys = 'top secret'", "port = 'top secret'", "admin_token = ['top secret']"] {
+        let text = faults(text);
+        assert!(text.contains(": it is of type ") && !text.contains("top secret"), "{text}");
     }
     let file = parse("auth = \"sigv4\"\n[keys]\nAKID = \"top secret\"");
     assert!(!format!("{file:?}").contains("top secret"));
-    let mut config = Config::default();
-    file.apply(&mut config);
-    assert!(!format!("{config:?}").contains("top secret"));
+    assert_eq!(file.keys["AKID"], Secret::from("top secret"));
 }
 
 #[test]
@@ -141,7 +188,7 @@ fn queue_settings_become_attributes() {
     );
     let queue = &file.queues[0];
     let mut attributes: Vec<_> =
-        queue.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        queue.attributes().iter().map(|(name, value)| format!("{name}={value}")).collect();
     attributes.sort();
     let expected = [
         "ContentBasedDeduplication=true",
@@ -168,7 +215,7 @@ fn rules_of_the_service_hold_for_queues_too() {
         ("a.fifo", "fifo_throughput_limit = 'perMessageGroupId'", "queues[0].fifo_throughput_limit: "),
         ("a", "kms_master_key_id = 'k'\nsqs_managed_sse_enabled = true", "queues[0].kms_master_key_id: "),
         ("a", "tags = { 'aws:x' = 'y' }", "queues[0].tags: "),
-        ("a", "dead_letter_queue = 'b'", "queues[0].dead_letter_queue: it needs max_receive_count"),
+        ("a", "dead_letter_queue = 'b'", "queues[0].dead_letter_queue: it needs max_receive_count too"),
         ("a", "max_receive_count = 3", "queues[0].max_receive_count: it needs dead_letter_queue"),
         (
             "a",
@@ -221,32 +268,34 @@ fn faults_are_read_as_from_json() {
     ]
     .map(|text| text.parse().unwrap());
     assert_eq!(format!("{:?}", file.faults), format!("{json:?}"));
-    let mut config = Config::default();
-    file.apply(&mut config);
-    assert_eq!(config.faults.len(), 2);
 }
 
 #[test]
-fn wrong_faults_are_told_with_their_place() {
-    let text = faults(
-        "[[faults]]\neffect = 'throttle'\n[[faults]]\neffect = 'latency'\n[[faults]]\neffect = 'throttle'\nx = 1\n\
-         [[faults]]\neffect = 'throttle'\nprobability = nan\n[[faults]]\neffect = 1979-05-27",
-    );
-    let expected = [
-        "sqs.toml:3:1: faults[1]: not a fault: `latency_ms` is missing",
-        "sqs.toml:5:1: faults[2]: not a fault: unknown field `x`, expected one of `effect`, ",
-        "sqs.toml:8:1: faults[3]: not a fault: nan is no number of JSON",
-        "sqs.toml:11:1: faults[4]: not a fault: ",
-    ];
-    assert_eq!(text.lines().count(), expected.len(), "{text}");
-    for (line, expected) in text.lines().zip(expected) {
-        assert!(line.starts_with(expected) && !line.contains(" column "), "{line}");
+fn wrong_faults_are_reported_with_their_place() {
+    for (fault, expected) in [
+        ("effect = 'latency'", "sqs.toml:3:1: faults[1]: not a fault: `latency_ms` is missing"),
+        (
+            "effect = 'throttle'\nx = 1",
+            "sqs.toml:5:1: faults[1].x: there is no such setting; known are above, ",
+        ),
+        (
+            "effect = 'throttle'\nprobability = nan",
+            "sqs.toml:3:1: faults[1]: not a fault: `probability` must be between 0 and 1, not NaN",
+        ),
+        ("effect = 1979-05-27", "sqs.toml:4:10: faults[1].effect: "),
+        (
+            "effect = 'latency'\nlatency_ms = '5'",
+            "sqs.toml:5:14: faults[1].latency_ms: it is of type string; ",
+        ),
+    ] {
+        let text = faults(&format!("[[faults]]\neffect = 'throttle'\n[[faults]]\n{fault}"));
+        assert!(text.starts_with(expected) && text.lines().count() == 1, "{text}");
     }
     assert!(
         faults("[faults]\neffect = 'throttle'")
-            .ends_with("faults: each needs two brackets, as in [[faults]]")
+            .ends_with("faults: it is a table; a list of tables has two brackets, as in [[faults]]")
     );
-    assert!(faults("faults = ['throttle']").ends_with("faults[0]: it has to be a table"));
+    assert!(faults("faults = ['throttle']").ends_with("faults[0]: it is of type string; allowed is a table"));
 }
 
 #[test]
@@ -259,5 +308,8 @@ fn too_many_tags_are_refused() {
 
 #[test]
 fn queues_need_two_brackets() {
-    assert!(faults("[queues]\nname = 'a'").ends_with("queues: each needs two brackets, as in [[queues]]"));
+    assert!(
+        faults("[queues]\nname = 'a'")
+            .ends_with("queues: it is a table; a list of tables has two brackets, as in [[queues]]")
+    );
 }

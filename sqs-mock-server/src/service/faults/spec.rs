@@ -13,7 +13,7 @@ use super::plan::is_batch;
 
 /// A fault as one flat object: an effect, what belongs to it, and whom it strikes how often.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct Spec {
     pub(super) effect: EffectName,
     /// Of `error` and `fail_entries`: the name of a shape or a query code.
@@ -143,12 +143,11 @@ impl FromStr for Fault {
     }
 }
 
-#[cfg(feature = "config-file")]
-impl Fault {
-    /// As [`from_str`](Self::from_str), from JSON that was read.
-    pub(crate) fn from_json(json: serde_json::Value) -> Result<Self, InvalidFault> {
-        let spec: Spec = serde_json::from_value(json).map_err(|error| InvalidFault(error.to_string()))?;
-        Self::try_from(spec).map_err(InvalidFault)
+/// As [`from_str`](Fault::from_str), from any format.
+impl<'de> Deserialize<'de> for Fault {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spec = Spec::deserialize(deserializer)?;
+        Self::try_from(spec).map_err(|text| serde::de::Error::custom(InvalidFault(text)))
     }
 }
 

@@ -49,6 +49,7 @@ mod tags;
 mod timers;
 mod window;
 
+use serde::Deserialize;
 use sqs_client::wire::limits;
 
 pub(crate) use attributes::Attributes;
@@ -88,7 +89,8 @@ pub(crate) struct Settings {
 }
 
 /// How standard queues deliver. FIFO queues are exact whatever this says.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DeliveryMode {
     /// First come, first served; each message once; whatever is there, a receive finds. It is what most tests want,

@@ -2,13 +2,16 @@
 
 use std::net::IpAddr;
 
+use serde::Deserialize;
+
 use super::caller::is_region;
 
 /// How queue URLs name the region.
 ///
 /// Requests are understood in all styles, whichever one is given out: a queue URL is known by its last two segments,
 /// and the host of an unsigned request names the region when it has one of these forms.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum QueueUrlStyle {
     /// Not at all: `http://<host>/<account>/<name>`.

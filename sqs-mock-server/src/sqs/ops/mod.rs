@@ -63,7 +63,7 @@ use crate::service::faults::{FailedEntry, Request, Target, name_of};
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use peek::{MAX_PEEKED, Shown};
-pub(crate) use service::Service;
+pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;
 

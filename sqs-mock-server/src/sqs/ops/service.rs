@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::SystemTime;
 
 use sqs_client::wire::service_error::ServiceError;
 
@@ -11,7 +12,6 @@ use super::address::Address;
 use super::changes::ChangeReader;
 use super::shared::SharedQueue;
 use super::state::Shared;
-use crate::config::Config;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
@@ -27,6 +27,19 @@ pub(crate) struct Service {
     /// What the clock shows at the start, other than the time of the system, and whether it stands still.
     pub(super) clock_start: (Option<Timestamp>, bool),
     pub(super) initial_state: InitialState,
+}
+
+/// How a service starts.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// The default is a random seed.
+    pub(crate) seed: Option<u64>,
+    /// The initial time of the clock. The default is the system's time.
+    pub(crate) time: Option<SystemTime>,
+    /// Whether the clock stands still.
+    pub(crate) frozen: bool,
+    /// Whether queues are created on first use.
+    pub(crate) auto_create: bool,
 }
 
 /// Creates the queues and faults that a server has from the start.
@@ -47,22 +60,15 @@ impl fmt::Debug for InitialState {
 
 impl Service {
     /// A service without queues.
-    pub(crate) fn new(config: &Config) -> Self {
-        let start = config.clock_start.map(Timestamp::from);
-        let clock = start.map_or_else(Clock::real, Clock::starting_at);
-        if config.clock_frozen {
+    pub(crate) fn new(start: &Start, settings: Settings) -> Self {
+        let time = start.time.map(Timestamp::from);
+        let clock = time.map_or_else(Clock::real, Clock::starting_at);
+        if start.frozen {
             clock.freeze();
         }
-        let settings = Settings {
-            relaxed_timing: config.relaxed_timing,
-            delivery: config.delivery,
-            max_memory: config.limits.max_memory,
-            max_queues: config.limits.max_queues,
-            ..Settings::default()
-        };
-        let mut service = Self::assemble(clock, config.seed.map_or_else(Seed::random, Seed), settings);
-        service.auto_create = config.auto_create_queues;
-        service.clock_start = (start, config.clock_frozen);
+        let mut service = Self::assemble(clock, start.seed.map_or_else(Seed::random, Seed), settings);
+        service.auto_create = start.auto_create;
+        service.clock_start = (time, start.frozen);
         service
     }
 

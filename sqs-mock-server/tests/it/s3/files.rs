@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
+use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use super::{BUCKET, client, get, put};
 use crate::command_line::{Running, ask, binary, run};
@@ -162,17 +162,27 @@ async fn shutdown_waits_for_requests_in_flight() {
 async fn invalid_s3_settings_are_rejected() {
     let bad =
         MockSqs::builder().s3(S3::temporary().bucket("No_Bucket")).start().await.unwrap_err().to_string();
-    assert!(bad.starts_with("\"No_Bucket\" is not a valid bucket name; allowed are 3 to 63"), "{bad}");
+    assert!(
+        bad.starts_with("s3.buckets[0]: \"No_Bucket\" is not a valid bucket name; allowed are 3 to 63"),
+        "{bad}"
+    );
     let file = Directory::new("file");
     fs::create_dir(&file.0).unwrap();
     fs::write(file.0.join("taken"), "").unwrap();
     let error = MockSqs::builder().with_s3(file.0.join("taken")).start().await.unwrap_err().to_string();
     assert!(error.starts_with("cannot keep objects in "), "{error}");
-    let toml = "[s3]\ndirectory = 'd'\nbuckets = ['X']\nprot = 1";
-    let error = MockSqs::builder().config_toml(toml).unwrap_err().to_string();
-    let lines: Vec<_> = error.lines().collect();
-    assert!(lines[0].starts_with("config:3:11: s3.buckets: \"X\" is not a valid bucket name"), "{error}");
-    assert!(lines[1].starts_with("config:4:1: s3.prot: there is no such setting"), "{error}");
+    for (toml, expected) in [
+        ("directory = 'd'\nbuckets = ['X']", "config:3:12: s3.buckets[0]: \"X\" is not a valid bucket name"),
+        ("directory = ''", "config:2:13: s3.directory: it is empty; allowed is the path of a directory"),
+        (
+            "directory = 'd'\nprot = 1",
+            "config:3:1: s3.prot: there is no such setting; known are buckets, directory, port",
+        ),
+        ("port = 1", "config:1:1: s3: `directory` is missing"),
+    ] {
+        let error = MockSqsBuilder::from_toml(&format!("[s3]\n{toml}")).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
 }
 
 #[test]

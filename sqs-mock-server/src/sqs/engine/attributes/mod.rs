@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use serde::Deserialize;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::limits;
 
@@ -59,7 +60,8 @@ pub(crate) struct FifoAttributes {
 }
 
 /// Within what a deduplication id is unique.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum DeduplicationScope {
     /// The whole queue.
     #[default]
@@ -69,7 +71,8 @@ pub(crate) enum DeduplicationScope {
 }
 
 /// What the throughput quota of a FIFO queue holds for. It is shown, not enforced.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum ThroughputLimit {
     /// The whole queue.
     #[default]

@@ -115,7 +115,7 @@ impl FifoAttributes {
 }
 
 impl DeduplicationScope {
-    const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Queue => "queue",
             Self::MessageGroup => "messageGroup",
@@ -128,7 +128,7 @@ impl DeduplicationScope {
 }
 
 impl ThroughputLimit {
-    const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::PerQueue => "perQueue",
             Self::PerMessageGroupId => "perMessageGroupId",

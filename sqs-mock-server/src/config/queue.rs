@@ -1,0 +1,168 @@
+//! A queue of a config file.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate;
+
+use super::rules::{ACCOUNT, Problem, REGION};
+use crate::service::arn::is_fifo_name;
+use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
+use crate::sqs::engine::{Attributes, Tags};
+use crate::units::{ByteSize, Period};
+
+/// An initial queue. Durations and sizes have units here; all else is as in `CreateQueue`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QueueDefinition {
+    pub(crate) name: String,
+    /// The default is the server's.
+    pub(crate) region: Option<String>,
+    /// The default is the server's.
+    pub(crate) account: Option<String>,
+    visibility_timeout: Option<Period>,
+    delay: Option<Period>,
+    message_retention_period: Option<Period>,
+    receive_message_wait_time: Option<Period>,
+    maximum_message_size: Option<ByteSize>,
+    policy: Option<String>,
+    redrive_allow_policy: Option<String>,
+    sqs_managed_sse_enabled: Option<bool>,
+    kms_master_key_id: Option<String>,
+    kms_data_key_reuse_period: Option<Period>,
+    content_based_deduplication: Option<bool>,
+    deduplication_scope: Option<DeduplicationScope>,
+    fifo_throughput_limit: Option<ThroughputLimit>,
+    #[serde(default)]
+    pub(crate) tags: HashMap<String, String>,
+    dead_letter_queue: Option<String>,
+    max_receive_count: Option<i64>,
+}
+
+/// An attribute: its name in the file, its name in requests, and its value there.
+type Attribute = (&'static str, Name, Option<String>);
+
+const FIFO_ONLY: [Name; 3] =
+    [Name::ContentBasedDeduplication, Name::DeduplicationScope, Name::FifoThroughputLimit];
+
+impl QueueDefinition {
+    /// The attributes for `CreateQueue`: all but the redrive policy.
+    pub(crate) fn attributes(&self) -> HashMap<Name, String> {
+        let kind = is_fifo_name(&self.name).then(|| (Name::FifoQueue, "true".to_owned()));
+        self.table().into_iter().filter_map(|(_, name, value)| Some((name, value?))).chain(kind).collect()
+    }
+
+    /// The dead-letter queue, which is in the same account and region, and the receives before a message goes there.
+    pub(crate) fn dead_letters(&self) -> Option<(&str, i64)> {
+        Some((self.dead_letter_queue.as_deref()?, self.max_receive_count?))
+    }
+
+    /// All attributes. One that needs another comes after it.
+    fn table(&self) -> [Attribute; 13] {
+        let seconds = |period: Option<Period>| period.map(|Period(period)| period.as_secs_f64().to_string());
+        let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
+        let size = self.maximum_message_size.map(|ByteSize(size)| size.to_string());
+        let scope = self.deduplication_scope.map(|scope| scope.as_str().to_owned());
+        let throughput = self.fifo_throughput_limit.map(|limit| limit.as_str().to_owned());
+        let (policy, redrive_allow) = (self.policy.clone(), self.redrive_allow_policy.clone());
+        let (retention, wait) = (self.message_retention_period, self.receive_message_wait_time);
+        let deduplication = flag(self.content_based_deduplication);
+        [
+            ("visibility_timeout", Name::VisibilityTimeout, seconds(self.visibility_timeout)),
+            ("delay", Name::DelaySeconds, seconds(self.delay)),
+            ("message_retention_period", Name::MessageRetentionPeriod, seconds(retention)),
+            ("receive_message_wait_time", Name::ReceiveMessageWaitTimeSeconds, seconds(wait)),
+            ("maximum_message_size", Name::MaximumMessageSize, size),
+            ("policy", Name::Policy, policy),
+            ("redrive_allow_policy", Name::RedriveAllowPolicy, redrive_allow),
+            ("sqs_managed_sse_enabled", Name::SqsManagedSseEnabled, flag(self.sqs_managed_sse_enabled)),
+            ("kms_master_key_id", Name::KmsMasterKeyId, self.kms_master_key_id.clone()),
+            (
+                "kms_data_key_reuse_period",
+                Name::KmsDataKeyReusePeriodSeconds,
+                seconds(self.kms_data_key_reuse_period),
+            ),
+            ("content_based_deduplication", Name::ContentBasedDeduplication, deduplication),
+            ("deduplication_scope", Name::DeduplicationScope, scope),
+            ("fifo_throughput_limit", Name::FifoThroughputLimit, throughput),
+        ]
+    }
+
+    /// What is wrong with this queue, whose path in the file is `at`.
+    pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
+        let path = |key: &str| format!("{at}.{key}");
+        let problem = |key: &str, text: String| Problem::new(path(key), text);
+        let region = self.region.as_deref().and_then(|region| REGION.check(path("region"), region));
+        let account = self.account.as_deref().and_then(|account| ACCOUNT.check(path("account"), account));
+        let mut found: Vec<_> = region.into_iter().chain(account).collect();
+        if let Err(refusal) = validate::queue::name(&self.name) {
+            found.push(problem("name", format!("{:?} is not a queue name: {}", self.name, text(refusal))));
+        }
+        found.extend(self.problems_of_attributes().into_iter().map(|(key, text)| problem(key, text)));
+        let tags = validate::tags::tags(&self.tags).and_then(|()| Tags::new(self.tags.clone()).map(drop));
+        found.extend(tags.err().map(|refusal| problem("tags", text(refusal))));
+        let needs = match (&self.dead_letter_queue, self.max_receive_count) {
+            (Some(_), None) => {
+                Some(problem("dead_letter_queue", "it needs max_receive_count too".to_owned()))
+            }
+            (None, Some(_)) => {
+                Some(problem("max_receive_count", "it needs dead_letter_queue too".to_owned()))
+            }
+            _ => None,
+        };
+        found.extend(needs);
+        let counts = limits::MAX_RECEIVE_COUNT;
+        if let Some(count) = self.max_receive_count.filter(|count| !counts.contains(count)) {
+            let text = format!("{count} is out of range; allowed are {} to {}", counts.start(), counts.end());
+            found.push(problem("max_receive_count", text));
+        }
+        found
+    }
+
+    /// Asks the engine about one attribute after the other, each with the legal ones before it.
+    fn problems_of_attributes(&self) -> Vec<(&'static str, String)> {
+        let fifo = is_fifo_name(&self.name);
+        let start = if fifo { Attributes::fifo() } else { Attributes::standard() };
+        let (mut legal, mut found) = (HashMap::new(), Vec::new());
+        for (key, name, value) in self.table() {
+            let Some(value) = value else { continue };
+            if FIFO_ONLY.contains(&name) && !fifo {
+                found.push((key, "only FIFO queues have it, whose names end in .fifo".to_owned()));
+                continue;
+            }
+            legal.insert(name.clone(), value);
+            if let Err(refusal) = start.changed(&legal) {
+                let value = legal.remove(&name).unwrap_or_default();
+                found.push((key, out_of_range(&name, &value).unwrap_or_else(|| text(refusal))));
+            }
+        }
+        found
+    }
+}
+
+/// What SQS does not say: the range of a number.
+fn out_of_range(name: &Name, value: &str) -> Option<String> {
+    let range = match name {
+        Name::VisibilityTimeout => limits::VISIBILITY_TIMEOUT_SECONDS,
+        Name::DelaySeconds => limits::DELAY_SECONDS,
+        Name::MessageRetentionPeriod => limits::RETENTION_SECONDS,
+        Name::ReceiveMessageWaitTimeSeconds => limits::WAIT_TIME_SECONDS,
+        Name::KmsDataKeyReusePeriodSeconds => limits::KMS_REUSE_SECONDS,
+        Name::MaximumMessageSize => limits::MAXIMUM_MESSAGE_SIZE,
+        _ => return None,
+    };
+    let [given, allowed] =
+        if *name == Name::MaximumMessageSize { ["", "bytes"] } else { [" s", "whole seconds"] };
+    Some(format!(
+        "{value}{given} is out of range; allowed are {} to {} {allowed}",
+        range.start(),
+        range.end()
+    ))
+}
+
+fn text(refusal: ServiceError) -> String {
+    refusal.message.unwrap_or_else(|| refusal.code.to_string())
+}
