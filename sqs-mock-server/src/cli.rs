@@ -1,11 +1,11 @@
-//! Flags and environment of the binary, and how they go together with the config file.
+//! Flags and environment of the binary, and how they change the settings of a config file.
 
 mod environment;
 
 use std::path::PathBuf;
 
 use clap::Parser;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use sqs_mock_server::faults::Fault;
 #[cfg(feature = "s3")]
@@ -13,9 +13,9 @@ use sqs_mock_server::s3::S3;
 use sqs_mock_server::{Auth, ByteSize, Config, DeliveryMode, LogFormat, QueueUrlStyle, Secret};
 use tracing_subscriber::EnvFilter;
 
-/// What users of ElasticMQ have configured.
+/// The port of ElasticMQ, which its users have configured.
 const PORT: u16 = 9324;
-/// The next one.
+/// The port of S3.
 #[cfg(feature = "s3")]
 const S3_PORT: u16 = 9325;
 
@@ -26,41 +26,41 @@ Examples:
     export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
     aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
 
-  With settings and queues from a file, such as the example in docs/config-file.md of the project:
+  With settings and queues from a file (docs/config-file.md of the project has an example):
     sqs-mock-server --config sqs.toml --check-config
     sqs-mock-server --config sqs.toml
 
   Reachable from other machines and containers (queue URLs follow the host that each caller uses):
     sqs-mock-server --host 0.0.0.0
 
-  For an SDK in a page of your own; pages of other origins can change nothing and read nothing:
+  For an SDK in your own web page; pages of other origins can neither change nor read anything:
     sqs-mock-server --cors-origin http://localhost:3000
 
-  Any free port, without the 60 s that AWS asks for between deleting and creating a queue:
+  Any free port, without the 60 s that AWS requires between deleting and creating a queue:
     sqs-mock-server --port 0 --relaxed-timing
 
   The same ids and receipt handles in every run, with every request in the log:
     sqs-mock-server --seed 7 --log sqs_mock_server=debug --log-format json
 
-  What it is doing, for people and for Prometheus:
+  Health and Prometheus metrics:
     curl http://127.0.0.1:9324/health
     curl http://127.0.0.1:9324/metrics
 
-Each flag can be given by the environment instead. Flags win over the environment, which wins
-over the config file, which wins over the defaults. Faults of the file and of flags add up.
-Empty variables count as absent. Callers choose their account by an access key of 12 digits,
-and their region by the signature. Signatures are not verified unless --auth sigv4 asks for it.
+Each flag has an environment variable. Flags override the environment, which overrides the config
+file, which overrides the defaults. Faults of the file and of flags add up. Empty variables are
+ignored. An access key of 12 digits is the account of its caller, and the region of a signature
+is that of its caller. Signatures are verified only with --auth sigv4.
 
 The first ctrl-c or SIGTERM stops gracefully, a second one at once.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, next_line_help = true)]
+#[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// TOML file with settings and with queues to create at the start.
+    /// TOML file with settings and initial queues.
     #[arg(long, env = "SQS_MOCK_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Checks settings and queues, says what is wrong, and ends without listening.
+    /// Checks settings and queues, reports what is wrong, and exits without listening.
     #[arg(
         long,
         env = "SQS_MOCK_CHECK_CONFIG",
@@ -74,17 +74,23 @@ pub(crate) struct Arguments {
     /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
     #[arg(long, env = "SQS_MOCK_HOST", help_heading = "Network")]
     host: Option<String>,
-    /// Port to listen on; 0 takes a free one, which is printed [default: 9324].
+    /// Port to listen on; 0 takes a free port and prints it [default: 9324].
     #[arg(long, env = "SQS_MOCK_PORT", help_heading = "Network")]
     port: Option<u16>,
-    /// Base of all queue URLs, for servers behind a proxy; by default the host that the caller used.
+    /// Base of all queue URLs, for servers behind a proxy. By default it is the host that the caller used.
     #[arg(long, env = "SQS_MOCK_PUBLIC_URL", value_name = "URL", help_heading = "Network")]
     public_url: Option<String>,
-    /// How queue URLs name the region: not at all, as sqs.<region>.<host>, or as <region>.queue.<host> [default: path].
-    #[arg(long, env = "SQS_MOCK_QUEUE_URL_STYLE", value_name = "STYLE", value_parser = word::<QueueUrlStyle>(&["path", "subdomain", "legacy"]), help_heading = "Network")]
+    /// How queue URLs name the region [default: path].
+    #[arg(
+        long,
+        env = "SQS_MOCK_QUEUE_URL_STYLE",
+        value_name = "STYLE",
+        value_parser = word::<QueueUrlStyle>(&STYLES),
+        help_heading = "Network"
+    )]
     queue_url_style: Option<QueueUrlStyle>,
-    /// A host name that /_mock, /metrics, actions by GET and S3 accept, with the names below it; repeat it for more, or
-    /// separate them by commas. Names that public DNS cannot resolve need no permission.
+    /// A host name that /_mock, /metrics, actions by GET and S3 accept, with its subdomains. Repeat the flag for more
+    /// names, or separate them by commas. Names that public DNS cannot resolve are always accepted.
     #[arg(
         long = "allow-host",
         env = "SQS_MOCK_ALLOW_HOSTS",
@@ -93,8 +99,8 @@ pub(crate) struct Arguments {
         help_heading = "Browsers"
     )]
     allow_hosts: Vec<String>,
-    /// An origin whose pages may use the server, such as `http://localhost:3000`; repeat it for more, or separate them by
-    /// commas. By default pages can change nothing and read nothing.
+    /// An origin whose pages may use the server, such as `http://localhost:3000`. Repeat the flag for more origins, or
+    /// separate them by commas. By default web pages can neither change nor read anything.
     #[arg(
         long = "cors-origin",
         env = "SQS_MOCK_CORS_ORIGINS",
@@ -103,7 +109,7 @@ pub(crate) struct Arguments {
         help_heading = "Browsers"
     )]
     cors_origins: Vec<String>,
-    /// What /_mock and /_aws ask for: `Authorization: Bearer <TOKEN>`.
+    /// Token that /_mock and /_aws require: `Authorization: Bearer <TOKEN>`.
     #[arg(
         long,
         env = "SQS_MOCK_ADMIN_TOKEN",
@@ -118,10 +124,11 @@ pub(crate) struct Arguments {
     /// Region of callers that do not sign and whose host names none [default: us-east-1].
     #[arg(long, env = "SQS_MOCK_REGION", help_heading = "Callers")]
     region: Option<String>,
-    /// Whether requests must be signed with a known key; wrong ones are refused as AWS does [default: none].
-    #[arg(long, env = "SQS_MOCK_AUTH", value_parser = word::<Auth>(&["none", "sigv4"]), help_heading = "Callers")]
+    /// Whether requests must be signed with a known key; others are rejected as by AWS [default: none].
+    #[arg(long, env = "SQS_MOCK_AUTH", value_parser = word::<Auth>(&AUTHS), help_heading = "Callers")]
     auth: Option<Auth>,
-    /// A pair that may sign, for --auth sigv4; repeat it for more, or separate pairs by commas [default: test:test].
+    /// A key pair that may sign, for --auth sigv4. Repeat the flag for more pairs, or separate them by commas
+    /// [default: test:test].
     #[arg(
         long = "key",
         env = "SQS_MOCK_KEYS",
@@ -131,7 +138,7 @@ pub(crate) struct Arguments {
         help_heading = "Callers"
     )]
     keys: Vec<String>,
-    /// Lets queues be created again right after deletion and purged as often as you like.
+    /// Removes the 60 s between deleting and creating a queue, and between two purges.
     #[arg(
         long,
         env = "SQS_MOCK_RELAXED_TIMING",
@@ -143,10 +150,16 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     relaxed_timing: Option<bool>,
-    /// How standard queues deliver: exactly, or with the looseness of AWS [default: ordered].
-    #[arg(long, env = "SQS_MOCK_DELIVERY", value_name = "MODE", value_parser = word::<DeliveryMode>(&["ordered", "aws-like"]), help_heading = "Behaviour")]
+    /// How standard queues deliver [default: ordered].
+    #[arg(
+        long,
+        env = "SQS_MOCK_DELIVERY",
+        value_name = "MODE",
+        value_parser = word::<DeliveryMode>(&DELIVERIES),
+        help_heading = "Behaviour"
+    )]
     delivery: Option<DeliveryMode>,
-    /// Makes queues when they are first named, with default attributes; FIFO queues when the name ends in .fifo.
+    /// Creates queues on first use, with default attributes; names that end in .fifo become FIFO queues.
     #[arg(
         long,
         env = "SQS_MOCK_AUTO_CREATE",
@@ -158,15 +171,15 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     auto_create: Option<bool>,
-    /// Starts S3 too, with objects in this directory, which is made if it is missing.
+    /// Starts S3 too, with objects in this directory. The directory is created if it is missing.
     #[cfg(feature = "s3")]
     #[arg(long, env = "SQS_MOCK_WITH_S3", value_name = "DIR", help_heading = "S3")]
     with_s3: Option<PathBuf>,
-    /// Port that S3 listens on; 0 takes a free one, which is printed [default: 9325].
+    /// Port of S3; 0 takes a free port and prints it [default: 9325].
     #[cfg(feature = "s3")]
     #[arg(long, env = "SQS_MOCK_S3_PORT", value_name = "PORT", help_heading = "S3")]
     s3_port: Option<u16>,
-    /// A bucket that is there from the start; repeat it for more, or separate them by commas [default: payloads].
+    /// An initial bucket. Repeat the flag for more buckets, or separate them by commas [default: payloads].
     #[cfg(feature = "s3")]
     #[arg(
         long = "s3-bucket",
@@ -176,12 +189,12 @@ pub(crate) struct Arguments {
         help_heading = "S3"
     )]
     s3_buckets: Vec<String>,
-    /// How many of the latest requests are recorded, 0 for none; GET /_mock/requests shows 100 of them, or up to 1000
-    /// with limit=, and those before with skip= [default: 1000].
+    /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to 1000
+    /// with limit=, and earlier ones with skip= [default: 1000].
     #[arg(long, env = "SQS_MOCK_JOURNAL", value_name = "COUNT", help_heading = "Behaviour")]
     journal: Option<usize>,
-    /// Something that goes wrong, as JSON: {"effect":"throttle","probability":0.05}; repeat it for more, or give an array
-    /// of them.
+    /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or give an array of
+    /// them.
     #[arg(
         long = "fault",
         env = "SQS_MOCK_FAULT",
@@ -190,56 +203,77 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     faults: Vec<Faults>,
-    /// Makes everything random repeatable: the same seed gives the same ids and order.
+    /// Makes random values repeatable: the same seed gives the same ids and order.
     #[arg(long, env = "SQS_MOCK_SEED", value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
     seed: Option<u64>,
-    /// What all messages together may take of memory; sends over it are refused [default: 2GiB].
+    /// Memory of all messages together; sends beyond it fail [default: 2GiB].
     #[arg(long, env = "SQS_MOCK_MAX_MEMORY", value_name = "SIZE", help_heading = "Limits")]
     max_memory: Option<ByteSize>,
-    /// Queues in all accounts and regions; one more is refused [default: 100000].
+    /// Queues in all accounts and regions; creating more fails [default: 100000].
     #[arg(long, env = "SQS_MOCK_MAX_QUEUES", value_name = "COUNT", help_heading = "Limits")]
     max_queues: Option<usize>,
-    /// Connections served at a time; more wait [default: 4096].
+    /// Connections at a time; more wait [default: 4096].
     #[arg(long, env = "SQS_MOCK_MAX_CONNECTIONS", value_name = "COUNT", help_heading = "Limits")]
     max_connections: Option<usize>,
-    /// What goes to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
+    /// What is logged to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
     /// [default: warn].
     #[arg(long, env = "SQS_MOCK_LOG", value_name = "LEVEL", value_parser = log, help_heading = "Log")]
     log: Option<String>,
-    /// Lines of text for people, or of JSON for machines [default: text].
-    #[arg(long, env = "SQS_MOCK_LOG_FORMAT", value_name = "FORMAT", value_parser = word::<LogFormat>(&["text", "json"]), help_heading = "Log")]
+    /// The format of the log [default: text].
+    #[arg(
+        long,
+        env = "SQS_MOCK_LOG_FORMAT",
+        value_name = "FORMAT",
+        value_parser = word::<LogFormat>(&FORMATS),
+        help_heading = "Log"
+    )]
     log_format: Option<LogFormat>,
 }
 
-/// What one `--fault` says.
+/// The faults of one `--fault`.
 #[derive(Clone, Debug)]
 struct Faults(Vec<Fault>);
 
-/// A setting with the words that a config file has for it.
-fn word<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+/// A setting with the words that a config file has for it, each with its help.
+fn word<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
+    let values = words.iter().map(|(word, help)| PossibleValue::new(word).help(help));
     let deserialize =
         |word: String| T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));
-    PossibleValuesParser::new(words).try_map(deserialize)
+    PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(deserialize)
 }
+
+const STYLES: [(&str, &str); 3] = [
+    ("path", "<host>/<account>/<name>"),
+    ("subdomain", "sqs.<region>.<host>/<account>/<name>"),
+    ("legacy", "<region>.queue.<host>/<account>/<name>"),
+];
+const AUTHS: [(&str, &str); 2] =
+    [("none", "Not at all"), ("sigv4", "By a signature (version 4) with one of the keys")];
+const DELIVERIES: [(&str, &str); 2] = [
+    ("ordered", "In order, each message once, and every message that is available"),
+    ("aws-like", "As AWS: short polls miss some messages, the order varies slightly, a few are duplicated"),
+];
+const FORMATS: [(&str, &str); 2] =
+    [("text", "A line of text for each event"), ("json", "A line with a JSON object for each event")];
 
 fn truth(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
-        _ => Err("it is true or false"),
+        _ => Err("allowed is true or false"),
     }
 }
 
-/// Decimal, or as GET /_mock shows it.
+/// Decimal, or hexadecimal as GET /_mock shows it.
 fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    number.map_err(|error| format!("a seed is a number of 64 bits, like 7 or 0xbeef: {error}"))
+    number.map_err(|error| format!("a seed is a 64-bit number, such as 7 or 0xbeef: {error}"))
 }
 
 /// One fault, or an array of them.
@@ -324,7 +358,7 @@ fn s3(
             settings.buckets = given(buckets).unwrap_or_else(|| std::mem::take(&mut settings.buckets));
         }
         None if port.is_some() || !buckets.is_empty() => {
-            return Err("--s3-port and --s3-bucket mean nothing without --with-s3 DIR".to_owned());
+            return Err("--s3-port and --s3-bucket require --with-s3 DIR".to_owned());
         }
         None => {}
     }
@@ -336,7 +370,7 @@ fn key(text: &str) -> Result<(String, Secret), String> {
         Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
             Ok((id.to_owned(), Secret::from(secret)))
         }
-        _ => Err("a key of --key or SQS_MOCK_KEYS has to look like ID:SECRET".to_owned()),
+        _ => Err("a key of --key or SQS_MOCK_KEYS must have the form ID:SECRET".to_owned()),
     }
 }
 

@@ -45,9 +45,6 @@ pub(crate) struct QueueDefinition {
 /// An attribute: its name in the file, its name in requests, and its value there.
 type Attribute = (&'static str, Name, Option<String>);
 
-const FIFO_ONLY: [Name; 3] =
-    [Name::ContentBasedDeduplication, Name::DeduplicationScope, Name::FifoThroughputLimit];
-
 impl QueueDefinition {
     /// The attributes for `CreateQueue`: all but the redrive policy.
     pub(crate) fn attributes(&self) -> HashMap<Name, String> {
@@ -104,16 +101,12 @@ impl QueueDefinition {
         found.extend(self.problems_of_attributes().into_iter().map(|(key, text)| problem(key, text)));
         let tags = validate::tags::tags(&self.tags).and_then(|()| Tags::new(self.tags.clone()).map(drop));
         found.extend(tags.err().map(|refusal| problem("tags", text(refusal))));
-        let needs = match (&self.dead_letter_queue, self.max_receive_count) {
-            (Some(_), None) => {
-                Some(problem("dead_letter_queue", "it needs max_receive_count too".to_owned()))
-            }
-            (None, Some(_)) => {
-                Some(problem("max_receive_count", "it needs dead_letter_queue too".to_owned()))
-            }
-            _ => None,
-        };
-        found.extend(needs);
+        let redrive = ["dead_letter_queue", "max_receive_count"];
+        if let ([given, missing], true, false) | ([missing, given], false, true) =
+            (redrive, self.dead_letter_queue.is_some(), self.max_receive_count.is_some())
+        {
+            found.push(problem(given, format!("it needs {missing} too")));
+        }
         let counts = limits::MAX_RECEIVE_COUNT;
         if let Some(count) = self.max_receive_count.filter(|count| !counts.contains(count)) {
             let text = format!("{count} is out of range; allowed are {} to {}", counts.start(), counts.end());
@@ -129,38 +122,32 @@ impl QueueDefinition {
         let (mut legal, mut found) = (HashMap::new(), Vec::new());
         for (key, name, value) in self.table() {
             let Some(value) = value else { continue };
-            if FIFO_ONLY.contains(&name) && !fifo {
-                found.push((key, "only FIFO queues have it, whose names end in .fifo".to_owned()));
-                continue;
-            }
-            legal.insert(name.clone(), value);
+            legal.insert(name.clone(), value.clone());
             if let Err(refusal) = start.changed(&legal) {
-                let value = legal.remove(&name).unwrap_or_default();
-                found.push((key, out_of_range(&name, &value).unwrap_or_else(|| text(refusal))));
+                legal.remove(&name);
+                found.push((key, explain(&name, &value, fifo).unwrap_or_else(|| text(refusal))));
             }
         }
         found
     }
 }
 
-/// What SQS does not say: the range of a number.
-fn out_of_range(name: &Name, value: &str) -> Option<String> {
-    let range = match name {
-        Name::VisibilityTimeout => limits::VISIBILITY_TIMEOUT_SECONDS,
-        Name::DelaySeconds => limits::DELAY_SECONDS,
-        Name::MessageRetentionPeriod => limits::RETENTION_SECONDS,
-        Name::ReceiveMessageWaitTimeSeconds => limits::WAIT_TIME_SECONDS,
-        Name::KmsDataKeyReusePeriodSeconds => limits::KMS_REUSE_SECONDS,
-        Name::MaximumMessageSize => limits::MAXIMUM_MESSAGE_SIZE,
+/// What the message of SQS leaves out.
+fn explain(name: &Name, value: &str, fifo: bool) -> Option<String> {
+    let (range, unit) = match name {
+        Name::VisibilityTimeout => (limits::VISIBILITY_TIMEOUT_SECONDS, "seconds"),
+        Name::DelaySeconds => (limits::DELAY_SECONDS, "seconds"),
+        Name::MessageRetentionPeriod => (limits::RETENTION_SECONDS, "seconds"),
+        Name::ReceiveMessageWaitTimeSeconds => (limits::WAIT_TIME_SECONDS, "seconds"),
+        Name::KmsDataKeyReusePeriodSeconds => (limits::KMS_REUSE_SECONDS, "seconds"),
+        Name::MaximumMessageSize => (limits::MAXIMUM_MESSAGE_SIZE, "bytes"),
+        Name::ContentBasedDeduplication | Name::DeduplicationScope | Name::FifoThroughputLimit if !fifo => {
+            return Some("only FIFO queues have it, whose names end in .fifo".to_owned());
+        }
         _ => return None,
     };
-    let [given, allowed] =
-        if *name == Name::MaximumMessageSize { ["", "bytes"] } else { [" s", "whole seconds"] };
-    Some(format!(
-        "{value}{given} is out of range; allowed are {} to {} {allowed}",
-        range.start(),
-        range.end()
-    ))
+    let (least, most) = (range.start(), range.end());
+    Some(format!("{value} {unit} is out of range; allowed are {least} to {most} whole {unit}"))
 }
 
 fn text(refusal: ServiceError) -> String {

@@ -5,6 +5,7 @@ use sqs_client::wire::validate::permission::is_account;
 
 use super::Config;
 use crate::http::{is_host, is_origin};
+use crate::service::keys::Secret;
 use crate::sqs::front::is_region;
 
 /// What is wrong with a setting.
@@ -64,11 +65,11 @@ impl Config {
         let origins = ORIGIN.check_list("cors_origins", &self.cors_origins);
         let mut found: Vec<_> = texts.chain(hosts).chain(origins).collect();
         found.extend(self.zero_limits());
-        let is_visible = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
         for (id, _) in self.keys.iter().filter(|(_, secret)| secret.as_str().is_empty()) {
             found.push(Problem::new(format!("keys.{id}"), "allowed is a secret that is not empty"));
         }
-        if self.admin_token.as_ref().is_some_and(|token| !is_visible(token.as_str())) {
+        let token = self.admin_token.as_ref().map(Secret::as_str);
+        if token.is_some_and(|token| token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             found.push(Problem::new("admin_token", "allowed is one or more visible ASCII characters"));
         }
         #[cfg(feature = "cli")]

@@ -66,11 +66,11 @@ fn fault_names_place_key_and_what_is_allowed() {
     );
     assert_eq!(
         fault_of_queue("orders", "visibility_timeout = \"13h\""),
-        "sqs.toml:3:22: queues[0].visibility_timeout: 46800 s is out of range; allowed are 0 to 43200 whole seconds"
+        "sqs.toml:3:22: queues[0].visibility_timeout: 46800 seconds is out of range; allowed are 0 to 43200 whole seconds"
     );
     assert_eq!(
         fault_of_queue("orders", "maximum_message_size = 1"),
-        "sqs.toml:3:24: queues[0].maximum_message_size: 1 is out of range; allowed are 1024 to 1048576 bytes"
+        "sqs.toml:3:24: queues[0].maximum_message_size: 1 bytes is out of range; allowed are 1024 to 1048576 whole bytes"
     );
     assert_eq!(
         fault_of_queue("a.fifo", "deduplication_scope = \"Queue\""),

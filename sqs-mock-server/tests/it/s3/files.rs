@@ -231,7 +231,7 @@ fn config_file_and_environment_configure_s3() {
     assert!(objects.join("buckets/three").is_dir());
     let output = run(&["--s3-bucket", "orders", "--check-config"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(stderr, "error: --s3-port and --s3-bucket mean nothing without --with-s3 DIR\n");
+    assert_eq!(stderr, "error: --s3-port and --s3-bucket require --with-s3 DIR\n");
     let checked =
         run(&["--with-s3", directory.0.join("none").to_str().unwrap(), "--s3-bucket", "x", "--check-config"]);
     assert!(String::from_utf8_lossy(&checked.stderr).contains("\"x\" is not a valid bucket name"));
