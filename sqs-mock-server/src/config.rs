@@ -103,8 +103,8 @@ pub struct Config {
     #[cfg(feature = "s3")]
     pub s3: Option<crate::s3::S3>,
     #[cfg(not(feature = "s3"))]
-    #[serde(deserialize_with = "rules::no_s3")]
-    pub(crate) s3: (),
+    #[serde(rename = "s3")]
+    _s3: Option<rules::NoS3>,
     #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
     /// Where the file has its queues.

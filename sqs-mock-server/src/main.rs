@@ -14,8 +14,8 @@ use tracing_subscriber::EnvFilter;
 use cli::Arguments;
 use signals::Signals;
 
-/// Messages come in one by one and go in another order, from thread to thread, which this allocator takes far better than
-/// those of libc: `cargo bench -p sqs-mock-server --bench peers` shows it. Programs that embed the server keep their own.
+/// Messages are allocated one by one and freed in another order by other threads. This allocator handles that far better
+/// than libc's: compare with `cargo bench -p sqs-mock-server --bench peers`. Programs that embed the server keep theirs.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -57,7 +57,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         queues = server.configured_queues().len(),
         "listening"
     );
-    // Whoever closed standard output does not want to read this; the server serves all the same.
+    // A closed standard output must not stop the server.
     let _ = greeting::greet(&server);
     stop(server, &mut signals).await;
     Ok(())
@@ -77,7 +77,7 @@ async fn stop(server: MockSqs, signals: &mut Signals) {
 }
 
 fn start_log(config: &Config) -> Result<(), String> {
-    // s3s reports as errors what callers are refused, which is nothing to worry about.
+    // s3s logs rejected requests as errors.
     let default = if cfg!(feature = "s3") { "warn,s3s=off" } else { "warn" };
     let directives = config.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(directives).map_err(|error| format!("--log {directives}: {error}"))?;
@@ -89,11 +89,11 @@ fn start_log(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Does all that a start does but listen.
+/// Starts a server without a socket.
 fn check(config: Config, path: Option<&Path>) -> Result<(), String> {
     let server = MockSqsBuilder::from(config).in_process().map_err(|error| error.to_string())?;
     let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
-    println!("{name}: no fault found, queues: {}", server.configured_queues().len());
+    println!("{name}: no problems found, queues: {}", server.configured_queues().len());
     Ok(())
 }
 

@@ -31,10 +31,6 @@ pub struct ByteSize(#[serde(deserialize_with = "bytes")] pub usize);
 #[non_exhaustive]
 pub struct NotASize;
 
-/// A duration as a config file has it.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub(crate) struct Period(#[serde(deserialize_with = "duration")] pub(crate) Duration);
-
 impl fmt::Display for NotASize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a size; allowed is {SIZE}")

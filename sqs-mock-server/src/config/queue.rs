@@ -1,6 +1,7 @@
 //! A queue of a config file.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde::Deserialize;
 use sqs_client::types::QueueAttributeName as Name;
@@ -12,7 +13,7 @@ use super::rules::{ACCOUNT, Problem, REGION};
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
 use crate::sqs::engine::{Attributes, Tags};
-use crate::units::{ByteSize, Period};
+use crate::units::{ByteSize, duration};
 
 /// An initial queue. Durations and sizes have units here; all else is as in `CreateQueue`.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,6 +42,9 @@ pub(crate) struct QueueDefinition {
     dead_letter_queue: Option<String>,
     max_receive_count: Option<i64>,
 }
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Period(#[serde(deserialize_with = "duration")] Duration);
 
 /// An attribute: its name in the file, its name in requests, and its value there.
 type Attribute = (&'static str, Name, Option<String>);

@@ -121,6 +121,12 @@ fn problem_of_log(directives: &str) -> Option<Problem> {
 
 /// A build without S3 cannot ignore that a file asks for it.
 #[cfg(not(feature = "s3"))]
-pub(super) fn no_s3<'de, D: serde::Deserializer<'de>>(_: D) -> Result<(), D::Error> {
-    Err(serde::de::Error::custom("this build has no S3; enable the cargo feature s3"))
+#[derive(Clone, Debug)]
+pub(super) enum NoS3 {}
+
+#[cfg(not(feature = "s3"))]
+impl<'de> serde::Deserialize<'de> for NoS3 {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("this build has no S3; enable the cargo feature s3"))
+    }
 }

@@ -18,14 +18,14 @@ use crate::sqs::front::{Endpoint, Names};
 use crate::sqs::ops::{Service, Start};
 
 impl MockSqs {
-    /// A service with its queues, which are there before anybody can call.
+    /// A service with its initial queues and faults.
     pub(super) fn service(config: &Config) -> io::Result<Service> {
         let mut service = empty_service(config);
         furnish(&service, config)?;
         let config = config.clone();
         service.on_reset(move |service| {
             if let Err(error) = furnish(service, &config) {
-                tracing::error!(%error, "what was there from the start cannot be made again");
+                tracing::error!(%error, "the initial queues cannot be created again");
             }
         });
         Ok(service)
@@ -98,7 +98,7 @@ pub(super) fn keys(config: &Config) -> Option<Keys> {
     (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()))
 }
 
-/// The hosts that it is reached by are allowed beside those that somebody lists.
+/// The hosts of the server itself are allowed too.
 pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let public = public.as_ref().and_then(http::Uri::host);
@@ -111,7 +111,7 @@ pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     }
 }
 
-/// Puts into a service what is to be there from the start.
+/// Creates the initial queues and faults.
 #[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
 fn furnish(service: &Service, config: &Config) -> io::Result<()> {
     #[cfg(feature = "config-file")]

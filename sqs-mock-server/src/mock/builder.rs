@@ -1,4 +1,4 @@
-//! What can be said about a server before it starts.
+//! The builder of a server.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,7 +16,7 @@ use crate::service::keys::Secret;
 use crate::sqs::engine::DeliveryMode;
 use crate::sqs::front::QueueUrlStyle;
 
-/// Settings of a [`MockSqs`] that is to start.
+/// Builds a [`MockSqs`] from its settings.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -44,7 +44,7 @@ pub struct MockSqsBuilder {
     verification: Option<Verification>,
 }
 
-/// Later calls of the builder's methods change these settings.
+/// Later calls of the builder replace these settings.
 impl From<Config> for MockSqsBuilder {
     fn from(config: Config) -> Self {
         Self { config, verification: None }
@@ -58,7 +58,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Port to listen on; 0, which is the default, takes a free one.
+    /// Port to listen on. The default, 0, takes a free port.
     pub fn port(mut self, port: u16) -> Self {
         self.config.port = Some(port);
         self
@@ -83,55 +83,55 @@ impl MockSqsBuilder {
         self
     }
 
-    /// How queue URLs name the region: by default not at all. With [`public_url`](Self::public_url) it does not matter.
+    /// How queue URLs name the region. By default they do not name it. [`public_url`](Self::public_url) overrides this.
     pub fn queue_url_style(mut self, style: QueueUrlStyle) -> Self {
         self.config.queue_url_style = style;
         self
     }
 
-    /// Makes queues when they are first asked for, with the attributes that queues have by default, and as FIFO queues
-    /// when their name ends in `.fifo`. By default whoever names an unknown queue is refused, as by AWS.
+    /// Creates queues on first use, with default attributes, and as FIFO queues if their name ends in `.fifo`. By default
+    /// requests to unknown queues fail, as on AWS.
     ///
-    /// Every operation that takes a queue URL does it, and `GetQueueUrl`; only `DeleteQueue` does not. Names that no
-    /// queue can have are refused as ever, and so are those of queues deleted less than 60 seconds ago.
+    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. Requests with invalid names
+    /// still fail, and so do requests to queues deleted less than 60 seconds ago.
     pub fn auto_create_queues(mut self) -> Self {
         self.config.auto_create = true;
         self
     }
 
-    /// Drops the waiting times that AWS asks for and tests rarely want: 60 seconds between deleting a queue
-    /// and creating one of the same name, and between two purges.
+    /// Removes waiting times that AWS requires and tests rarely need: 60 seconds between deleting a queue and creating
+    /// one of the same name, and between two purges.
     pub fn relaxed_timing(mut self) -> Self {
         self.config.relaxed_timing = true;
         self
     }
 
-    /// How standard queues deliver: exactly, which is the default, or with the looseness of AWS.
+    /// How standard queues deliver. The default is [`DeliveryMode::Ordered`].
     pub fn delivery(mut self, delivery: DeliveryMode) -> Self {
         self.config.delivery = delivery;
         self
     }
 
-    /// Makes everything random repeatable: the same seed and the same calls give the same ids.
+    /// Makes random values repeatable: the same seed and the same calls give the same ids.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
     }
 
-    /// What the clock shows at the start; the time of the system by default.
+    /// The initial time of the clock. The default is the system's time.
     pub fn clock_start(mut self, start: SystemTime) -> Self {
         self.config.clock_start = Some(start);
         self
     }
 
-    /// Starts with a stopped clock, which moves only when told to.
+    /// Freezes the clock: only [`Clock::advance`](crate::clock::Clock::advance) moves it.
     pub fn clock_frozen(mut self) -> Self {
         self.config.clock_frozen = true;
         self
     }
 
-    /// Takes only requests that are signed with one of these pairs of access key and secret, within five minutes of
-    /// the system's clock, and refuses all others as AWS does. By default signatures are not looked at.
+    /// Requires a signature with one of these pairs of access key and secret, within five minutes of the system's clock.
+    /// Other requests fail as on AWS. By default signatures are not verified.
     pub fn require_signatures<I, S>(mut self, keys: impl IntoIterator<Item = (I, S)>) -> Self
     where
         I: Into<String>,
@@ -142,62 +142,62 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Lets pages of this origin, such as `http://localhost:3000`, use the server and read its answers. By default pages of
-    /// other sites can change nothing and read nothing. Call it once for each origin.
+    /// Lets web pages of this origin, such as `http://localhost:3000`, use the server and read its responses. By default
+    /// pages of other sites can neither change nor read anything. Call it once for each origin.
     pub fn cors_origin(mut self, origin: impl Into<String>) -> Self {
         self.config.cors_origins.push(origin.into());
         self
     }
 
-    /// Accepts `/_mock`, `/metrics`, actions by GET and reads of S3 under this host name too, and under names below it. IP
-    /// addresses, names without a dot, and names that public DNS does not resolve, such as those in `localhost`, `internal`, `local`
-    /// and `test`, are always accepted; other names could be those of a web page that uses DNS rebinding. Call it once for each name.
+    /// Accepts `/_mock`, `/metrics`, actions by GET and reads of S3 under this host name too, and under its subdomains. IP
+    /// addresses, names without a dot, and names that public DNS does not resolve, such as those in `localhost`,
+    /// `internal`, `local` and `test`, are always accepted. Other names could belong to a web page that uses DNS
+    /// rebinding. Call it once for each name.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.config.allow_hosts.push(host.into());
         self
     }
 
-    /// Asks for this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or `x-sqs-mock-token`.
+    /// Requires this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
         self.config.admin_token = Some(Secret::from(token));
         self
     }
 
-    /// How many of the latest requests [`MockSqs::requests`] keeps: 1,000 by default, and of their contents at most
-    /// 16 MiB. With 0 none is recorded.
+    /// How many of the latest requests [`MockSqs::requests`] keeps, with at most 16 MiB of their contents. The default is
+    /// 1,000; 0 records none.
     pub fn journal(mut self, capacity: usize) -> Self {
         self.config.journal = Some(capacity);
         self
     }
 
-    /// Makes the drop of the server panic when messages are left in its queues, with a report of them. It
-    /// does not while another panic is under way. `Verification::default()` allows nothing to be left.
+    /// Makes the drop of the server panic with a report if messages are left in its queues. A drop during another panic
+    /// does not panic. `Verification::default()` allows no leftover messages.
     pub fn verify_on_drop(mut self, rules: Verification) -> Self {
         self.verification = Some(rules);
         self
     }
 
-    /// Something that goes wrong from the start on, and again after each [reset](MockSqs::reset). Said more than once,
-    /// all of it.
+    /// Adds an initial fault, which each [reset](MockSqs::reset) restores.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.config.faults.push(fault);
         self
     }
 
-    /// Bounds on connections, sizes and patience. Connections, queues and memory have to be at least 1.
+    /// Limits on connections, sizes and times. All but [`Limits::grace`] must be more than 0.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
         self
     }
 
-    /// Starts S3 too, on a port of its own, with objects in this directory, which is made if it is missing, and a bucket
-    /// `payloads`. Short for [`s3`](Self::s3) with [`S3::in_dir`](crate::s3::S3::in_dir).
+    /// Starts S3 too, on its own port, with objects in this directory and a bucket `payloads`. The directory is created if
+    /// it is missing. Short for [`s3`](Self::s3) with [`S3::in_dir`](crate::s3::S3::in_dir).
     #[cfg(feature = "s3")]
     pub fn with_s3(self, directory: impl Into<std::path::PathBuf>) -> Self {
         self.s3(crate::s3::S3::in_dir(directory))
     }
 
-    /// Starts S3 too, on a port of its own.
+    /// Starts S3 too, on its own port.
     #[cfg(feature = "s3")]
     pub fn s3(mut self, settings: crate::s3::S3) -> Self {
         self.config.s3 = Some(settings);
@@ -226,11 +226,11 @@ impl MockSqsBuilder {
     /// Starts the server. It accepts requests when this returns.
     ///
     /// # Errors
-    /// The address cannot be listened on, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
-    /// file is wrong.
+    /// The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
+    /// file is invalid.
     ///
     /// # Cancel safety
-    /// Dropped before its end, no server is left.
+    /// If the future is dropped, no server is left.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
         // Before the port: a server with invalid queues must never listen.
@@ -259,7 +259,7 @@ impl MockSqsBuilder {
     }
 }
 
-/// A socket, and the URL that it is reached by.
+/// A listening socket and its URL.
 async fn listen(host: &str, port: u16) -> io::Result<(TcpListener, String)> {
     let listener = TcpListener::bind((host, port)).await.map_err(|error| explain(&error, host, port))?;
     let url = reachable_url(listener.local_addr()?);
@@ -275,7 +275,7 @@ fn explain(error: &io::Error, host: &str, port: u16) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// A server that listens on all interfaces is reached through the loopback one.
+/// The URL of a server on all interfaces has the loopback address.
 fn reachable_url(address: SocketAddr) -> String {
     let loopback: IpAddr = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

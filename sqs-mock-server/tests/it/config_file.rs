@@ -265,7 +265,7 @@ fn mistakes_end_the_binary_before_it_listens() {
 fn check_says_that_a_file_is_fine_and_ends() {
     let file = File::new("fine", example());
     let output = run(&["--config", file.path(), "--check-config"]);
-    let expected = format!("{}: no fault found, queues: 3\n", file.path());
+    let expected = format!("{}: no problems found, queues: 3\n", file.path());
     assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap()), (Some(0), expected));
 }
 

@@ -31,7 +31,7 @@ fn check_is_asked_for_as_other_truths_are() {
     for truth in ["1", "true", "yes"] {
         let (output, stderr) = checked(&[("SQS_MOCK_CHECK_CONFIG", truth)], &[]);
         let stdout = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(stdout, "flags and environment: no fault found, queues: 0\n", "{truth}: {stderr}");
+        assert_eq!(stdout, "flags and environment: no problems found, queues: 0\n", "{truth}: {stderr}");
     }
 }
 
