@@ -1,5 +1,9 @@
 //! Which of flags, file and defaults holds.
 
+use clap::FromArgMatches as _;
+use sqs_mock_server::{Config, Secret};
+
+use super::apply::PORT;
 use super::*;
 
 const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
@@ -33,7 +37,8 @@ const FLAGS: [&str; 20] = [
 ];
 
 fn merged(flags: &[&str], file: &str) -> Config {
-    let arguments = Arguments::parse_from([&["sqs-mock-server"], flags].concat());
+    let matches = environment::command().get_matches_from([&["sqs-mock-server"], flags].concat());
+    let arguments = Arguments::from_arg_matches(&matches).unwrap();
     let mut config = Config::parse(file, "sqs.toml").unwrap();
     arguments.apply(&mut config).unwrap();
     config

@@ -1,4 +1,4 @@
-//! Variables of the environment: empty, wrong and unknown ones.
+//! Variables of the environment: their names, and empty, invalid and unknown ones.
 
 use std::env;
 use std::process::exit;
@@ -8,23 +8,38 @@ use clap::{Arg, Command, CommandFactory as _, Error, FromArgMatches as _};
 
 use super::Arguments;
 
-/// How all variables begin.
+/// The prefix of all variables.
 const PREFIX: &str = "SQS_MOCK_";
-/// As many letters may differ between names that are close.
+/// The most letters that may differ between similar names.
 const TYPOS: usize = 2;
 
 impl Arguments {
-    /// What flags and environment say, and warnings about the environment. Ends the process when something is wrong,
-    /// or when only help is asked for.
+    /// Reads flags and environment, with warnings about the environment. Exits the process if a value is invalid, and after
+    /// it has printed help.
     pub(crate) fn read() -> (Self, Vec<String>) {
-        let command = Self::command().mut_args(without_empty_variable);
+        let command = command().mut_args(without_empty_variable);
         let matches = command.clone().try_get_matches();
         let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
         (arguments.unwrap_or_else(|error| refuse(&command, &error)), warnings())
     }
 }
 
-/// Whoever starts programs from a template cannot always leave a variable out.
+/// All arguments, each with its variable.
+pub(super) fn command() -> Command {
+    Arguments::command().mut_args(|argument| {
+        let variable = format!("{PREFIX}{}", argument.get_id().as_str().to_uppercase());
+        let argument = argument.env(variable);
+        match argument.get_value_names() {
+            // `--relaxed-timing` is short for `--relaxed-timing=true`.
+            Some([name]) if name == "BOOL" => {
+                argument.num_args(0..=1).require_equals(true).default_missing_value("true")
+            }
+            _ => argument,
+        }
+    })
+}
+
+/// Programs that are started from a template cannot always leave a variable out.
 fn without_empty_variable(argument: Arg) -> Arg {
     let is_empty = |variable| env::var_os(variable).is_some_and(|value| value.is_empty());
     if argument.get_env().is_some_and(is_empty) { argument.env(None::<&'static str>) } else { argument }
@@ -32,10 +47,10 @@ fn without_empty_variable(argument: Arg) -> Arg {
 
 fn refuse(command: &Command, error: &Error) -> ! {
     if error.kind() == ErrorKind::DisplayHelp {
-        // With the names of the empty variables too.
-        Arguments::command().get_matches();
+        // The help lists empty variables too.
+        self::command().get_matches();
     }
-    // Where nobody listens, there is nobody to tell.
+    // A closed standard error must not change the exit code.
     let _ = error.print();
     if let Some(variable) = origin(command, error) {
         eprintln!("\nThe value is that of the environment variable {variable}.");
@@ -43,7 +58,7 @@ fn refuse(command: &Command, error: &Error) -> ! {
     exit(error.exit_code())
 }
 
-/// The variable whose value is refused, if it is not that of a flag.
+/// The variable of an invalid value, unless the value is that of a flag.
 fn origin(command: &Command, error: &Error) -> Option<String> {
     let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else { return None };
     // Such as `--port <PORT>` or `--auto-create[=<BOOL>]`.
@@ -56,7 +71,7 @@ fn origin(command: &Command, error: &Error) -> Option<String> {
 }
 
 fn warnings() -> Vec<String> {
-    let command = Arguments::command();
+    let command = command();
     let known: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str()).collect();
     let given = env::vars_os().filter(|(_, value)| !value.is_empty());
     let given = given.filter_map(|(name, _)| name.into_string().ok());
@@ -69,7 +84,7 @@ fn warnings() -> Vec<String> {
 fn warning(name: &str, known: &[&str]) -> String {
     let close: Vec<_> = known.iter().copied().filter(|known| is_close(name, known)).collect();
     let hint = if close.is_empty() {
-        "--help lists those that there are".to_owned()
+        "--help lists all".to_owned()
     } else {
         format!("did you mean {}?", close.join(" or "))
     };
@@ -81,7 +96,7 @@ fn is_close(one: &str, other: &str) -> bool {
     one.contains(other) || (!one.is_empty() && other.contains(one)) || distance(one, other) <= TYPOS
 }
 
-/// How many letters have to be put in, taken out or replaced to make one text of the other.
+/// The Levenshtein distance.
 fn distance(one: &str, other: &str) -> usize {
     let mut above: Vec<usize> = (0..=other.len()).collect();
     for (row, a) in one.bytes().enumerate() {
@@ -109,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_variable_is_told_with_those_that_are_close() {
+    fn warning_suggests_similar_variables() {
         let known = ["SQS_MOCK_KEYS", "SQS_MOCK_MAX_MEMORY", "SQS_MOCK_SEED"];
         for (name, hint) in [
             ("SQS_MOCK_KEY", "did you mean SQS_MOCK_KEYS?"),
             ("SQS_MOCK_MEMORY", "did you mean SQS_MOCK_MAX_MEMORY?"),
             ("SQS_MOCK_SEES", "did you mean SQS_MOCK_KEYS or SQS_MOCK_SEED?"),
-            ("SQS_MOCK_", "--help lists those that there are"),
-            ("SQS_MOCK_NONSENSE", "--help lists those that there are"),
+            ("SQS_MOCK_", "--help lists all"),
+            ("SQS_MOCK_NONSENSE", "--help lists all"),
         ] {
             let expected = format!("the environment variable {name} is unknown and ignored; {hint}");
             assert_eq!(warning(name, &known), expected);

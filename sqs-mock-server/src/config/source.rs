@@ -109,6 +109,7 @@ impl Source {
             "a sequence" => "a list",
             "a map" => "a table",
             "path string" => "a string",
+            other if other.contains("struct ") || other.contains("enum ") => "a table",
             other => other,
         };
         // Faults are deserialized as a whole: an error in one has the place of its table.

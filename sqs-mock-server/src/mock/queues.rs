@@ -124,7 +124,7 @@ fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Q
     let names: Vec<_> = defined.iter().filter(fits).map(|other| &*other.name).take(SUGGESTED).collect();
     let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     Some(format!(
-        "there is no queue {:?} in region {} and account {} of this file; those that could be meant: {names}",
+        "there is no queue {:?} in region {} and account {} of this file; possible are {names}",
         target.name, target.region, target.account,
     ))
 }

@@ -13,7 +13,7 @@ use super::plan::is_batch;
 
 /// A fault as one flat object: an effect, what belongs to it, and whom it strikes how often.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields)]
 pub(super) struct Spec {
     pub(super) effect: EffectName,
     /// Of `error` and `fail_entries`: the name of a shape or a query code.

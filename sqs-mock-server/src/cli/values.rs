@@ -1,0 +1,68 @@
+//! Values of flags.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::de::{DeserializeOwned, IntoDeserializer, value};
+use sqs_mock_server::faults::Fault;
+use tracing_subscriber::EnvFilter;
+
+/// The faults of one `--fault`.
+#[derive(Clone, Debug)]
+pub(super) struct Faults(pub(super) Vec<Fault>);
+
+/// A setting with the words that a config file has for it, each with its help.
+pub(super) fn word<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    let values = words.iter().map(|(word, help)| PossibleValue::new(word).help(help));
+    let deserialize =
+        |word: String| T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));
+    PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(deserialize)
+}
+
+pub(super) const STYLES: [(&str, &str); 3] = [
+    ("path", "<host>/<account>/<name>"),
+    ("subdomain", "sqs.<region>.<host>/<account>/<name>"),
+    ("legacy", "<region>.queue.<host>/<account>/<name>"),
+];
+pub(super) const AUTHS: [(&str, &str); 2] =
+    [("none", "Not at all"), ("sigv4", "By a signature (version 4) with one of the keys")];
+pub(super) const DELIVERIES: [(&str, &str); 2] = [
+    ("ordered", "In order, each message once, and every message that is available"),
+    ("aws-like", "As AWS: short polls miss some messages, the order varies slightly, a few are duplicated"),
+];
+pub(super) const FORMATS: [(&str, &str); 2] =
+    [("text", "A line of text for each event"), ("json", "A line with a JSON object for each event")];
+
+pub(super) fn truth(text: &str) -> Result<bool, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("allowed is true or false"),
+    }
+}
+
+/// Decimal, or hexadecimal as GET /_mock shows it.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|error| format!("a seed is a 64-bit number, such as 7 or 0xbeef: {error}"))
+}
+
+/// One fault, or an array of them.
+pub(super) fn faults(text: &str) -> Result<Faults, String> {
+    if !text.trim_start().starts_with('[') {
+        return text.parse().map(|fault| Faults(vec![fault])).map_err(|error| format!("{error}"));
+    }
+    let list: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let read = |(at, fault): (usize, &serde_json::Value)| {
+        fault.to_string().parse().map_err(|error| format!("number {} of the array: {error}", at + 1))
+    };
+    list.iter().enumerate().map(read).collect::<Result<_, String>>().map(Faults)
+}
+
+pub(super) fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
+    EnvFilter::try_new(text).map(|_| text.to_owned())
+}
