@@ -131,8 +131,17 @@ const RULES: &[(&str, &[&str])] = &[
     ("sqs-extended/src/store", &["crate::client", "crate::send", "crate::receive", "crate::config"]),
     (
         "sqs-mock-server/src/sqs/ops",
-        &["crate::http", "sqs::front", "crate::mock", "sqs_client::wire::protocol", "SystemTime::now"],
+        &[
+            "crate::http",
+            "sqs::front",
+            "crate::mock",
+            "crate::config",
+            "sqs_client::wire::protocol",
+            "SystemTime::now",
+        ],
     ),
+    ("sqs-mock-server/src/config.rs", &["crate::mock", "sqs::ops"]),
+    ("sqs-mock-server/src/config", &["crate::mock", "sqs::ops", "crate::admin", "crate::router"]),
 ];
 
 fn sources(path: &Path, found: &mut Vec<PathBuf>) {
