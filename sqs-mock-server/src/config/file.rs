@@ -34,6 +34,10 @@ impl Config {
         if let Some(error) = errors.first() {
             return Err(source.explain(error));
         }
+        let lists = source.misplaced_lists();
+        if !lists.is_empty() {
+            return Err(source.refuse(lists));
+        }
         let mut config =
             Self::deserialize(Deserializer::from(root)).map_err(|error| source.explain(&error))?;
         let queues = config.queues.iter().enumerate();

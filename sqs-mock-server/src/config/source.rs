@@ -56,6 +56,13 @@ impl Source {
         self.nodes.insert(path, Node { key, value: value.span(), kind: value.get_ref().type_str() });
     }
 
+    /// Lists where tables belong: serde would take their elements for the fields of a struct.
+    pub(super) fn misplaced_lists(&self) -> Vec<Problem> {
+        let is_table = |path: &str| ["limits", "s3"].contains(&path) || path.ends_with(']');
+        let lists = self.nodes.iter().filter(|(path, node)| node.kind == "array" && is_table(path));
+        lists.map(|(path, _)| Problem::new(path, "it is of type array; allowed is a table")).collect()
+    }
+
     /// File, line and column of a value.
     pub(crate) fn line(&self, path: &str) -> String {
         self.place(self.start(path))

@@ -122,6 +122,8 @@ fn wrong_types_and_missing_settings_are_reported_at_their_places() {
             "cors_origins = ['a', 5]",
             "sqs.toml:1:22: cors_origins[1]: it is of type integer; allowed is a string",
         ),
+        ("limits = ['1KiB']", "sqs.toml:1:10: limits: it is of type array; allowed is a table"),
+        ("queues = [['a']]", "sqs.toml:1:11: queues[0]: it is of type array; allowed is a table"),
         ("limits = 5", "sqs.toml:1:10: limits: it is of type integer; allowed is a table"),
         ("\n[[queues]]\ndelay = 3", "sqs.toml:2:1: queues[0]: `name` is missing"),
         ("auth = 'basic'", "sqs.toml:1:8: auth: 'basic' is not allowed; allowed is `none` or `sigv4`"),
