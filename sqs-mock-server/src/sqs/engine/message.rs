@@ -115,9 +115,6 @@ impl fmt::Display for SequenceNumber {
     }
 }
 
-/// The start of the retention of a message, and its ticket.
-pub(super) type Birth = (Timestamp, u64);
-
 /// Where a message is in its life.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
@@ -219,6 +216,11 @@ pub(super) struct Stored {
 }
 
 impl Stored {
+    /// The start of its retention, and its ticket.
+    pub(super) fn birth(&self) -> (Timestamp, u64) {
+        (self.core.born, self.ticket)
+    }
+
     /// Whether the message is in flight by the receive that gave the handle.
     pub(super) fn is_held(&self, handle: &Handle) -> bool {
         let is_latest = (self.ticket, self.core.receives) == (handle.ticket, handle.receive);

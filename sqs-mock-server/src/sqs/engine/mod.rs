@@ -8,8 +8,7 @@
 //! | `store` | its messages, each in its places |
 //! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
 //! | `server`, `fair`, `aws_like` | of standard queues: what waits where, who is noisy, what is up to chance |
-//! | `window` | of FIFO queues: how far a receive looks |
-//! | `slab`, `timers`, `groups` | the data structures under these: no operation scans |
+//! | `slab`, `sequence`, `timers`, `groups` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | `room` | how much memory messages may take |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
@@ -39,6 +38,7 @@ mod order;
 mod policy_quotas;
 mod refusal;
 mod room;
+mod sequence;
 mod server;
 mod slab;
 mod standard;
@@ -47,7 +47,6 @@ mod state;
 mod store;
 mod tags;
 mod timers;
-mod window;
 
 use serde::Deserialize;
 use sqs_client::wire::limits;

@@ -3,39 +3,71 @@
 use std::collections::BTreeMap;
 
 use super::message::Stored;
-use super::slab::Slot;
+use super::sequence::Sequence;
+use super::slab::{Slab, Slot};
+
+/// The messages of one tenant.
+#[derive(Debug, Default)]
+struct Lane {
+    /// By turn.
+    messages: Sequence,
+    place: Place,
+}
 
 /// Where a tenant is among the others.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Place {
     /// The turn of its first message; `None` without available messages.
     turn: Option<u64>,
-    /// Among which tenants.
     noisy: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Server {
-    /// By tenant and turn.
-    messages: BTreeMap<(Slot, u64), Slot>,
     /// By the number of the tenant.
-    places: Vec<Place>,
+    lanes: Vec<Lane>,
     /// Tenants by the turn of their first message.
     quiet: BTreeMap<u64, Slot>,
     noisy: BTreeMap<u64, Slot>,
 }
 
 impl Server {
-    /// A message is available, in its turn.
-    pub(super) fn show(&mut self, message: &Stored, slot: Slot, noisy: bool) {
-        self.messages.insert((message.group, message.turn), slot);
-        self.requeue(message.group, noisy);
+    /// A message of a tenant is available, in its turn.
+    pub(super) fn show(&mut self, messages: &Slab<Stored>, tenant: Slot, slot: Slot, noisy: bool) {
+        let at = tenant.0 as usize;
+        if at >= self.lanes.len() {
+            self.lanes.resize_with(at + 1, Lane::default);
+        }
+        self.change(messages, tenant, noisy, |lane| {
+            lane.insert(slot, |slot| turn_of(messages, slot));
+        });
     }
 
-    /// A message is not available any more.
-    pub(super) fn hide(&mut self, message: &Stored, noisy: bool) {
-        self.messages.remove(&(message.group, message.turn));
-        self.requeue(message.group, noisy);
+    /// A message of a tenant is not available any more.
+    pub(super) fn hide(&mut self, messages: &Slab<Stored>, tenant: Slot, slot: Slot, noisy: bool) {
+        self.change(messages, tenant, noisy, |lane| {
+            lane.remove(slot, |slot| turn_of(messages, slot));
+        });
+    }
+
+    fn change(
+        &mut self,
+        messages: &Slab<Stored>,
+        tenant: Slot,
+        noisy: bool,
+        change: impl FnOnce(&mut Sequence),
+    ) {
+        let Some(lane) = self.lanes.get_mut(tenant.0 as usize) else { return };
+        change(&mut lane.messages);
+        let turn = lane.messages.first().and_then(|first| turn_of(messages, first));
+        self.put(tenant, Place { turn, noisy });
+    }
+
+    /// A tenant has become noisy, or quiet.
+    pub(super) fn set_noisy(&mut self, tenant: Slot, noisy: bool) {
+        if let Some(lane) = self.lanes.get(tenant.0 as usize) {
+            self.put(tenant, Place { noisy, ..lane.place });
+        }
     }
 
     /// The turn and the tenant of the next message among the quiet or the noisy tenants.
@@ -46,39 +78,29 @@ impl Server {
 
     /// The next message of a tenant.
     pub(super) fn first_of(&self, tenant: Slot) -> Option<Slot> {
-        self.first_message(tenant).map(|(_, slot)| slot)
+        self.lanes.get(tenant.0 as usize)?.messages.first()
     }
 
-    fn first_message(&self, tenant: Slot) -> Option<(u64, Slot)> {
-        let first = self.messages.range((tenant, 0)..=(tenant, u64::MAX)).next();
-        first.map(|((_, turn), slot)| (*turn, *slot))
-    }
-
-    /// Puts a tenant where it belongs after its first message or its noise has changed.
-    pub(super) fn requeue(&mut self, tenant: Slot, noisy: bool) {
-        let new = Place { turn: self.first_message(tenant).map(|(turn, _)| turn), noisy };
-        let at = tenant.0 as usize;
-        if at >= self.places.len() {
-            self.places.resize(at + 1, Place::default());
-        }
-        let Some(place) = self.places.get_mut(at) else { return };
-        let old = std::mem::replace(place, new);
+    /// Puts a tenant where it belongs among the others.
+    fn put(&mut self, tenant: Slot, new: Place) {
+        let Some(lane) = self.lanes.get_mut(tenant.0 as usize) else { return };
+        let old = std::mem::replace(&mut lane.place, new);
         if old == new {
             return;
         }
         if let Some(turn) = old.turn {
-            if old.noisy {
-                self.noisy.remove(&turn)
-            } else {
-                self.quiet.remove(&turn)
-            };
+            self.tenants(old.noisy).remove(&turn);
         }
         if let Some(turn) = new.turn {
-            if noisy {
-                self.noisy.insert(turn, tenant)
-            } else {
-                self.quiet.insert(turn, tenant)
-            };
+            self.tenants(new.noisy).insert(turn, tenant);
         }
     }
+
+    fn tenants(&mut self, noisy: bool) -> &mut BTreeMap<u64, Slot> {
+        if noisy { &mut self.noisy } else { &mut self.quiet }
+    }
+}
+
+fn turn_of(messages: &Slab<Stored>, slot: Slot) -> Option<u64> {
+    messages.get(slot).map(|message| message.turn)
 }

@@ -114,7 +114,7 @@ impl Standard {
         let noisy = tenant.noisy;
         let server = server_of(message.ticket, self.servers.len());
         if let Some(server) = self.servers.get_mut(server) {
-            server.show(message, slot, noisy);
+            server.show(messages, message.group, slot, noisy);
         }
     }
 
@@ -135,7 +135,7 @@ impl Standard {
         let noisy = tenant.noisy;
         let server = server_of(message.ticket, self.servers.len());
         if let Some(server) = self.servers.get_mut(server) {
-            server.hide(message, noisy);
+            server.hide(messages, message.group, slot, noisy);
         }
     }
 
@@ -201,7 +201,7 @@ impl Standard {
             self.noisy.remove(&tenant)
         };
         for server in &mut self.servers {
-            server.requeue(tenant, noisy);
+            server.set_noisy(tenant, noisy);
         }
     }
 }

@@ -7,17 +7,16 @@ mod departure;
 mod restore;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::aws_like::{Asked, SERVERS};
 use super::counts::Counts;
-use super::message::{Birth, Core, Place, Removed, State, Stored};
+use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
+use super::sequence::Sequence;
 use super::slab::{Slab, Slot};
 use super::timers::Timers;
-use super::window::Window;
 use super::{DeliveryMode, Settings};
 use crate::service::clock::Timestamp;
 
@@ -26,9 +25,9 @@ pub(super) struct Store {
     messages: Slab<Stored>,
     order: Order,
     /// The oldest first.
-    by_age: BTreeMap<Birth, Slot>,
-    /// Of FIFO queues.
-    window: Option<Window>,
+    by_age: Sequence,
+    /// How many messages a receive of a FIFO queue looks at.
+    window: Option<usize>,
     timers: Timers,
     counts: Counts,
     became_receivable: usize,
@@ -41,8 +40,8 @@ impl Store {
         Self {
             messages: Slab::default(),
             order: Order::new(fifo, servers),
-            by_age: BTreeMap::new(),
-            window: fifo.then(|| Window::new(settings.receive_window)),
+            by_age: Sequence::default(),
+            window: fifo.then(|| settings.receive_window.max(1)),
             timers: Timers::default(),
             counts: Counts::default(),
             became_receivable: 0,
@@ -83,7 +82,7 @@ impl Store {
 
     /// From when the retention of the oldest message counts.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
-        self.by_age.first_key_value().map(|((born, _), _)| *born)
+        self.get(self.by_age.first()?).map(|oldest| oldest.core.born)
     }
 
     /// How many messages (FIFO: groups) have become receivable since this was last asked.
@@ -102,14 +101,12 @@ impl Store {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
         self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
-        let birth = (core.born, ticket);
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let outside = self.enter_window(birth);
+        let outside = self.put_in_age(slot);
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
         self.leave_outside(outside);
         slot
@@ -120,23 +117,38 @@ impl Store {
         let Removed { core, group, place: Place { ticket, turn } } = message;
         self.bytes += core.bytes(group.as_deref());
         let group = self.order.join(group.as_deref(), now);
-        let birth = (core.born, ticket);
         let state = State::Available;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
-        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
-        let outside = self.enter_window(birth);
+        let outside = self.put_in_age(slot);
         self.became_receivable += self.order.returned(&self.messages, slot);
         self.leave_outside(outside);
         slot
     }
 
-    /// Returns the message that is outside of the window because of a new one.
-    fn enter_window(&mut self, birth: Birth) -> Option<Slot> {
-        let window = self.window.as_mut()?;
-        let outside = window.enter(&self.by_age, birth);
-        self.order.look_up_to(window.frontier());
-        outside
+    /// Returns the message of a FIFO queue that receives do not look at because of this one.
+    fn put_in_age(&mut self, slot: Slot) -> Option<Slot> {
+        let messages = &self.messages;
+        let at = self.by_age.insert(slot, |slot| messages.get(slot).map(Stored::birth));
+        let window = self.window.filter(|window| at <= *window)?;
+        self.look_up_to_frontier();
+        self.by_age.get(window)
+    }
+
+    /// Returns the message of a FIFO queue that receives look at instead of this one. The order knows the frontier before the
+    /// group of the one that leaves is looked at: that group may go on with its next message and keep its turn.
+    fn take_from_age(&mut self, slot: Slot) -> Option<Slot> {
+        let messages = &self.messages;
+        let at = self.by_age.remove(slot, |slot| messages.get(slot).map(Stored::birth))?;
+        let window = self.window.filter(|window| at < *window)?;
+        self.look_up_to_frontier();
+        self.by_age.get(window - 1)
+    }
+
+    fn look_up_to_frontier(&mut self) {
+        let window = self.window.filter(|window| self.by_age.len() > *window);
+        let last = window.and_then(|window| self.get(self.by_age.get(window - 1)?));
+        self.order.look_up_to(last.map_or(u64::MAX, |last| last.ticket));
     }
 
     /// Comes after the new message has its place: its group may keep its turn.
@@ -173,8 +185,8 @@ impl Store {
 
     /// A message that has exceeded its retention.
     pub(super) fn oldest_slot(&self, now: Timestamp, retention: Duration) -> Option<Slot> {
-        let oldest = self.by_age.first_key_value();
-        oldest.filter(|((born, _), _)| *born + retention <= now).map(|(_, slot)| *slot)
+        let oldest = self.by_age.first()?;
+        self.get(oldest).filter(|message| message.core.born + retention <= now).map(|_| oldest)
     }
 
     /// The message to deliver next, when these servers are asked.
@@ -194,12 +206,13 @@ impl Store {
 
     /// Every message, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.by_age.values().filter_map(|slot| self.get(*slot))
+        self.by_age.iter().filter_map(|slot| self.get(slot))
     }
 
     /// Messages born after `moment`, the last to have come in first.
     pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
-        let mut slots: Vec<_> = self.by_age.range((moment, u64::MAX)..).map(|(_, slot)| *slot).collect();
+        let is_younger = |slot: &Slot| self.get(*slot).is_some_and(|message| message.core.born > moment);
+        let mut slots: Vec<_> = self.by_age.iter().rev().take_while(is_younger).collect();
         slots.sort_unstable_by_key(|slot| Reverse(self.get(*slot).map(|message| message.ticket)));
         slots
     }

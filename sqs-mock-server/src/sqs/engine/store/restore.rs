@@ -26,19 +26,17 @@ impl Store {
     fn settle_in(&mut self, slot: Slot) {
         let Some(message) = self.messages.get(slot) else { return };
         let (state, ticket) = (message.state, message.ticket);
-        let birth = (message.core.born, ticket);
-        self.by_age.insert(birth, slot);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let outside = self.enter_window(birth);
+        let outside = self.put_in_age(slot);
         self.became_receivable += self.order.restored(&self.messages, slot);
         self.leave_outside(outside);
     }
 
     /// The places of all messages, the oldest first.
     pub(in crate::sqs::engine) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.by_age.values().copied()
+        self.by_age.iter()
     }
 }
