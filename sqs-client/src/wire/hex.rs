@@ -11,6 +11,11 @@ pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     }
 }
 
+/// The value of a lower-case hex digit.
+pub(crate) fn value(digit: u8) -> u8 {
+    if digit < b'a' { digit - b'0' } else { digit - b'a' + 10 }
+}
+
 /// SHA-256 as hex digits, without a heap allocation.
 pub(crate) struct Sha256Hex([u8; 64]);
 

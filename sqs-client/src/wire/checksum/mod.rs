@@ -40,6 +40,20 @@ impl Md5Hex {
         Self(digits)
     }
 
+    /// The digits of a hash. It takes half of their memory, which matters to those who store many.
+    pub fn from_hash(hash: [u8; 16]) -> Self {
+        Self::of(&hash)
+    }
+
+    /// The hash.
+    pub fn hash(&self) -> [u8; 16] {
+        let mut hash = [0; 16];
+        for (byte, digits) in hash.iter_mut().zip(self.0.chunks_exact(2)) {
+            *byte = digits.iter().fold(0, |byte, digit| byte << 4 | hex::value(*digit));
+        }
+        hash
+    }
+
     /// The hex digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()

@@ -18,10 +18,10 @@ use crate::service::seed::Uuid;
 pub struct Payload {
     /// The body.
     pub body: Box<str>,
-    /// MD5 of the body.
-    pub md5_of_body: Md5Hex,
     /// Account or principal of the sender.
     pub sender: Arc<str>,
+    /// Half the size of its digits.
+    md5_of_body: [u8; 16],
     extras: Option<Box<Extras>>,
 }
 
@@ -66,7 +66,12 @@ impl Payload {
             let trace_header = trace_header.map(String::into_boxed_str);
             Box::new(Extras { attributes, md5_of_attributes, trace_header })
         });
-        Self { body: body.into_boxed_str(), md5_of_body, sender, extras }
+        Self { body: body.into_boxed_str(), md5_of_body: md5_of_body.hash(), sender, extras }
+    }
+
+    /// MD5 of the body.
+    pub fn md5_of_body(&self) -> Md5Hex {
+        Md5Hex::from_hash(self.md5_of_body)
     }
 
     /// The message attributes, when there are any.

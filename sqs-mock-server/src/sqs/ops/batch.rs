@@ -1,7 +1,5 @@
 //! Batches: one lock for all entries, one result for each.
 
-use std::sync::Arc;
-
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
 };
@@ -130,7 +128,7 @@ impl Serve for SendMessageBatch {
         let queue = service.queue(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         let entries = input.entries.unwrap_or_default();
-        let sender = Arc::from(context.account.as_str());
+        let sender = queue.sender(&context.account);
         let prepare = |(index, entry): (usize, &SendMessageBatchRequestEntry)| {
             check_entry(context, index, entry).map(|()| Prepared::new(&Draft::from(entry), context, &sender))
         };

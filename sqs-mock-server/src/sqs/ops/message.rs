@@ -41,7 +41,7 @@ impl Serve for SendMessage {
     ) -> Result<SendMessageOutput, ServiceError> {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
-        let prepared = Prepared::new(&Draft::from(&input), context, &context.account.as_str().into());
+        let prepared = Prepared::new(&Draft::from(&input), context, &queue.sender(&context.account));
         let accepted = queue.with_room(context, |queue, room| {
             Draft::from(&input).validate_for(&queue.rules())?;
             prepared.send(input.into(), queue, service.shared.clock.now(), room)

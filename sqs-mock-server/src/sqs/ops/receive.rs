@@ -54,7 +54,7 @@ pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
     Message::builder()
         .message_id(delivery.id.to_string())
         .receipt_handle(delivery.receipt_handle)
-        .md5_of_body(delivery.payload.md5_of_body)
+        .md5_of_body(delivery.payload.md5_of_body())
         .body(&*delivery.payload.body)
         .set_attributes(Some(system).filter(|system| !system.is_empty()))
         .set_md5_of_message_attributes(md5_of_chosen.map(String::from))

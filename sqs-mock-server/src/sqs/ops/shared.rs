@@ -29,6 +29,8 @@ const WOKEN_AT_ONCE: usize = 16;
 #[derive(Debug)]
 pub(super) struct SharedQueue {
     arn: Arc<QueueArn>,
+    /// The account of the queue, which sends most of its messages.
+    owner: Arc<str>,
     state: Mutex<State>,
     /// Parked receives wait here, first come, first served. One that is dropped after it was woken hands on.
     pub(super) arrival: Notify,
@@ -59,6 +61,7 @@ impl SharedQueue {
         pass_on(&mut queue, reader.as_deref());
         Self {
             arn: Arc::clone(queue.arn()),
+            owner: (&*queue.arn().account).into(),
             state: Mutex::new(State { queue, share: Share::new(memory) }),
             arrival: Notify::new(),
             sooner: Notify::new(),
@@ -71,6 +74,11 @@ impl SharedQueue {
 
     pub(super) fn arn(&self) -> &Arc<QueueArn> {
         &self.arn
+    }
+
+    /// The sender of a message, shared by all messages of the account that owns the queue.
+    pub(super) fn sender(&self, account: &str) -> Arc<str> {
+        if *account == *self.owner { Arc::clone(&self.owner) } else { account.into() }
     }
 
     /// Does something with the queue and wakes those whom it concerns.
