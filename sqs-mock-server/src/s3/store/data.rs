@@ -1,10 +1,9 @@
-//! Data files: written once, and removed after their last reader.
+//! Writes and reads data files.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, io};
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -12,17 +11,10 @@ use futures_util::stream;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{Hashes, Object, Segment, StoredChecksum};
+use super::{DataFile, Hashes, Object, Segment, StoredChecksum};
 
 /// Bytes per read.
 const CHUNK: u64 = 256 << 10;
-
-/// A data file. On drop it is removed, unless a record on disk refers to it. A reader holds it until it is done.
-#[derive(Debug)]
-pub(in crate::s3) struct DataFile {
-    path: PathBuf,
-    kept: AtomicBool,
-}
 
 /// A complete data file that no record refers to yet.
 #[derive(Debug)]
@@ -31,35 +23,6 @@ pub(in crate::s3) struct Written {
     pub(in crate::s3) segment: Segment,
     pub(in crate::s3) md5: [u8; 16],
     pub(in crate::s3) checksum: Option<StoredChecksum>,
-}
-
-impl DataFile {
-    pub(super) fn new(path: PathBuf, kept: bool) -> Self {
-        Self { path, kept: AtomicBool::new(kept) }
-    }
-
-    pub(in crate::s3) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Keeps the file on disk.
-    pub(super) fn keep(&self) {
-        self.kept.store(true, Ordering::Release);
-    }
-
-    /// Removes the file once its last reader drops it.
-    pub(super) fn delete_on_drop(&self) {
-        self.kept.store(false, Ordering::Release);
-    }
-}
-
-impl Drop for DataFile {
-    fn drop(&mut self) {
-        if !*self.kept.get_mut() {
-            // If this fails, the next start removes the file.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
 }
 
 /// A data file that is being written.

@@ -13,6 +13,7 @@ mod bucket;
 mod checksum;
 mod data;
 mod disk;
+mod file;
 mod load;
 mod record;
 mod uploads;
@@ -28,7 +29,8 @@ use s3s::path::check_bucket_name;
 
 pub(super) use bucket::{Bucket, BucketRemoved};
 pub(super) use checksum::{Algorithm, Hashes, StoredChecksum};
-pub(super) use data::{DataFile, DataWriter, Pieces, Written};
+pub(super) use data::{DataWriter, Pieces, Written};
+pub(super) use file::DataFile;
 pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
 
 use crate::service::seed::{self, Seed};
