@@ -103,7 +103,7 @@ fn faults_of_flags_come_behind_those_of_the_file() {
 #[test]
 fn wrong_fault_of_an_array_is_told_by_its_number() {
     let text = faults(r#"[{"effect":"truncate"},{"effect":"latency"}]"#).unwrap_err();
-    assert_eq!(text, "number 2 of the array: not a fault: `latency_ms` is missing");
-    assert!(faults("[7]").unwrap_err().ends_with("it has to be a JSON object"));
+    assert_eq!(text, "number 2 of the array: not a fault: missing field `latency_ms`");
+    assert!(faults("[7]").unwrap_err().ends_with("it must be a JSON object"));
     assert!(faults("[").is_err() && faults("7").is_err());
 }

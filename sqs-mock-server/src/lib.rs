@@ -32,11 +32,11 @@ pub use crate::config::{Auth, Config, LogFormat};
 pub use crate::http::Limits;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
-pub use crate::service::journal::Requests;
 pub use crate::service::keys::Secret;
 pub use crate::service::{clock, faults};
 pub use crate::sqs::engine::DeliveryMode;
 pub use crate::sqs::front::QueueUrlStyle;
+pub use crate::sqs::journal::Requests;
 pub use crate::units::{ByteSize, NotASize};
 
 /// What [`QueueView`], [`Requests`] and [`Verification`] show: messages as they lie in a queue, requests as they came, and what
@@ -66,9 +66,10 @@ pub use crate::units::{ByteSize, NotASize};
 pub mod inspect {
     pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
     pub use crate::service::arn::QueueArn;
-    pub use crate::service::journal::{Ending, NotThisInput, RecordedRequest, Times};
+    pub use crate::service::journal::Ending;
     pub use crate::service::seed::Uuid;
     pub use crate::sqs::engine::{
         Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
     };
+    pub use crate::sqs::journal::{NotThisInput, RecordedRequest, Times};
 }

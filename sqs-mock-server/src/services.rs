@@ -1,11 +1,13 @@
 //! The services of one server.
 
+use std::sync::Arc;
 #[cfg(feature = "s3")]
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{OnceLock, Weak};
 
 use crate::http::Guard;
 #[cfg(feature = "s3")]
 use crate::s3;
+use crate::service::journal::Journal;
 use crate::service::metrics::Exposition;
 use crate::sqs::front::Endpoint;
 
@@ -13,15 +15,18 @@ use crate::sqs::front::Endpoint;
 #[derive(Debug)]
 pub(crate) struct Services {
     pub(crate) sqs: Endpoint,
+    /// The requests to all services.
+    pub(crate) journal: Arc<Journal>,
     #[cfg(feature = "s3")]
     s3: OnceLock<Weak<s3::Content>>,
 }
 
 impl Services {
     /// SQS alone.
-    pub(crate) fn new(sqs: Endpoint) -> Self {
+    pub(crate) fn new(sqs: Endpoint, journal: Arc<Journal>) -> Self {
         Self {
             sqs,
+            journal,
             #[cfg(feature = "s3")]
             s3: OnceLock::new(),
         }
@@ -39,14 +44,24 @@ impl Services {
         self.s3.get().and_then(Weak::upgrade)
     }
 
+    /// Whether S3 runs.
+    #[cfg_attr(not(feature = "s3"), expect(clippy::unused_self, reason = "this build has no S3"))]
+    pub(crate) fn has_s3(&self) -> bool {
+        #[cfg(feature = "s3")]
+        return self.s3().is_some();
+        #[cfg(not(feature = "s3"))]
+        false
+    }
+
     /// What browsers may do.
     pub(crate) fn guard(&self) -> &Guard {
         &self.sqs.names().guard
     }
 
-    /// Resets every service to its state at the start.
+    /// Resets every service to its state at the start, and removes all recorded requests.
     pub(crate) fn reset(&self) {
-        self.sqs.reset();
+        self.sqs.service().reset();
+        self.journal.reset();
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.reset();
@@ -62,7 +77,7 @@ impl Services {
         let mut text = self.sqs.metrics().await;
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
-            s3::write_metrics(&mut text, &s3);
+            s3.write_metrics(&mut text);
         }
         text
     }

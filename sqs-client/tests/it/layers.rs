@@ -76,7 +76,15 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     (
         "sqs-mock-server/src/service",
-        &["crate::sqs", "crate::http", "crate::mock", "crate::admin", "crate::router", "crate::config"],
+        &[
+            "crate::sqs",
+            "crate::s3",
+            "crate::http",
+            "crate::mock",
+            "crate::admin",
+            "crate::router",
+            "crate::config",
+        ],
     ),
     ("sqs-mock-server/src/service/faults", &["tokio"]),
     ("sqs-mock-server/src/admin", &["crate::mock", "crate::router", "crate::config"]),
@@ -87,6 +95,10 @@ const RULES: &[(&str, &[&str])] = &[
     (
         "sqs-mock-server/src/sqs/front",
         &["crate::mock", "crate::admin", "crate::router", "crate::config", "crate::s3"],
+    ),
+    (
+        "sqs-mock-server/src/sqs/journal",
+        &["sqs::front", "sqs::ops", "crate::http", "crate::mock", "crate::admin"],
     ),
     ("sqs-client/src/retry", &["crate::"]),
     ("sqs-client/src/random.rs", &["crate::"]),

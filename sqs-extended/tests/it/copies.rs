@@ -87,7 +87,7 @@ async fn payload_is_kept_in_memory_only_if_a_retry_may_store_it_again() {
         let (seen, kept) = (store.clone(), Arc::new(Mutex::new(Vec::new())));
         let notes = Arc::clone(&kept);
         rig.server.faults().inject(Fault::throttle().when(move |request| {
-            if [Action::SendMessage, Action::SendMessageBatch].contains(&request.action) {
+            if matches!(request.action(), Some(Action::SendMessage | Action::SendMessageBatch)) {
                 notes.lock().unwrap().push(seen.is_kept());
             }
             false

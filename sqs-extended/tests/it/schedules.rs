@@ -271,7 +271,7 @@ impl Run {
             self.rig
                 .server
                 .faults()
-                .inject(fault.clone().times(1).when(move |request| applies(request.action)));
+                .inject(fault.clone().times(1).when(move |request| request.action().is_some_and(applies)));
         }
     }
 

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! POST   /_mock/faults {"effect": "fail_entries", "code": "InternalFailure", "probability": 0.05}
-//! GET    /_mock/faults          each with its id and how often it struck
-//! DELETE /_mock/faults/3        or all, without a number
+//! GET    /_mock/faults          each with its id and hits
+//! DELETE /_mock/faults/3        or all, without the number
 //! ```
-//! What a fault can say is documented at its [`FromStr`](std::str::FromStr).
+//! The `FromStr` of [`Fault`] documents the fields.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 use crate::service::faults::{Fault, InjectedFault};
 
-/// As many faults are kept that came over HTTP. Each costs every request a look.
+/// The most faults; each costs every request a check.
 const AT_MOST: usize = 1000;
 
 #[derive(Serialize)]

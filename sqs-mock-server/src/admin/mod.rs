@@ -18,8 +18,6 @@ mod page;
 mod queues;
 mod requests;
 mod routes;
-#[cfg(feature = "s3")]
-mod s3;
 mod server;
 mod wait;
 

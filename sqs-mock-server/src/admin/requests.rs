@@ -1,73 +1,141 @@
 //! Recorded requests over HTTP.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::json;
-use sqs_client::operation::Action;
 use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
 
 use super::answer::{Answered, Refusal, json};
-use super::ask::Ask;
+use super::ask::{Ask, Parameters};
 use super::page::{LIMIT, Page, SKIP};
-use crate::service::journal::RecordedRequest;
+use crate::service::journal::Record;
+use crate::service::operation::{Operation, ServiceName};
+use crate::service::resource::Resource;
+use crate::sqs::journal::RecordedRequest;
 
 #[derive(Serialize)]
-struct Request<'r> {
+struct Shown<'r> {
     number: u64,
+    service: ServiceName,
     id: &'r str,
     time: String,
-    protocol: &'static str,
-    action: Option<&'static str>,
-    queue: Option<String>,
-    account: Option<&'r str>,
-    region: Option<&'r str>,
+    action: Option<&'r str>,
     status: Option<u16>,
-    error: Option<&'r str>,
     elapsed_us: u128,
-    content: String,
+    #[serde(flatten)]
+    details: Details<'r>,
 }
 
-/// `GET /_mock/requests`. A page is counted from the latest request back, and shows its oldest first.
+/// What depends on the service.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Details<'r> {
+    /// A request in AWS JSON or the Query protocol.
+    Sqs {
+        protocol: &'static str,
+        queue: Option<String>,
+        account: Option<&'r str>,
+        region: Option<&'r str>,
+        error: Option<&'r str>,
+        content: String,
+    },
+    S3 {
+        bucket: Option<&'r str>,
+        key: Option<&'r str>,
+    },
+}
+
+/// `GET /_mock/requests`. Pages count from the latest request; each shows its oldest request first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["action", "queue", SKIP, LIMIT])?;
+    let parameters = ask.parameters(&["service", "action", "queue", "bucket", "status", SKIP, LIMIT])?;
     let page = Page::read(&parameters)?;
-    let mut requests = ask.services.sqs.journal().requests();
-    if let Some(name) = parameters.get("action") {
-        requests = requests.of(Action::from_name(name).ok_or_else(|| unknown_action(name))?);
-    }
-    if let Some(queue) = parameters.get("queue") {
-        requests = requests.on(queue);
-    }
-    let all = requests.all();
-    json(&page.of_latest(all, |request| show(request)))
+    let mut records = ask.services.journal.records();
+    narrow(ask, &parameters, &mut records)?;
+    json(&page.of_latest(&records, |record| show(record)))
 }
 
 /// `DELETE /_mock/requests`.
 pub(super) fn clear(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
-    json(&json!({ "forgotten": ask.services.sqs.journal().clear() }))
+    json(&json!({ "forgotten": ask.services.journal.clear() }))
 }
 
-fn show(request: &RecordedRequest) -> Request<'_> {
-    Request {
-        number: request.number(),
-        id: request.request_id(),
-        time: request.time().to_string(),
-        protocol: match request.protocol() {
-            Protocol::AwsJson => "json",
-            Protocol::Query => "query",
+fn narrow(ask: &Ask<'_>, parameters: &Parameters<'_>, records: &mut Vec<Arc<Record>>) -> Result<(), Refusal> {
+    let service = parameters.get("service").map(|name| service(ask, name)).transpose()?;
+    if let Some(service) = service {
+        records.retain(|record| record.service == service);
+    }
+    if let Some(name) = parameters.get("action") {
+        let action = Operation::find(service, name).map_err(Refusal::bad)?;
+        records.retain(|record| {
+            record.service == action.service && record.operation.as_deref() == Some(action.name)
+        });
+    }
+    if let Some(queue) = parameters.get("queue") {
+        records.retain(|record| RecordedRequest::of(record).is_some_and(|request| request.is_on(queue)));
+    }
+    if let Some(bucket) = parameters.get("bucket") {
+        records.retain(|record| record.resource.as_ref().and_then(Resource::bucket) == Some(bucket));
+    }
+    if let Some(text) = parameters.get("status") {
+        let status = status(text)?;
+        records.retain(|record| record.ending.status() == status);
+    }
+    Ok(())
+}
+
+fn show(record: &Arc<Record>) -> Shown<'_> {
+    let details = match RecordedRequest::of(record) {
+        Some(request) => Details::Sqs {
+            protocol: match request.protocol() {
+                Protocol::AwsJson => "json",
+                Protocol::Query => "query",
+            },
+            queue: request.queue().map(|queue| queue.name.into()),
+            account: record.caller.as_ref().map(|caller| &*caller.account),
+            region: record.caller.as_ref().map(|caller| &*caller.region),
+            error: record.ending.error_code().map(ErrorCode::shape),
+            content: String::from_utf8_lossy(record.content()).into_owned(),
         },
-        action: request.action().map(Action::as_str),
-        queue: request.queue().map(|queue| queue.name.into()),
-        account: request.account(),
-        region: request.region(),
-        status: request.status(),
-        error: request.error_code().map(sqs_client::wire::service_error::ErrorCode::shape),
-        elapsed_us: request.elapsed().as_micros(),
-        content: String::from_utf8_lossy(request.content()).into_owned(),
+        None => Details::S3 {
+            bucket: record.resource.as_ref().and_then(Resource::bucket),
+            key: record.resource.as_ref().and_then(Resource::key),
+        },
+    };
+    Shown {
+        number: record.number,
+        service: record.service,
+        id: &record.request_id,
+        time: record.time.to_string(),
+        action: record.operation.as_deref(),
+        status: record.ending.status(),
+        elapsed_us: record.elapsed.as_micros(),
+        details,
     }
 }
 
-fn unknown_action(name: &str) -> Refusal {
-    let all: Vec<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
-    Refusal::bad(format!("unknown action {name:?}; there are {}", all.join(", ")))
+/// A service of this server.
+fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
+    match ServiceName::ALL.into_iter().find(|service| service.as_str() == name) {
+        Some(ServiceName::S3) if !ask.services.has_s3() => {
+            Err(Refusal::not_found("this server has no S3; --with-s3 DIR starts it"))
+        }
+        Some(service) => Ok(service),
+        None => {
+            let all = ServiceName::ALL.map(ServiceName::as_str).join(", ");
+            Err(Refusal::bad(format!("unknown service {name:?}; there are {all}")))
+        }
+    }
+}
+
+/// A status, or `none` for requests without a complete response.
+fn status(text: &str) -> Result<Option<u16>, Refusal> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let status = text.parse().ok().filter(|status| (100..=999).contains(status));
+    let wrong = || Refusal::bad(format!("status must be a number from 100 to 999, or none, not {text:?}"));
+    status.map(Some).ok_or_else(wrong)
 }

@@ -5,8 +5,6 @@ use serde::Serialize;
 
 use super::answer::{Answered, json};
 use super::ask::Ask;
-#[cfg(feature = "s3")]
-use super::s3;
 use super::{backdoor, clock, faults, messages, queues, requests, server};
 
 /// Something that can be asked.
@@ -53,7 +51,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/_mock", index, "version, seed and this list"),
     get("/_mock/clock", clock::show, "what the clock shows"),
     post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
-    get("/_mock/faults", faults::list, "faults, and how often they struck"),
+    get("/_mock/faults", faults::list, "faults and their hits"),
     post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see docs/faults.md"),
     delete("/_mock/faults", faults::clear, "removes all"),
     delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
@@ -75,16 +73,12 @@ pub(super) const ROUTES: &[Route] = &[
         about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
         handler: Handler::Wait,
     },
-    get("/_mock/requests", requests::list, "the latest requests ?action= &queue= &skip= &limit="),
-    delete("/_mock/requests", requests::clear, "forgets them"),
-    #[cfg(feature = "s3")]
     get(
-        "/_mock/s3/requests",
-        s3::list,
-        "the latest requests to S3 ?operation= &bucket= &status= (none: no answer) &skip= &limit=",
+        "/_mock/requests",
+        requests::list,
+        "the latest requests ?service= &action= &queue= &bucket= &status= (none: no answer) &skip= &limit=",
     ),
-    #[cfg(feature = "s3")]
-    delete("/_mock/s3/requests", s3::clear, "forgets them"),
+    delete("/_mock/requests", requests::clear, "forgets them"),
     post(
         "/_mock/reset",
         server::reset,

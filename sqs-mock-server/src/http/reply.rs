@@ -1,17 +1,17 @@
-//! What goes back to a caller: an answer, part of one, or nothing.
+//! Replies to callers: a response, a part of one, or none.
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
-use crate::service::faults::Ending;
+use crate::service::faults::Damage;
 
-/// What comes of a request.
+/// The reply to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// An answer.
+    /// A response.
     Whole(Response<Bytes>),
-    /// An answer whose head announces more than its body has; then the connection breaks.
+    /// A response with a body shorter than its head announces; then the connection breaks.
     Truncated(Response<Bytes>),
     /// The connection breaks at once.
     Lost,
@@ -24,7 +24,7 @@ impl From<Response<Bytes>> for Reply {
 }
 
 impl Reply {
-    /// The status that goes back; nothing does when the connection breaks.
+    /// The status; `None` if the connection breaks.
     pub(crate) fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Whole(response) => Some(response.status()),
@@ -32,7 +32,7 @@ impl Reply {
         }
     }
 
-    /// The headers that go back.
+    /// The headers; `None` if there is no response.
     pub(crate) fn headers_mut(&mut self) -> Option<&mut HeaderMap> {
         match self {
             Self::Whole(response) | Self::Truncated(response) => Some(response.headers_mut()),
@@ -40,17 +40,17 @@ impl Reply {
         }
     }
 
-    /// An answer after a fault has had its way with it.
-    pub(crate) fn spoilt(mut response: Response<Bytes>, ending: Ending) -> Self {
-        match ending {
-            Ending::Whole => Self::Whole(response),
-            Ending::Lost => Self::Lost,
-            Ending::Corrupt => {
-                let garbled = garbled(response.body());
-                *response.body_mut() = garbled;
+    /// A response that a fault may damage.
+    pub(crate) fn damaged(mut response: Response<Bytes>, damage: Option<Damage>) -> Self {
+        match damage {
+            None => Self::Whole(response),
+            Some(Damage::Lost) => Self::Lost,
+            Some(Damage::Corrupted) => {
+                let corrupted = corrupted(response.body());
+                *response.body_mut() = corrupted;
                 Self::Whole(response)
             }
-            Ending::Truncated => {
+            Some(Damage::Truncated) => {
                 let length = response.body().len();
                 response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length.max(1)));
                 response.body_mut().truncate(length / 2);
@@ -59,7 +59,7 @@ impl Reply {
         }
     }
 
-    /// An answer that is none of SQS.
+    /// A response that is not one of the service, as from a proxy.
     pub(crate) fn foreign(status: u16, body: String) -> Self {
         let mut response = Response::new(Bytes::from(body));
         let status = StatusCode::from_u16(status).ok().filter(|status| may_have_a_body(*status));
@@ -72,8 +72,8 @@ fn may_have_a_body(status: StatusCode) -> bool {
     !status.is_informational() && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// The first half, and then nothing that a decoder takes.
-fn garbled(body: &Bytes) -> Bytes {
+/// The first half, then bytes that no decoder accepts.
+fn corrupted(body: &Bytes) -> Bytes {
     let (kept, lost) = body.split_at(body.len() / 2);
     [kept, &vec![b'#'; lost.len()]].concat().into()
 }

@@ -56,8 +56,9 @@ impl MockSqs {
             keys,
             guard: guard(config, host_of(&url)),
         };
-        let journal = Journal::new(config.journal.unwrap_or(DEFAULT_CAPACITY));
-        let services = Arc::new(Services::new(Endpoint::new(Arc::clone(&service), names, journal)));
+        let journal = Arc::new(Journal::new(config.journal.unwrap_or(DEFAULT_CAPACITY)));
+        let endpoint = Endpoint::new(Arc::clone(&service), names, Arc::clone(&journal));
+        let services = Arc::new(Services::new(endpoint, journal));
         Self {
             service,
             services,

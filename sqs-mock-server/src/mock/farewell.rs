@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Leftovers, MockSqs};
-use crate::service::journal::Latest;
+use crate::sqs::journal::Latest;
 
 /// How many requests a test that fails prints.
 const LAST_REQUESTS: usize = 10;

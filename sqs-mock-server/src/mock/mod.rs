@@ -24,9 +24,9 @@ use crate::router::InProcess;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
-use crate::service::journal::Requests;
 use crate::services::Services;
 use crate::sqs::front::QueueUrlStyle;
+use crate::sqs::journal::Requests;
 use crate::sqs::ops::Service;
 
 use assemble::{empty_service, host_of};
@@ -165,9 +165,9 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
-    /// What the server was asked so far, of that the [latest](MockSqsBuilder::journal).
+    /// The [latest](MockSqsBuilder::journal) requests to SQS.
     pub fn requests(&self) -> Requests {
-        self.services.sqs.journal().requests()
+        Requests::of_sqs(&self.services.journal)
     }
 
     /// The number that everything random in this run comes from: ids, handles, sequence numbers. With

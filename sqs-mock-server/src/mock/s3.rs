@@ -1,6 +1,7 @@
 //! S3 beside the server in the hand of a test.
 
 use std::io;
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
@@ -8,7 +9,6 @@ use super::MockSqs;
 use super::assemble::{guard, host_of, keys};
 use crate::config::Config;
 use crate::s3::{Host, MockS3, S3};
-use crate::service::journal::DEFAULT_CAPACITY;
 
 impl MockSqs {
     /// The S3 beside this server.
@@ -43,7 +43,8 @@ impl MockSqs {
             keys: keys(config),
             guard: guard(config, host_of(&url)),
             account: config.account().to_owned(),
-            journal: config.journal.unwrap_or(DEFAULT_CAPACITY),
+            region: config.region().to_owned(),
+            journal: Arc::clone(&self.services.journal),
         };
         let s3 = MockS3::start(settings, listener, url, host)?;
         self.services.attach_s3(s3.content());

@@ -22,7 +22,6 @@
 //! # }
 //! ```
 
-mod action;
 mod front;
 mod inspect;
 mod journal;
@@ -33,11 +32,11 @@ mod setup;
 mod store;
 mod types;
 
-pub use action::S3Action;
 pub use journal::S3Request;
-pub(crate) use metrics::write_metrics;
 pub use server::MockS3;
 pub(crate) use server::{Content, Host};
 pub use setup::S3;
 pub(crate) use setup::problem_of_bucket_name;
 pub use types::{S3Object, S3Upload};
+
+pub use crate::service::operation::S3Action;

@@ -6,14 +6,17 @@ use std::sync::{Arc, Weak};
 
 use tokio::net::TcpListener;
 
-use super::front::{Front, FrontSettings};
-use super::journal::{Journal, S3Count, S3Request};
+use super::front::{Access, Front, FrontSettings, Observers};
+use super::journal::S3Request;
+use super::metrics::Metrics;
 use super::setup::S3;
 use super::store::Store;
 use crate::http::{Guard, Limits, Server};
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
+use crate::service::journal::Journal;
 use crate::service::keys::Keys;
+use crate::service::metrics::Exposition;
 use crate::service::seed::Seed;
 
 /// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
@@ -33,6 +36,7 @@ pub(crate) struct Content {
     pub(super) store: Arc<Store>,
     pub(super) clock: Clock,
     journal: Arc<Journal>,
+    metrics: Arc<Metrics>,
 }
 
 /// What the S3 server takes over from the SQS server.
@@ -44,7 +48,8 @@ pub(crate) struct Host {
     pub(crate) keys: Option<Keys>,
     pub(crate) guard: Guard,
     pub(crate) account: String,
-    pub(crate) journal: usize,
+    pub(crate) region: String,
+    pub(crate) journal: Arc<Journal>,
 }
 
 impl MockS3 {
@@ -57,19 +62,27 @@ impl MockS3 {
             io::Error::new(error.kind(), format!("cannot keep objects in {shown}: {error}"))
         };
         let store = Arc::new(opened.map_err(explain)?);
-        let journal = Arc::new(Journal::new(host.journal));
+        let metrics = Arc::new(Metrics::default());
         let front = Front::new(FrontSettings {
             store: Arc::clone(&store),
-            clock: host.clock.clone(),
-            faults: host.faults,
-            journal: Arc::clone(&journal),
+            access: Access {
+                faults: host.faults,
+                clock: host.clock.clone(),
+                account: host.account,
+                region: host.region,
+                allows_anonymous: host.keys.is_none(),
+            },
+            observers: Observers {
+                metrics: Arc::clone(&metrics),
+                journal: Arc::clone(&host.journal),
+                clock: host.clock.clone(),
+            },
             limits: host.limits,
             keys: host.keys,
             guard: host.guard,
-            account: host.account,
             ids: host.seed.generator("request ids of S3"),
         });
-        let content = Content { settings, store, clock: host.clock, journal };
+        let content = Content { settings, store, clock: host.clock, journal: host.journal, metrics };
         content.create_initial_buckets().map_err(explain)?;
         let server = Some(Server::start(listener, front, host.limits));
         Ok(Self { url, content: Arc::new(content), server })
@@ -93,32 +106,16 @@ impl Content {
         self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))
     }
 
-    /// Clears the journal, and the objects if the directory is temporary.
+    /// Removes the objects if the directory is temporary.
     pub(crate) fn reset(&self) {
-        self.journal.clear();
         if let Err(error) = self.store.clear_temporary().and_then(|()| self.create_initial_buckets()) {
             tracing::error!(%error, "cannot create the initial buckets again");
         }
     }
 
-    /// The requests in the journal, oldest first.
-    pub(crate) fn requests(&self) -> Vec<S3Request> {
-        self.journal.all()
-    }
-
-    /// Clears the journal and returns how many requests it held.
-    pub(crate) fn forget(&self) -> usize {
-        self.journal.clear()
-    }
-
-    /// The number of requests by operation and status.
-    pub(crate) fn counts(&self) -> Vec<S3Count> {
-        self.journal.counts()
-    }
-
-    /// The number of open connections.
-    pub(crate) fn connections(&self) -> usize {
-        self.journal.connections()
+    /// Writes the counters.
+    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
+        self.metrics.write(text);
     }
 }
 
@@ -141,11 +138,11 @@ impl MockS3 {
 
     /// The latest requests, oldest first; [`journal`](crate::MockSqsBuilder::journal) sets how many are kept.
     pub fn requests(&self) -> Vec<S3Request> {
-        self.content.requests()
+        S3Request::all(&self.content.journal)
     }
 
     /// The number of open connections.
     pub fn connections(&self) -> usize {
-        self.content.connections()
+        self.content.metrics.connections.count()
     }
 }

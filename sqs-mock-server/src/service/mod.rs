@@ -1,4 +1,4 @@
-//! What all services of a server share. Nothing here knows SQS or S3 beyond the names of their operations.
+//! What the services of a server share. Nothing here depends on a service; only names and resources are known.
 
 pub(crate) mod arn;
 pub mod clock;
@@ -6,5 +6,7 @@ pub mod faults;
 pub(crate) mod journal;
 pub(crate) mod keys;
 pub(crate) mod metrics;
+pub(crate) mod operation;
+pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;

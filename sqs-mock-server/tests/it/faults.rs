@@ -60,6 +60,43 @@ async fn denied_request_is_answered_as_aws_denies_it() {
 }
 
 #[tokio::test]
+async fn denial_names_account_and_region_of_the_queue() {
+    let server = MockSqs::start().await;
+    server.faults().inject(Fault::error(ErrorCode::AccessDenied));
+    let credential = "Credential=111122223333/20260102/eu-west-1/sqs/aws4_request";
+    let headers = |action: &str| {
+        format!("{JSON}x-amz-target: AmazonSQS.{action}\r\nauthorization: AWS4-HMAC-SHA256 {credential}\r\n")
+    };
+    for (action, body, resource) in [
+        (
+            "SendMessage",
+            r#"{"QueueUrl":"http://x/444455556666/q","MessageBody":"tea"}"#,
+            "arn:aws:sqs:eu-west-1:444455556666:q",
+        ),
+        ("SendMessage", r#"{"QueueUrl":"q","MessageBody":"tea"}"#, "arn:aws:sqs:eu-west-1:111122223333:q"),
+        (
+            "GetQueueUrl",
+            r#"{"QueueName":"q","QueueOwnerAWSAccountId":"444455556666"}"#,
+            "arn:aws:sqs:eu-west-1:444455556666:q",
+        ),
+        (
+            "StartMessageMoveTask",
+            r#"{"SourceArn":"arn:aws:sqs:us-west-2:444455556666:q"}"#,
+            "arn:aws:sqs:us-west-2:444455556666:q",
+        ),
+        ("ListQueues", "{}", "arn:aws:sqs:eu-west-1:111122223333:"),
+    ] {
+        let mut wire = Wire::connect(&server).await;
+        let answer = wire.exchange("POST /", &headers(action), body.as_bytes()).await;
+        let action = action.to_lowercase();
+        let expected = format!(
+            "User: arn:aws:iam::111122223333:root is not authorized to perform: sqs:{action} on resource: {resource} because"
+        );
+        assert!(answer.text().contains(&expected), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
 async fn entries_fail_while_others_of_the_batch_are_stored() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
@@ -286,8 +323,8 @@ async fn fault_that_is_none_is_refused_over_http() {
     let (server, mut wire) = Wire::with_queue().await;
     for (body, reason) in [
         ("{}", "missing field `effect`"),
-        ("[", "has to be a JSON object"),
-        (r#"{"effect":"error"}"#, "`code` is missing"),
+        ("[]", "it must be a JSON object"),
+        (r#"{"effect":"error"}"#, "missing field `code`"),
     ] {
         let error = wire.exchange("POST /_mock/faults", "", body.as_bytes()).await.error(400);
         assert!(error.contains(reason), "{body}: {error}");

@@ -6,9 +6,11 @@ use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 use sqs_client::wire::sign::KeyLookup as _;
 
 use super::state::{RequestInfo, RequestState};
-use crate::s3::S3Action;
-use crate::service::faults::{Faults, S3Target, S3Unapplied};
+use crate::service::clock::Clock;
+use crate::service::faults::{Failure, Faults, Rejection, Request};
 use crate::service::keys::Keys;
+use crate::service::operation::ServiceName;
+use crate::service::resource::Resource;
 
 /// The access keys that the server accepts.
 #[derive(Debug)]
@@ -25,12 +27,14 @@ impl S3Auth for KnownKeys {
 
 /// Checks each request once s3s knows its operation.
 #[derive(Debug)]
-pub(super) struct Access {
-    pub(super) faults: Faults,
+pub(in crate::s3) struct Access {
+    pub(in crate::s3) faults: Faults,
+    pub(in crate::s3) clock: Clock,
     /// The account that owns all buckets.
-    pub(super) account: String,
+    pub(in crate::s3) account: String,
+    pub(in crate::s3) region: String,
     /// Whether the server accepts requests with any signature or none.
-    pub(super) allows_anonymous: bool,
+    pub(in crate::s3) allows_anonymous: bool,
 }
 
 #[async_trait::async_trait]
@@ -38,11 +42,13 @@ impl S3Access for Access {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
         let info = RequestInfo {
             operation: context.s3_op().name().to_owned(),
-            bucket: context.s3_path().get_bucket_name().map(str::to_owned),
-            key: context.s3_path().get_object_key().map(str::to_owned),
+            resource: Resource::in_s3(
+                context.s3_path().get_bucket_name(),
+                context.s3_path().get_object_key(),
+            ),
         };
         let state = context.extensions_mut().get::<RequestState>().cloned().unwrap_or_default();
-        state.set_info(info.clone());
+        state.set_info(info);
         if !self.allows_anonymous && context.credentials().is_none() {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
@@ -50,35 +56,45 @@ impl S3Access for Access {
         if expected.is_some_and(|owner| owner.as_bytes() != self.account.as_bytes()) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
-        self.apply_faults(&info, &state).await
+        self.apply_faults(&state).await
     }
 }
 
 impl Access {
-    async fn apply_faults(&self, info: &RequestInfo, state: &RequestState) -> S3Result<()> {
-        let target = S3Target {
-            action: S3Action::from_name(&info.operation),
-            bucket: info.bucket.as_deref(),
-            key: info.key.as_deref(),
-        };
-        let plan = self.faults.plan_s3(&target);
-        let (latency, unapplied) = (plan.latency, plan.unapplied.clone());
+    async fn apply_faults(&self, state: &RequestState) -> S3Result<()> {
+        let Some(info) = state.info() else { return Ok(()) };
+        let plan = self.faults.plan(|| Request {
+            service: ServiceName::S3,
+            operation: &info.operation,
+            resource: info.resource.clone(),
+            account: &self.account,
+            region: &self.region,
+            time: self.clock.now(),
+            entries: Vec::new(),
+            can_redeliver: false,
+        });
+        let latency = plan.latency;
         state.set_plan(plan);
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }
-        match unapplied {
+        match state.rejection() {
             None => Ok(()),
-            Some(S3Unapplied::Refused { code, message }) => Err(refused(&code, message)),
+            Some(Rejection::Error(failure)) => Err(error(failure)),
             // The front sends another response, or none.
-            Some(S3Unapplied::Status(..) | S3Unapplied::Reset) => {
+            Some(Rejection::Status(..) | Rejection::Reset) => {
                 Err(s3_error!(InternalError, "replaced by a fault"))
             }
         }
     }
 }
 
-fn refused(code: &str, message: String) -> S3Error {
+/// The error of a fault. S3 has its own code for too many requests.
+fn error(failure: &Failure) -> S3Error {
+    let (code, message) = match failure.code.as_deref() {
+        None | Some("RequestThrottled") => ("SlowDown", "Please reduce your request rate."),
+        Some(code) => (code, "This failure was injected."),
+    };
     let code = S3ErrorCode::from_bytes(code.as_bytes()).unwrap_or(S3ErrorCode::InternalError);
-    S3Error::with_message(code, message)
+    S3Error::with_message(code, failure.message.clone().unwrap_or_else(|| message.to_owned()))
 }

@@ -11,6 +11,7 @@ mod access;
 mod anonymous;
 mod chunked;
 mod hosts;
+mod observer;
 mod pace;
 mod request_body;
 mod response_body;
@@ -26,42 +27,38 @@ use parking_lot::Mutex;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Error, S3ErrorCode};
 
-use super::journal::Journal;
 use super::ops::Operations;
 use super::store::Store;
 use crate::http::{Break, Guard, Limits, Site, allow_reading};
-use crate::service::clock::Clock;
-use crate::service::faults::{Ending, Faults, S3Unapplied};
+use crate::service::faults::{Damage, Rejection};
 use crate::service::keys::Keys;
 use crate::service::seed;
 
-use access::{Access, KnownKeys};
+pub(super) use access::Access;
+use access::KnownKeys;
 use hosts::Hosts;
-pub(super) use request_body::BodyTimeout;
+pub(super) use observer::Observers;
 use request_body::RequestBody;
 use response_body::ResponseBody;
-pub(super) use state::RequestState;
+use state::RequestState;
 
 /// What [`Front::new`] needs.
 pub(super) struct FrontSettings {
     pub(super) store: Arc<Store>,
-    pub(super) clock: Clock,
-    pub(super) faults: Faults,
-    pub(super) journal: Arc<Journal>,
+    pub(super) access: Access,
+    pub(super) observers: Observers,
     pub(super) limits: Limits,
     /// The accepted access keys; `None` accepts any credentials.
     pub(super) keys: Option<Keys>,
     /// What browsers may do.
     pub(super) guard: Guard,
-    /// The account that owns all buckets.
-    pub(super) account: String,
     pub(super) ids: Rng,
 }
 
 /// Serves connections.
 pub(super) struct Front {
     service: S3Service,
-    journal: Arc<Journal>,
+    observers: Observers,
     limits: Limits,
     guard: Guard,
     allows_anonymous: bool,
@@ -70,14 +67,15 @@ pub(super) struct Front {
 
 impl Front {
     pub(super) fn new(settings: FrontSettings) -> Self {
-        let allows_anonymous = settings.keys.is_none();
-        let mut builder = S3ServiceBuilder::new(Operations::new(Arc::clone(&settings.store), settings.clock));
+        let allows_anonymous = settings.access.allows_anonymous;
+        let clock = settings.observers.clock.clone();
+        let mut builder = S3ServiceBuilder::new(Operations::new(Arc::clone(&settings.store), clock));
         builder.set_host(Hosts::new(settings.store));
         builder.set_auth(KnownKeys(settings.keys.unwrap_or_default()));
-        builder.set_access(Access { faults: settings.faults, account: settings.account, allows_anonymous });
+        builder.set_access(settings.access);
         Self {
             service: builder.build(),
-            journal: settings.journal,
+            observers: settings.observers,
             limits: settings.limits,
             guard: settings.guard,
             allows_anonymous,
@@ -135,46 +133,54 @@ impl Site for Front {
     /// A request that is dropped is applied as a whole or not at all.
     async fn route(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Break> {
         let state = RequestState::default();
-        let mut record = self.journal.record_on_drop(&state);
+        let id = seed::uuid(&mut self.ids.lock()).to_string();
+        let mut observer = self.observers.begin(&id, &state);
         let is_head = request.method() == Method::HEAD;
         let mut response = self.guarded(request, &state).await;
-        let id = seed::uuid(&mut self.ids.lock()).to_string();
-        if let Ok(id) = HeaderValue::try_from(id) {
+        if let Ok(id) = HeaderValue::try_from(&id) {
             response.headers_mut().insert(HeaderName::from_static("x-amz-request-id"), id);
         }
-        match state.unapplied() {
-            Some(S3Unapplied::Reset) => return Err(Break::Reset),
-            Some(S3Unapplied::Status(code, body)) => {
-                response =
-                    status(StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body);
+        let damage = state.damage();
+        let is_reset = match state.rejection() {
+            Some(Rejection::Reset) => true,
+            Some(Rejection::Status(code, body)) => {
+                response = status(
+                    StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+                    body.clone(),
+                );
+                false
             }
-            Some(S3Unapplied::Refused { .. }) | None => {}
-        }
-        let ending = state.ending();
+            Some(Rejection::Error(_)) | None => false,
+        };
         let has_body =
             !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
-        if ending == Ending::Lost || (ending == Ending::Truncated && !has_body) {
+        if is_reset || damage == Some(Damage::Lost) || (damage == Some(Damage::Truncated) && !has_body) {
+            observer.answered(None);
             return Err(Break::Reset);
         }
-        record.answered(response.status());
-        Ok(with_ending(response, ending, state.pace()))
+        observer.answered(Some(response.status()));
+        Ok(damaged(response, damage, state.pace()))
     }
 
     fn connected(&self) -> impl Drop + Send {
-        self.journal.connection()
+        self.observers.metrics.connections.open()
     }
 }
 
 /// Applies the part of a fault plan that changes the response.
-fn with_ending(mut response: Response<Body>, ending: Ending, pace: Option<u64>) -> Response<ResponseBody> {
+fn damaged(
+    mut response: Response<Body>,
+    damage: Option<Damage>,
+    pace: Option<u64>,
+) -> Response<ResponseBody> {
     let announced =
         response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let length = announced.or_else(|| response.body().size_hint().exact());
-    if ending == Ending::Truncated {
+    if damage == Some(Damage::Truncated) {
         // An empty body could not break off.
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length.unwrap_or(0).max(1)));
     }
-    response.map(|body| ResponseBody::new(body, ending, length, pace))
+    response.map(|body| ResponseBody::new(body, damage, length, pace))
 }
 
 fn status(status: StatusCode, body: String) -> Response<Body> {

@@ -1,6 +1,5 @@
 //! The body of a request.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -12,18 +11,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::pace::Pace;
 use super::state::RequestState;
-
-/// No bytes arrived within the body timeout.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::s3) struct BodyTimeout;
-
-impl fmt::Display for BodyTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request body timed out")
-    }
-}
-
-impl std::error::Error for BodyTimeout {}
+use crate::s3::ops::BodyTimeout;
 
 /// A request body with a timeout and, if a fault says so, a limited pace. On drop, unread bytes go to the state.
 pub(super) struct RequestBody {

@@ -9,7 +9,7 @@ use s3s::{Body, StdError};
 
 use super::pace::Pace;
 use crate::http::Break;
-use crate::service::faults::Ending;
+use crate::service::faults::Damage;
 
 /// A response body that a fault may slow down, corrupt or truncate.
 pub(in crate::s3) struct ResponseBody {
@@ -24,13 +24,13 @@ pub(in crate::s3) struct ResponseBody {
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: Body, ending: Ending, length: Option<u64>, pace: Option<u64>) -> Self {
+    pub(super) fn new(body: Body, damage: Option<Damage>, length: Option<u64>, pace: Option<u64>) -> Self {
         Self {
             body,
             pending: Bytes::new(),
-            is_corrupted: ending == Ending::Corrupt,
+            is_corrupted: damage == Some(Damage::Corrupted),
             pace: pace.map(|pace| (pace, Pace::default())),
-            left: (ending == Ending::Truncated).then(|| length.unwrap_or(0) / 2),
+            left: (damage == Some(Damage::Truncated)).then(|| length.unwrap_or(0) / 2),
             is_flushed: false,
         }
     }

@@ -7,29 +7,30 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 
-use crate::service::faults::{Ending, S3Plan, S3Unapplied};
+use crate::service::faults::{Damage, Plan, Rejection};
+use crate::service::resource::Resource;
 
 /// The most bytes of an unread body that are drained.
 const MAX_REST: usize = 64 << 20;
 
 /// Operation, fault plan and unread body of a request.
 #[derive(Clone, Debug, Default)]
-pub(in crate::s3) struct RequestState(Arc<Shared>);
+pub(super) struct RequestState(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     info: OnceLock<RequestInfo>,
-    plan: OnceLock<S3Plan>,
+    plan: OnceLock<Plan>,
     /// The rest of a body that was not read to its end.
     rest: Mutex<Option<Incoming>>,
 }
 
 /// Operation and resource of a request.
-#[derive(Clone, Debug, Default)]
-pub(in crate::s3) struct RequestInfo {
-    pub(in crate::s3) operation: String,
-    pub(in crate::s3) bucket: Option<String>,
-    pub(in crate::s3) key: Option<String>,
+#[derive(Debug)]
+pub(super) struct RequestInfo {
+    /// The name that AWS uses.
+    pub(super) operation: String,
+    pub(super) resource: Option<Resource>,
 }
 
 impl RequestState {
@@ -39,23 +40,23 @@ impl RequestState {
     }
 
     /// Sets the fault plan, once.
-    pub(super) fn set_plan(&self, plan: S3Plan) {
+    pub(super) fn set_plan(&self, plan: Plan) {
         let _ = self.0.plan.set(plan);
     }
 
     /// The operation, if s3s has found it.
-    pub(in crate::s3) fn info(&self) -> Option<&RequestInfo> {
+    pub(super) fn info(&self) -> Option<&RequestInfo> {
         self.0.info.get()
     }
 
-    /// The failure that replaces the operation, if any.
-    pub(super) fn unapplied(&self) -> Option<S3Unapplied> {
-        self.0.plan.get()?.unapplied.clone()
+    /// Why a fault rejects the request, if one does.
+    pub(super) fn rejection(&self) -> Option<&Rejection> {
+        self.0.plan.get()?.rejection.as_ref()
     }
 
-    /// What a fault does to the response.
-    pub(super) fn ending(&self) -> Ending {
-        self.0.plan.get().map(|plan| plan.ending).unwrap_or_default()
+    /// How a fault damages the response.
+    pub(super) fn damage(&self) -> Option<Damage> {
+        self.0.plan.get()?.damage
     }
 
     /// The throughput limit in bytes per second.

@@ -1,5 +1,6 @@
 //! Writes request bodies to files and verifies their checksums.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -9,8 +10,19 @@ use s3s::dto::StreamingBlob;
 use s3s::{S3Error, S3Result, StdError, s3_error};
 
 use super::Failed;
-use crate::s3::front::BodyTimeout;
 use crate::s3::store::{Algorithm, Bucket, Hashes, Written};
+
+/// No bytes arrived within the body timeout.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::s3) struct BodyTimeout;
+
+impl fmt::Display for BodyTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request body timed out")
+    }
+}
+
+impl std::error::Error for BodyTimeout {}
 
 /// Trailers of a request, set once its body has been read.
 #[derive(Clone, Debug, Default)]

@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::Timestamp;
 use s3s::{S3Error, S3Result, s3_error};
 
-pub(super) use body::Trailers;
+pub(super) use body::{BodyTimeout, Trailers};
 
 use super::store::{Bucket, BucketRemoved, Object, Store};
 use crate::service::clock::Clock;

@@ -1,124 +1,103 @@
-//! What a fault does.
+//! The effect of a fault.
 
 use std::time::Duration;
 
-use sqs_client::operation::Action;
-use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
+use serde::{Deserialize, Serialize};
 
-use super::Request;
+use crate::service::operation::{Operation, ServiceName};
 
-/// What happens to a request or an entry that a fault strikes.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// What a fault does. The fields of a variant are those of its JSON.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Effect {
-    /// It takes longer, by a time between these two.
-    Latency(Duration, Duration),
-    /// Entries of a batch fail, the others do not.
-    FailEntries(Failure),
-    /// Entries of a batch are done, but the answer does not mention them.
-    OmitEntries,
-    /// Received messages are delivered once more.
-    Redeliver,
-    /// Bodies go no faster than so many bytes a second.
-    #[cfg(feature = "s3")]
-    Pace(u64),
-    /// The request ends otherwise than it would.
-    End(End),
+    /// The service rejects the request.
+    Error { code: String, message: Option<String> },
+    /// The service rejects the request, with its own code for too many requests.
+    Throttle { message: Option<String> },
+    /// The response is not one of the service.
+    Status {
+        status: u16,
+        #[serde(default)]
+        body: String,
+    },
+    /// Entries of a batch fail.
+    FailEntries { code: String, message: Option<String>, sender_fault: Option<bool> },
+    /// Entries of a batch are applied, but missing in the response.
+    OmitEntries {},
+    /// The request is delayed.
+    Latency {
+        #[serde(rename = "latency_ms")]
+        least: Millis,
+        #[serde(rename = "max_latency_ms")]
+        most: Option<Millis>,
+    },
+    /// The connection breaks before the request is applied.
+    ResetBefore {},
+    /// The connection breaks after the request is applied.
+    ResetAfter {},
+    /// The response ends early.
+    Truncate {},
+    /// The response is wrong.
+    Corrupt {},
+    /// Received messages are delivered again.
+    Redeliver {},
+    /// Bodies are slow.
+    Pace { bytes_per_second: u64 },
 }
 
-/// How a request ends that does not end well.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum End {
-    /// With a refusal; nothing is applied.
-    Error(Failure),
-    /// With an answer that no SQS gives; nothing is applied.
-    Status(u16, String),
-    /// With its connection; nothing is applied.
-    ResetBefore,
-    /// With an answer that is not what was sent off.
-    Spoilt(Ending),
-}
-
-/// What becomes of the answer to a request that was applied.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Ending {
-    /// It arrives.
-    #[default]
-    Whole,
-    /// It arrives with a wrong checksum, or, where it has none, garbled.
-    Corrupt,
+/// How a fault damages the response to a request that is applied.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Damage {
+    /// A checksum in it is wrong, or, if it has none, its body.
+    Corrupted,
     /// The connection breaks in the middle of it.
     Truncated,
     /// The connection breaks before it.
     Lost,
 }
 
-/// A refusal as a fault has it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Failure {
-    pub(super) code: ErrorCode,
-    pub(super) message: Option<String>,
-    /// Whether an entry is told that it is its sender's fault; as the code has it when absent.
-    pub(super) sender_fault: Option<bool>,
-}
+/// A time, in milliseconds in JSON.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(from = "u64", into = "u64")]
+pub(super) struct Millis(pub(super) Duration);
 
-impl Failure {
-    pub(super) fn new(code: ErrorCode) -> Self {
-        Self { code, message: None, sender_fault: None }
-    }
-
-    pub(super) fn error(&self, action: Option<Action>) -> ServiceError {
-        let message = self.message.as_deref().unwrap_or_else(|| default_text(&self.code, action));
-        ServiceError::new(self.code.clone(), message)
-    }
-
-    /// As [`error`](Self::error), with the text of AWS where a request is denied.
-    pub(super) fn error_for(&self, request: &Request<'_>) -> ServiceError {
-        match (&self.code, &self.message) {
-            (ErrorCode::AccessDenied, None) => ServiceError::new(ErrorCode::AccessDenied, denial(request)),
-            _ => self.error(Some(request.action)),
-        }
-    }
-
-    pub(super) fn is_sender_fault(&self) -> bool {
-        self.sender_fault.unwrap_or(self.code.fault() == Blame::Sender)
+impl From<u64> for Millis {
+    fn from(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
     }
 }
 
-/// What AWS says of a caller without a policy that allows the action.
-fn denial(request: &Request<'_>) -> String {
-    let Request { account, region, .. } = request;
-    let (action, queue) = (request.action.as_str().to_lowercase(), request.queue.unwrap_or_default());
-    format!(
-        "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: \
-         arn:aws:sqs:{region}:{account}:{queue} because no identity-based policy allows the sqs:{action} action"
-    )
-}
-
-/// What SQS says, as far as it is known from logs of AWS. No action is one of another service.
-fn default_text(code: &ErrorCode, action: Option<Action>) -> &'static str {
-    match (code, action) {
-        (
-            ErrorCode::RequestThrottled,
-            Some(Action::ChangeMessageVisibility | Action::ChangeMessageVisibilityBatch),
-        ) => {
-            "Request throttled because message visibility configuration was updated too recently. Wait a short while \
-             and then retry the operation."
-        }
-        (ErrorCode::RequestThrottled, _) => "Request is throttled.",
-        (ErrorCode::KmsAccessDenied, _) => {
-            "The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you \
-             are not allowed to access. (Service: AWSKMS; Status Code: 400; Error Code: AccessDeniedException; Request \
-             ID: 00000000-0000-0000-0000-000000000000; Proxy: null)"
-        }
-        _ => "This failure was injected.",
+impl From<Millis> for u64 {
+    fn from(Millis(duration): Millis) -> Self {
+        Self::try_from(duration.as_millis()).unwrap_or(Self::MAX)
     }
 }
 
 impl Effect {
-    /// The refusal that a text and a blame can be set of.
-    pub(super) fn failure_mut(&mut self) -> Option<&mut Failure> {
+    /// The only service that has this effect, if it is one.
+    pub(super) fn service(&self) -> Option<ServiceName> {
         match self {
-            Self::FailEntries(failure) | Self::End(End::Error(failure)) => Some(failure),
+            Self::FailEntries { .. } | Self::OmitEntries {} | Self::Redeliver {} => Some(ServiceName::Sqs),
+            Self::Pace { .. } => Some(ServiceName::S3),
+            _ => None,
+        }
+    }
+
+    /// Whether requests for this operation can have this effect.
+    pub(super) fn applies_to(&self, operation: Operation) -> bool {
+        match self {
+            Self::FailEntries { .. } | Self::OmitEntries {} => operation.name.ends_with("Batch"),
+            Self::Redeliver {} => operation.name == "ReceiveMessage",
+            _ => true,
+        }
+    }
+
+    /// The text of the error, if the effect is one.
+    pub(super) fn message_mut(&mut self) -> Option<&mut Option<String>> {
+        match self {
+            Self::Error { message, .. } | Self::Throttle { message } | Self::FailEntries { message, .. } => {
+                Some(message)
+            }
             _ => None,
         }
     }

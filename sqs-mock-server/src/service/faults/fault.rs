@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 
-use super::effect::{Effect, End, Ending, Failure};
-use super::filter::{Condition, Filter};
+use super::effect::{Effect, Millis};
+use super::filter::{Condition, EntryFilter, Filter};
 use super::{Entry, Request};
+use crate::service::operation::ServiceName;
 
-/// What goes wrong, for which requests, and how often. Without further words it strikes every request, for ever.
+/// What goes wrong, for which requests, and how often. By default it affects every request to SQS.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -31,195 +33,288 @@ use super::{Entry, Request};
 /// let injected = server.faults().inject(fault);
 ///
 /// client.send_message().queue_url(&url).message_body("coffee").send().await?;
-/// let refused = client.send_message().queue_url(&url).message_body("tea").send().await.unwrap_err();
-/// assert!(refused.is_access_denied());
+/// let denied = client.send_message().queue_url(&url).message_body("tea").send().await.unwrap_err();
+/// assert!(denied.is_access_denied());
 /// assert_eq!(injected.hits(), 1);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+// The derived functions are inherent; `json` wraps them with checks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[must_use]
+#[serde(remote = "Self")]
 pub struct Fault {
-    pub(super) effect: Effect,
+    #[serde(flatten)]
     pub(super) filter: Filter,
-    pub(super) skip: u64,
+    #[serde(flatten)]
+    pub(super) entry_filter: EntryFilter,
+    pub(super) skip: Option<u64>,
     pub(super) times: Option<u64>,
     /// 0 to 1.
+    #[serde(default = "always", skip_serializing_if = "is_always")]
     pub(super) probability: f64,
-    pub(super) spared_per_second: Option<u32>,
+    /// A rate per second that is not affected.
+    pub(super) above: Option<u32>,
+    /// The last field: it rejects all fields that the others leave.
+    #[serde(flatten)]
+    pub(super) effect: Effect,
 }
 
-/// The name of a queue within its name, its URL or its ARN.
-pub(crate) fn name_of(queue: &str) -> &str {
+fn always() -> f64 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_always(probability: &f64) -> bool {
+    *probability >= 1.0
+}
+
+/// The name of a queue, from its name, URL or ARN.
+pub(super) fn name_of(queue: &str) -> &str {
     queue.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default()
 }
 
-/// What goes wrong.
+fn name_of_code(code: ErrorCode) -> String {
+    match code {
+        ErrorCode::Other(name) => name,
+        code => code.query_code().to_owned(),
+    }
+}
+
+/// Effects.
 impl Fault {
-    /// The service refuses and does nothing.
+    /// The service rejects the request and does not apply it.
     pub fn error(code: ErrorCode) -> Self {
-        Self::new(Effect::End(End::Error(Failure::new(code))))
+        Self::new(Effect::Error { code: name_of_code(code), message: None })
     }
 
-    /// The service refuses because there are too many requests: `RequestThrottled`.
+    /// The service rejects the request because there are too many: `RequestThrottled`, or `SlowDown` of S3.
     pub fn throttle() -> Self {
-        Self::error(ErrorCode::RequestThrottled)
+        Self::new(Effect::Throttle { message: None })
     }
 
-    /// The answer is this status with this text, as of a proxy before the service; nothing is done. Statuses that
-    /// HTTP does not have, or that have no body, become 500.
+    /// The response has this status and text, as from a proxy in front of the service; the request is not applied. A
+    /// status that HTTP does not define, or that allows no body, becomes 500.
     pub fn status(status: u16, body: impl Into<String>) -> Self {
-        Self::new(Effect::End(End::Status(status, body.into())))
+        Self::new(Effect::Status { status, body: body.into() })
     }
 
-    /// Entries of batches fail with this code, each for itself; the others are done. Single sends, deletes and
-    /// changes of visibility are not struck.
+    /// Entries of batches fail with this code; the others are applied. Requests without a batch are not affected.
     pub fn fail_entries(code: ErrorCode) -> Self {
-        Self::new(Effect::FailEntries(Failure::new(code)))
+        Self::new(Effect::FailEntries { code: name_of_code(code), message: None, sender_fault: None })
     }
 
-    /// Entries of batches are done, but the answer does not mention them, neither as successful nor as failed.
+    /// Entries of batches are applied, but the response lists them neither as successful nor as failed.
     pub fn omit_entries() -> Self {
-        Self::new(Effect::OmitEntries)
+        Self::new(Effect::OmitEntries {})
     }
 
-    /// The request waits before anything is done, in real time.
+    /// The request waits before it is applied, in real time.
     pub fn latency(duration: Duration) -> Self {
         Self::latency_between(duration, duration)
     }
 
-    /// The request waits for a random time before anything is done, in real time. Requests that are made one after
-    /// the other without waiting for answers are thereby done in another order.
+    /// The request waits for a random time before it is applied, in real time. Concurrent requests may overtake each
+    /// other.
     pub fn latency_between(least: Duration, most: Duration) -> Self {
-        Self::new(Effect::Latency(least.min(most), most.max(least)))
+        let (least, most) = (least.min(most), most.max(least));
+        Self::new(Effect::Latency { least: Millis(least), most: (least < most).then_some(Millis(most)) })
     }
 
-    /// The connection is reset and nothing is done.
+    /// The connection is reset; the request is not applied.
     pub fn reset_before() -> Self {
-        Self::new(Effect::End(End::ResetBefore))
+        Self::new(Effect::ResetBefore {})
     }
 
-    /// The request is done, but the connection is reset instead of an answer.
+    /// The request is applied; then the connection is reset without a response.
     pub fn reset_after() -> Self {
-        Self::spoilt(Ending::Lost)
+        Self::new(Effect::ResetAfter {})
     }
 
-    /// The request is done, but its answer breaks off in the middle.
+    /// The request is applied, but its response ends in the middle.
     pub fn truncate() -> Self {
-        Self::spoilt(Ending::Truncated)
+        Self::new(Effect::Truncate {})
     }
 
-    /// The request is done, but the MD5 sums in its answer are wrong; an answer without any is garbled.
+    /// The request is applied, but the MD5 checksums in its response are wrong. A response without checksums cannot be
+    /// decoded.
     pub fn corrupt() -> Self {
-        Self::spoilt(Ending::Corrupt)
+        Self::new(Effect::Corrupt {})
     }
 
-    /// Standard queues deliver messages twice: the next receive gets them again, even if they are deleted meanwhile, as
-    /// "at least once" allows. It does not make dead letters of them. FIFO queues are not struck.
+    /// Standard queues deliver messages twice: the next receive returns them again, even if they are deleted meanwhile,
+    /// as at-least-once delivery allows. This moves no message to a dead-letter queue. FIFO queues are not affected.
     pub fn redeliver() -> Self {
-        Self::new(Effect::Redeliver).on(Action::ReceiveMessage)
-    }
-
-    fn spoilt(ending: Ending) -> Self {
-        Self::new(Effect::End(End::Spoilt(ending)))
+        Self::new(Effect::Redeliver {}).on(Action::ReceiveMessage)
     }
 
     pub(super) fn new(effect: Effect) -> Self {
         Self {
-            effect,
             filter: Filter::default(),
-            skip: 0,
+            entry_filter: EntryFilter::default(),
+            skip: None,
             times: None,
             probability: 1.0,
-            spared_per_second: None,
+            above: None,
+            effect,
         }
     }
 }
 
-/// For which requests, and how often.
+/// Which requests are affected, and how often.
 impl Fault {
-    /// The text of the refusal. Faults that refuse nothing have none.
+    /// Sets the text of the error. Without effect for faults that are not errors.
     pub fn message(mut self, text: impl Into<String>) -> Self {
-        if let Some(failure) = self.effect.failure_mut() {
-            failure.message = Some(text.into());
+        if let Some(message) = self.effect.message_mut() {
+            *message = Some(text.into());
         }
         self
     }
 
-    /// Whether failed entries are told that it is the fault of their sender. By default as the code has it.
-    pub fn sender_fault(mut self, sender_fault: bool) -> Self {
-        if let Some(failure) = self.effect.failure_mut() {
-            failure.sender_fault = Some(sender_fault);
+    /// Sets `SenderFault` of failed entries. The default depends on the code.
+    pub fn sender_fault(mut self, is_sender_fault: bool) -> Self {
+        if let Effect::FailEntries { sender_fault, .. } = &mut self.effect {
+            *sender_fault = Some(is_sender_fault);
         }
         self
     }
 
-    /// Strikes requests for this action. Said more than once, any of the actions.
+    /// Affects requests for this action. Several calls accept any of the actions.
     pub fn on(mut self, action: Action) -> Self {
-        self.filter.actions.push(action);
+        self.filter.actions.push(action.into());
         self
     }
 
-    /// Strikes requests for the queue of this name, in any account and region. Of a URL or an ARN, the name counts.
+    /// Affects requests that address the queue with this name, in any account and region. Of a URL or an ARN, only the
+    /// name counts.
     pub fn queue(mut self, name: impl AsRef<str>) -> Self {
         self.filter.queue = Some(name_of(name.as_ref()).to_owned());
         self
     }
 
-    /// Strikes messages of this group as they are sent. What strikes whole requests strikes those with at least one.
+    /// Affects sends to this message group. A fault of whole requests affects those with at least one such message.
     pub fn group(mut self, id: impl Into<String>) -> Self {
-        self.filter.entry.group = Some(id.into());
+        self.entry_filter.group = Some(id.into());
         self
     }
 
-    /// Strikes messages with this text in their body as they are sent. What strikes whole requests strikes those
-    /// with at least one.
+    /// Affects sends of messages with this text in the body. A fault of whole requests affects those with at least one
+    /// such message.
     pub fn body_contains(mut self, text: impl Into<String>) -> Self {
-        self.filter.entry.body = Some(text.into());
+        self.entry_filter.body_contains = Some(text.into());
         self
     }
 
-    /// Strikes the entry at this place of a batch, from 0. Said more than once, any of the places.
+    /// Affects the entry at this position of a batch, from 0. Several calls accept any of the positions.
     pub fn entry(mut self, index: usize) -> Self {
-        self.filter.entry.indices.push(index);
+        self.entry_filter.entries.push(index);
         self
     }
 
-    /// Strikes requests of which this is true.
+    /// Affects requests for which this returns true.
     pub fn when(mut self, condition: impl Fn(&Request<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.filter.request = Some(Condition(Arc::new(condition)));
+        self.filter.condition = Some(Condition(Arc::new(condition)));
         self
     }
 
-    /// Strikes entries of which this is true. What strikes whole requests strikes those with at least one.
+    /// Affects entries for which this returns true. A fault of whole requests affects those with at least one such entry.
     pub fn when_entry(mut self, condition: impl Fn(&Entry<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.filter.entry.condition = Some(Condition(Arc::new(condition)));
+        self.entry_filter.condition = Some(Condition(Arc::new(condition)));
         self
     }
 
-    /// Spares the first `count` requests, or entries, that it would strike.
+    /// Skips the first `count` requests, or entries, that it would affect.
     pub fn skip(mut self, count: u64) -> Self {
-        self.skip = count;
+        self.skip = Some(count);
         self
     }
 
-    /// Strikes at most that often. A fault of entries counts entries, all others count requests.
+    /// Affects at most `count` requests. A fault of entries counts entries.
     pub fn times(mut self, count: u64) -> Self {
         self.times = Some(count);
         self
     }
 
-    /// Limits the fault to requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the rate, at
-    /// least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue. Faults of S3 have no rate.
+    /// Affects only requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the rate,
+    /// at least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue.
     pub fn above(mut self, per_second: u32) -> Self {
-        self.spared_per_second = Some(per_second);
+        self.above = Some(per_second);
         self
     }
 
-    /// Strikes with a probability of 0 (never) to 1 (always), drawn from the seed of the server. What is beyond
-    /// counts as the nearer of the two.
+    /// Sets the probability, from 0 (never) to 1 (always); the server's seed decides. Values outside this range are
+    /// clamped.
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 1.0) };
         self
+    }
+}
+
+/// For S3. A fault affects SQS unless it names S3 or something in it. One that names something of both affects nothing.
+#[cfg(feature = "s3")]
+impl Fault {
+    /// S3 rejects the request and does not apply it. The code is one of S3, such as `NoSuchKey`, `AccessDenied` or
+    /// `SlowDown`, and determines the status; that of unknown codes is 500.
+    pub fn s3_error(code: impl Into<String>) -> Self {
+        Self::new(Effect::Error { code: code.into(), message: None }).of_s3()
+    }
+
+    /// Limits the throughput of bodies to and from S3, in bytes per second of real time. The slowest of several faults
+    /// applies.
+    pub fn s3_pace(bytes_per_second: u64) -> Self {
+        Self::new(Effect::Pace { bytes_per_second: bytes_per_second.max(1) }).of_s3()
+    }
+
+    /// Affects requests to S3.
+    pub fn of_s3(mut self) -> Self {
+        self.filter.service = Some(ServiceName::S3);
+        self
+    }
+
+    /// Affects requests to S3 for this operation. Several calls accept any of the operations.
+    pub fn on_s3(mut self, action: crate::service::operation::S3Action) -> Self {
+        self.filter.actions.push(action.into());
+        self.of_s3()
+    }
+
+    /// Affects requests to S3 that address this bucket, or an object in it.
+    pub fn bucket(mut self, name: impl Into<String>) -> Self {
+        self.filter.bucket = Some(name.into());
+        self.of_s3()
+    }
+
+    /// Affects requests to S3 for objects whose keys have this prefix.
+    pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.filter.key_prefix = Some(prefix.into());
+        self.of_s3()
+    }
+}
+
+/// The service.
+impl Fault {
+    /// What it says about its service, by field.
+    pub(super) fn services(&self) -> impl Iterator<Item = (&'static str, ServiceName)> {
+        use ServiceName::{S3, Sqs};
+        let Self { filter, entry_filter: entry, .. } = self;
+        let fields = [
+            ("service", filter.service),
+            ("effect", self.effect.service()),
+            ("queue", filter.queue.is_some().then_some(Sqs)),
+            ("group", entry.group.is_some().then_some(Sqs)),
+            ("body_contains", entry.body_contains.is_some().then_some(Sqs)),
+            ("entries", (!entry.entries.is_empty()).then_some(Sqs)),
+            ("bucket", filter.bucket.is_some().then_some(S3)),
+            ("key_prefix", filter.key_prefix.is_some().then_some(S3)),
+        ];
+        let actions = filter.actions.iter().map(|action| ("actions", Some(action.service)));
+        fields.into_iter().chain(actions).filter_map(|(field, service)| Some((field, service?)))
+    }
+
+    /// Whether a request can be affected, as a whole or in an entry.
+    pub(super) fn accepts(&self, request: &Request<'_>) -> bool {
+        let default = ("service", ServiceName::Sqs);
+        let first = self.services().next().unwrap_or(default);
+        let mut services = self.services().chain([first]);
+        services.all(|(_, service)| service == request.service) && self.filter.accepts(request)
     }
 }

@@ -1,13 +1,15 @@
-//! Which requests and entries a fault strikes.
+//! The requests and entries that a fault affects.
 
 use std::fmt;
 use std::sync::Arc;
 
-use sqs_client::operation::Action;
+use serde::{Deserialize, Serialize};
 
 use super::{Entry, Request};
+use crate::service::operation::{Operation, ServiceName};
+use crate::service::resource::Resource;
 
-/// A condition of the user's own on a request.
+/// A condition in Rust.
 pub(super) struct Condition<F: ?Sized>(pub(super) Arc<F>);
 
 impl<F: ?Sized> Clone for Condition<F> {
@@ -25,83 +27,62 @@ impl<F: ?Sized> fmt::Debug for Condition<F> {
 pub(super) type OnRequest = Condition<dyn Fn(&Request<'_>) -> bool + Send + Sync>;
 pub(super) type OnEntry = Condition<dyn Fn(&Entry<'_>) -> bool + Send + Sync>;
 
-/// All that must hold. An empty filter lets everything through.
-#[derive(Clone, Debug, Default)]
+/// Conditions on a request. All of them must hold; an empty filter accepts every request.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub(super) struct Filter {
+    pub(super) service: Option<ServiceName>,
     /// One of these.
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<Operation>,
+    /// The name of the queue.
     pub(super) queue: Option<String>,
-    pub(super) request: Option<OnRequest>,
-    pub(super) entry: EntryFilter,
-    /// There when requests to S3 are meant, and none to SQS.
-    #[cfg(feature = "s3")]
-    pub(super) s3: Option<super::s3::S3Filter>,
+    pub(super) bucket: Option<String>,
+    pub(super) key_prefix: Option<String>,
+    #[serde(skip)]
+    pub(super) condition: Option<OnRequest>,
 }
 
-/// All that must hold of an entry.
-#[derive(Clone, Debug, Default)]
+/// Conditions on an entry. All of them must hold; an empty filter accepts every entry.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub(super) struct EntryFilter {
-    /// One of these places.
-    pub(super) indices: Vec<usize>,
+    /// One of these positions in the batch.
+    pub(super) entries: Vec<usize>,
     pub(super) group: Option<String>,
-    /// A part of the body.
-    pub(super) body: Option<String>,
+    pub(super) body_contains: Option<String>,
+    #[serde(skip)]
     pub(super) condition: Option<OnEntry>,
 }
 
 impl Filter {
-    /// Whether a request as a whole is meant: with a filter on entries, one of its entries must be.
-    pub(super) fn takes(&self, request: &Request<'_>) -> bool {
-        self.takes_head(request)
-            && (self.entry.is_empty() || request.entries.iter().any(|entry| self.entry.takes(entry)))
-    }
-
-    /// Names of the operations that are meant, of either service.
-    pub(super) fn action_names(&self) -> Vec<String> {
-        let names = self.actions.iter().map(ToString::to_string);
-        #[cfg(feature = "s3")]
-        let names = names.chain(self.s3.iter().flat_map(|s3| &s3.actions).map(ToString::to_string));
-        names.collect()
-    }
-
-    /// Whether entries of this request can be meant.
-    pub(super) fn takes_head(&self, request: &Request<'_>) -> bool {
-        !self.is_of_s3()
-            && (self.actions.is_empty() || self.actions.contains(&request.action))
-            && self.queue.as_deref().is_none_or(|queue| request.queue == Some(queue))
-            && self.request.as_ref().is_none_or(|condition| (condition.0)(request))
-    }
-}
-
-#[cfg(feature = "s3")]
-impl Filter {
-    fn is_of_s3(&self) -> bool {
-        self.s3.is_some()
-    }
-
-    /// Whether no condition is there that no request to S3 can meet.
-    pub(super) fn names_nothing_of_sqs(&self) -> bool {
-        self.actions.is_empty() && self.queue.is_none() && self.request.is_none() && self.entry.is_empty()
-    }
-}
-
-#[cfg(not(feature = "s3"))]
-impl Filter {
-    #[expect(clippy::unused_self, reason = "there is no S3")]
-    fn is_of_s3(&self) -> bool {
-        false
+    /// Whether a request is accepted, apart from its service and its entries.
+    pub(super) fn accepts(&self, request: &Request<'_>) -> bool {
+        let Self { service: _, actions, queue, bucket, key_prefix, condition } = self;
+        let resource = request.resource.as_ref();
+        let has_prefix =
+            |prefix: &str| resource.and_then(Resource::key).is_some_and(|key| key.starts_with(prefix));
+        (actions.is_empty() || actions.iter().any(|action| action.name == request.operation))
+            && queue.as_deref().is_none_or(|queue| request.queue() == Some(queue))
+            && bucket.as_deref().is_none_or(|bucket| resource.and_then(Resource::bucket) == Some(bucket))
+            && key_prefix.as_deref().is_none_or(has_prefix)
+            && condition.as_ref().is_none_or(|condition| (condition.0)(request))
     }
 }
 
 impl EntryFilter {
-    fn is_empty(&self) -> bool {
-        self.indices.is_empty() && self.group.is_none() && self.body.is_none() && self.condition.is_none()
+    /// Whether it accepts one of the entries. An empty filter also accepts a request without entries.
+    pub(super) fn accepts_any(&self, entries: &[Entry<'_>]) -> bool {
+        let Self { entries: positions, group, body_contains, condition } = self;
+        let is_empty =
+            positions.is_empty() && group.is_none() && body_contains.is_none() && condition.is_none();
+        is_empty || entries.iter().any(|entry| self.accepts(entry))
     }
 
-    pub(super) fn takes(&self, entry: &Entry<'_>) -> bool {
-        (self.indices.is_empty() || self.indices.contains(&entry.index))
-            && self.group.as_deref().is_none_or(|group| entry.group == Some(group))
-            && self.body.as_deref().is_none_or(|part| entry.body.is_some_and(|body| body.contains(part)))
-            && self.condition.as_ref().is_none_or(|condition| (condition.0)(entry))
+    pub(super) fn accepts(&self, entry: &Entry<'_>) -> bool {
+        let Self { entries, group, body_contains, condition } = self;
+        (entries.is_empty() || entries.contains(&entry.index))
+            && group.as_deref().is_none_or(|group| entry.group == Some(group))
+            && body_contains.as_deref().is_none_or(|part| entry.body.is_some_and(|body| body.contains(part)))
+            && condition.as_ref().is_none_or(|condition| (condition.0)(entry))
     }
 }

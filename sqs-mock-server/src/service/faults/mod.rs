@@ -1,12 +1,14 @@
-//! Failures on demand: which requests go wrong, how, and how often.
+//! Fault injection: which requests fail, how, and how often.
 //!
 //! ```text
-//! request -> rules, in the order of their injection -> plan -> latency -> apply (some entries fail) -> ending
-//!              filter, then count and chance                                                          |
-//!                                         whole answer | corrupted | truncated | lost, the connection with it
+//! request -> rules, in the order of injection: filter, skip, rate, chance -> plan -> the service applies it:
+//!            latency -> rejection | operation (some entries fail) -> response: whole, corrupted, truncated or lost
 //! ```
-//! Rules take effect in the order in which they were injected. Latencies add up; of all else that decides about the
-//! whole request, the first rule wins and later ones do not count it. Entries of a batch fail one by one.
+//! Rules apply in the order of their injection. Latencies add up. Of all rules that reject a request or damage its response,
+//! the first one applies; the later ones do not count it. Entries of a batch fail one by one.
+//!
+//! Nothing here knows how a service encodes requests and responses: each service describes its requests as a [`Request`] and
+//! carries out the plan.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -19,7 +21,7 @@
 //! let client = server.client();
 //! let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
 //!
-//! // The first answer is lost: the message was stored, and the client, which cannot know, sends it again.
+//! // The first response is lost: the message is stored, and the client sends it again.
 //! let lost = server.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
 //! client.send_message().queue_url(&url).message_body("tea").send().await?;
 //! assert_eq!(lost.hits(), 1);
@@ -31,27 +33,20 @@
 mod effect;
 mod fault;
 mod filter;
+mod json;
 mod plan;
 mod registry;
 mod request;
-#[cfg(feature = "s3")]
-mod s3;
-mod shown;
-mod spec;
-#[cfg(feature = "s3")]
-mod spec_s3;
-mod target;
+mod rule;
 
-pub(crate) use effect::Ending;
+pub use super::operation::ServiceName;
+pub use super::resource::Resource;
+pub(crate) use effect::Damage;
 pub use fault::Fault;
-pub(crate) use fault::name_of;
-pub(crate) use plan::{FailedEntry, Plan, Unapplied};
+pub use json::InvalidFault;
+pub(crate) use plan::{FailingEntry, Failure, Plan, Rejection};
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
-#[cfg(feature = "s3")]
-pub(crate) use s3::{S3Plan, S3Target, S3Unapplied};
-pub use spec::InvalidFault;
-pub(crate) use target::Target;
 
 #[cfg(test)]
 mod tests;

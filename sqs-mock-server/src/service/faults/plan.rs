@@ -1,136 +1,137 @@
-//! What is to happen to one request.
+//! What faults do to one request.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::operation::Action;
-use sqs_client::wire::service_error::ServiceError;
+use super::effect::Effect;
+use super::rule::Rule;
+use super::{Damage, Request};
 
-use super::effect::{Effect, End, Failure};
-use super::registry::Rule;
-use super::{Ending, Entry, Request};
-
-/// What is to happen to a request, in the order of the fields.
+/// What faults do to a request, in the order of the fields.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// How long it waits.
     pub(crate) latency: Duration,
-    /// How it ends without being applied.
-    pub(crate) unapplied: Option<Unapplied>,
+    /// Why it is not applied.
+    pub(crate) rejection: Option<Rejection>,
+    /// The throughput limit of its bodies, in bytes per second.
+    pub(crate) pace: Option<u64>,
     /// Entries that fail.
-    pub(crate) failing: Vec<FailedEntry>,
-    /// Ids of entries that the answer does not mention.
+    pub(crate) failing: Vec<FailingEntry>,
+    /// Ids of entries that the response leaves out.
     pub(crate) omitted: Vec<String>,
-    /// Those who have received messages delivered once more; they take it back where nothing is received.
+    /// The rules that have its messages delivered again; they take their hit back if it receives none.
     pub(crate) redeliver: Vec<Arc<Rule>>,
-    /// What becomes of the answer.
-    pub(crate) ending: Ending,
+    /// How the response is damaged.
+    pub(crate) damage: Option<Damage>,
 }
 
-/// How a request ends that is not applied.
-#[derive(Debug)]
-pub(crate) enum Unapplied {
-    Refused(ServiceError),
+/// The response, or none, to a request that is not applied.
+#[derive(Clone, Debug)]
+pub(crate) enum Rejection {
+    Error(Failure),
     Status(u16, String),
     Reset,
 }
 
+/// An error of the service.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// `None` for the code that the service has for too many requests.
+    pub(crate) code: Option<String>,
+    /// `None` for the text of the service.
+    pub(crate) message: Option<String>,
+}
+
 /// An entry of a batch that fails.
 #[derive(Clone, Debug)]
-pub(crate) struct FailedEntry {
-    /// Its place in the batch.
+pub(crate) struct FailingEntry {
+    /// The position in the batch.
     pub(crate) index: usize,
-    /// Why.
-    pub(crate) error: ServiceError,
-    /// Whether its sender is told that it is his fault.
-    pub(crate) sender_fault: bool,
+    pub(crate) failure: Failure,
+    /// `None` if the code determines it.
+    pub(crate) sender_fault: Option<bool>,
 }
 
 impl Plan {
     pub(super) fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
+        let rules: Vec<_> = rules.iter().filter(|rule| rule.fault.accepts(request)).collect();
         let mut plan = Self::default();
-        for rule in rules {
-            plan.strike_request(rule, request);
+        for rule in &rules {
+            plan.add_to_request(rule, request);
         }
-        // What changes the work strikes only where there is some.
-        if plan.unapplied.is_none() {
+        // Other effects need a request that is applied.
+        if plan.rejection.is_none() {
             for rule in rules {
-                plan.strike_work(rule, request);
+                plan.add_to_entries(rule, request);
             }
         }
         plan
     }
 
-    fn strike_request(&mut self, rule: &Rule, request: &Request<'_>) {
-        let decided = self.unapplied.is_some() || self.ending != Ending::Whole;
-        let strikes = || rule.fault.filter.takes(request) && rule.strikes(Some(request.time));
+    /// Effects on the request as a whole.
+    fn add_to_request(&mut self, rule: &Rule, request: &Request<'_>) {
+        let is_decided = self.rejection.is_some() || self.damage.is_some();
+        let hits = || rule.fault.entry_filter.accepts_any(&request.entries) && rule.hit(request.time);
         match &rule.fault.effect {
-            Effect::Latency(least, most) if strikes() => {
-                let latency = *least + most.saturating_sub(*least).mul_f64(rule.draw());
+            Effect::Latency { least, most } if hits() => {
+                let (least, most) = (least.0, most.unwrap_or(*least).0);
+                let latency = least + most.saturating_sub(least).mul_f64(rule.draw());
                 self.latency = self.latency.saturating_add(latency);
             }
-            Effect::End(end) if !decided && strikes() => self.end(end, request),
+            Effect::Pace { bytes_per_second: pace } if hits() => {
+                self.pace = Some(self.pace.map_or(*pace, |slower| slower.min(*pace)));
+            }
+            Effect::Latency { .. }
+            | Effect::Pace { .. }
+            | Effect::FailEntries { .. }
+            | Effect::OmitEntries {}
+            | Effect::Redeliver {} => {}
+            effect if !is_decided && hits() => self.decide(effect.clone()),
             _ => {}
         }
     }
 
-    fn end(&mut self, end: &End, request: &Request<'_>) {
-        match end {
-            End::Error(failure) => self.unapplied = Some(Unapplied::Refused(failure.error_for(request))),
-            End::Status(status, body) => self.unapplied = Some(Unapplied::Status(*status, body.clone())),
-            End::ResetBefore => self.unapplied = Some(Unapplied::Reset),
-            End::Spoilt(ending) => self.ending = *ending,
+    /// Effects of which a request has one.
+    fn decide(&mut self, effect: Effect) {
+        let error = |code, message| Some(Rejection::Error(Failure { code, message }));
+        match effect {
+            Effect::Error { code, message } => self.rejection = error(Some(code), message),
+            Effect::Throttle { message } => self.rejection = error(None, message),
+            Effect::Status { status, body } => self.rejection = Some(Rejection::Status(status, body)),
+            Effect::ResetBefore {} => self.rejection = Some(Rejection::Reset),
+            Effect::ResetAfter {} => self.damage = Some(Damage::Lost),
+            Effect::Truncate {} => self.damage = Some(Damage::Truncated),
+            Effect::Corrupt {} => self.damage = Some(Damage::Corrupted),
+            _ => {}
         }
     }
 
-    fn strike_work(&mut self, rule: &Arc<Rule>, request: &Request<'_>) {
-        let filter = &rule.fault.filter;
-        match &rule.fault.effect {
-            Effect::Redeliver
-                if can_redeliver(request) && filter.takes(request) && rule.strikes(Some(request.time)) =>
-            {
+    /// Effects on entries and messages.
+    fn add_to_entries(&mut self, rule: &Arc<Rule>, request: &Request<'_>) {
+        let filter = &rule.fault.entry_filter;
+        if matches!(rule.fault.effect, Effect::Redeliver {}) {
+            if request.can_redeliver && filter.accepts_any(&request.entries) && rule.hit(request.time) {
                 self.redeliver.push(Arc::clone(rule));
             }
-            effect @ (Effect::FailEntries(_) | Effect::OmitEntries)
-                if is_batch(request.action) && filter.takes_head(request) =>
-            {
-                self.strike_entries(rule, effect, request);
+            return;
+        }
+        for (entry, id) in request.entries.iter().filter_map(|entry| Some((entry, entry.id?))) {
+            let is_affected = self.failing.iter().any(|failing| failing.index == entry.index)
+                || self.omitted.iter().any(|omitted| omitted == id);
+            let hits = || !is_affected && filter.accepts(entry) && rule.hit(request.time);
+            match &rule.fault.effect {
+                Effect::OmitEntries {} if hits() => self.omitted.push(id.to_owned()),
+                Effect::FailEntries { code, message, sender_fault } if hits() => {
+                    let failure = Failure { code: Some(code.clone()), message: message.clone() };
+                    self.failing.push(FailingEntry {
+                        index: entry.index,
+                        failure,
+                        sender_fault: *sender_fault,
+                    });
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
-
-    fn strike_entries(&mut self, rule: &Rule, effect: &Effect, request: &Request<'_>) {
-        let filter = &rule.fault.filter;
-        for entry in &request.entries {
-            if self.has_struck(entry) || !filter.entry.takes(entry) || !rule.strikes(Some(request.time)) {
-                continue;
-            }
-            match effect {
-                Effect::FailEntries(failure) => self.failing.push(failed(entry.index, failure, request)),
-                _ => self.omitted.extend(entry.id.map(str::to_owned)),
-            }
-        }
-    }
-
-    fn has_struck(&self, entry: &Entry<'_>) -> bool {
-        let is_omitted = |id| self.omitted.iter().any(|omitted| omitted == id);
-        self.failing.iter().any(|failed| failed.index == entry.index) || entry.id.is_some_and(is_omitted)
-    }
-}
-
-fn failed(index: usize, failure: &Failure, request: &Request<'_>) -> FailedEntry {
-    FailedEntry { index, error: failure.error_for(request), sender_fault: failure.is_sender_fault() }
-}
-
-/// FIFO queues deliver a message again only when its time is over.
-fn can_redeliver(request: &Request<'_>) -> bool {
-    request.action == Action::ReceiveMessage && !request.queue.is_some_and(|queue| queue.ends_with(".fifo"))
-}
-
-pub(super) fn is_batch(action: Action) -> bool {
-    matches!(
-        action,
-        Action::SendMessageBatch | Action::DeleteMessageBatch | Action::ChangeMessageVisibilityBatch
-    )
 }

@@ -3,33 +3,54 @@
 use sqs_client::operation::Action;
 
 use crate::service::clock::Timestamp;
+use crate::service::operation::ServiceName;
+use crate::service::resource::Resource;
 
-/// A request, for a fault to decide whether it strikes.
+/// A request, for the conditions of a fault.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// What it asks for.
-    pub action: Action,
-    /// The name of the queue, where it names one.
-    pub queue: Option<&'a str>,
+    /// The service that it is sent to.
+    pub service: ServiceName,
+    /// The name of its operation, such as `SendMessage`.
+    pub operation: &'a str,
+    /// The resource that it addresses, if it names one.
+    pub resource: Option<Resource>,
     /// The account of the caller, 12 digits.
     pub account: &'a str,
     /// The region of the caller.
     pub region: &'a str,
-    /// When it came, by the clock of the server.
+    /// When it arrived, by the clock of the server.
     pub time: Timestamp,
     /// Its messages or receipt handles: one for each entry of a batch, one for a single send, delete or change of
-    /// visibility, none for all else.
+    /// visibility, none for other requests.
     pub entries: Vec<Entry<'a>>,
+    /// Whether the messages in its response can be delivered again.
+    pub(crate) can_redeliver: bool,
 }
 
-/// One message or receipt handle of a request.
+impl Request<'_> {
+    /// The action, if it is one of SQS.
+    pub fn action(&self) -> Option<Action> {
+        Action::from_name(self.operation).filter(|_| self.service == ServiceName::Sqs)
+    }
+
+    /// The name of the queue, if it addresses one.
+    pub fn queue(&self) -> Option<&str> {
+        match &self.resource {
+            Some(Resource::Queue(arn)) => Some(&arn.name),
+            _ => None,
+        }
+    }
+}
+
+/// A message or a receipt handle of a request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
-    /// Its place in the batch, from 0; 0 when there is no batch.
+    /// The position in the batch, from 0; 0 without a batch.
     pub index: usize,
-    /// Its id in the batch.
+    /// The id in the batch; `None` without a batch.
     pub id: Option<&'a str>,
     /// The body of the message.
     pub body: Option<&'a str>,

@@ -1,14 +1,14 @@
-//! What of a request is kept: its input, without what proves who sent it.
+//! The input of a request without its signature.
 
 use sqs_client::wire::protocol::Protocol;
 
 use super::ring::MAX_BYTES;
 
-/// Parameters that sign a request, in the versions 4 and 2 of signing.
+/// Parameters of signature versions 4 and 2.
 const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];
 const SECRET_PREFIX: &[u8] = b"X-Amz-";
 
-/// A copy of the input: the body of AWS JSON, the form of the Query protocol wherever it was. `None` when it is too long.
+/// A copy of the body of AWS JSON or of the form of the Query protocol; `None` if it is too long.
 pub(super) fn kept(protocol: Protocol, input: &[u8]) -> Option<Box<[u8]>> {
     let kept = || match protocol {
         Protocol::AwsJson => input.into(),
@@ -22,7 +22,7 @@ fn without_secrets(form: &[u8]) -> Box<[u8]> {
     kept.join(&b'&').into()
 }
 
-/// A name that is escaped where it need not be counts as secret too: nobody writes one for a good reason.
+/// An escaped name counts as secret too: no parameter of SQS needs escapes.
 fn is_secret(pair: &[u8]) -> bool {
     let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
     let starts_as =
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn what_signs_a_form_is_not_kept() {
+    fn signature_of_a_form_is_not_kept() {
         let form = b"Action=SendMessage&X-Amz-Security-Token=s1&MessageBody=X-Amz-%26&x-amz-signature=s2&\
             Signature=s3&SignatureMethod=m&SecurityToken=s4&AWSAccessKeyId=k&X%2DAmz-Signature=s5&QueueUrl=q";
         let kept = of(Protocol::Query, form);

@@ -1,161 +1,101 @@
-//! One request, as it was.
+//! One request, as its service records it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use sqs_client::operation::{Action, Input, Operation};
-use sqs_client::wire::protocol::{Form, Protocol};
+use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 
-use super::named::Named;
-use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
+use crate::service::operation::ServiceName;
+use crate::service::resource::Resource;
 
-/// A request that the server was sent.
-#[derive(Clone, Debug)]
-pub struct RecordedRequest {
-    pub(super) number: u64,
-    pub(super) request_id: Box<str>,
-    pub(super) time: Timestamp,
-    pub(super) protocol: Protocol,
-    pub(super) action: Option<Action>,
-    /// Region and account.
-    pub(super) caller: Option<(Box<str>, Box<str>)>,
-    pub(super) path: Option<Box<str>>,
-    /// `None` for one that is too long to be kept.
-    pub(super) content: Option<Box<[u8]>>,
-    pub(super) ending: Ending,
-    pub(super) elapsed: Duration,
+/// A request to any service.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// Counts from 1 in the order of the responses, over all services. A reset does not restart it.
+    pub(crate) number: u64,
+    pub(crate) service: ServiceName,
+    /// `None` if the request was rejected before the operation was known.
+    pub(crate) operation: Option<Cow<'static, str>>,
+    pub(crate) request_id: Box<str>,
+    /// The arrival, by the clock of the server.
+    pub(crate) time: Timestamp,
+    /// `None` if the service does not know it, or the request was rejected before.
+    pub(crate) caller: Option<Caller>,
+    /// `None` also if the input names it.
+    pub(crate) resource: Option<Resource>,
+    /// `None` for services that stream their input.
+    pub(crate) input: Option<RecordedInput>,
+    pub(crate) ending: Ending,
+    /// In real time.
+    pub(crate) elapsed: Duration,
 }
 
-/// What became of a request.
+/// Region and account of a caller.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) region: Box<str>,
+    pub(crate) account: Box<str>,
+}
+
+/// The input of a request in AWS JSON or the Query protocol. It is decoded when somebody reads it.
+#[derive(Debug)]
+pub(crate) struct RecordedInput {
+    pub(crate) protocol: Protocol,
+    /// The path of a form, which may name the resource.
+    pub(crate) path: Option<Box<str>>,
+    /// `None` if it is longer than the whole journal may be.
+    pub(crate) content: Option<Box<[u8]>>,
+}
+
+/// How a request ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Ending {
     /// It was answered.
     Answered {
         /// The HTTP status.
         status: u16,
-        /// The code of the service, when it was refused with one.
+        /// The error code of SQS, if there is one.
         error: Option<ErrorCode>,
     },
-    /// The caller went away before the answer: a timeout, a dropped future, a lost connection.
+    /// The caller disconnected before the response: a timeout, a dropped future, a lost connection.
     Abandoned,
-    /// A fault broke the connection, before the answer or within it.
+    /// A fault broke the connection, before the response or within it.
     Broken,
 }
 
-/// A recorded request does not hold the input that was asked for; the text says what it holds.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NotThisInput(String);
-
-impl RecordedRequest {
-    /// Its number among all requests since the start, from 1 on, in the order of the answers.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Its id, as the answer says it.
-    pub fn request_id(&self) -> &str {
-        &self.request_id
-    }
-
-    /// When it came, by the clock of the server.
-    pub fn time(&self) -> Timestamp {
-        self.time
-    }
-
-    /// The protocol that it came in.
-    pub fn protocol(&self) -> Protocol {
-        self.protocol
-    }
-
-    /// What it asks for; `None` when that is no action of SQS.
-    pub fn action(&self) -> Option<Action> {
-        self.action
-    }
-
-    /// The account of the caller; `None` when the request was refused before that mattered.
-    pub fn account(&self) -> Option<&str> {
-        self.caller.as_ref().map(|(_, account)| &**account)
-    }
-
-    /// The region of the caller; `None` when the request was refused before that mattered.
-    pub fn region(&self) -> Option<&str> {
-        self.caller.as_ref().map(|(region, _)| &**region)
-    }
-
-    /// What became of it.
-    pub fn ending(&self) -> &Ending {
-        &self.ending
-    }
-
-    /// The HTTP status of the answer; `None` when the caller went away before.
-    pub fn status(&self) -> Option<u16> {
-        match self.ending {
-            Ending::Answered { status, .. } => Some(status),
-            Ending::Abandoned | Ending::Broken => None,
+impl Ending {
+    /// The HTTP status; `None` without a complete response.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Answered { status, .. } => Some(*status),
+            Self::Abandoned | Self::Broken => None,
         }
     }
 
-    /// The code that it was refused with.
-    pub fn error_code(&self) -> Option<&ErrorCode> {
-        match &self.ending {
-            Ending::Answered { error, .. } => error.as_ref(),
-            Ending::Abandoned | Ending::Broken => None,
+    /// The error code.
+    pub(crate) fn error_code(&self) -> Option<&ErrorCode> {
+        match self {
+            Self::Answered { error, .. } => error.as_ref(),
+            Self::Abandoned | Self::Broken => None,
         }
     }
+}
 
-    /// How long the answer took, in real time.
-    pub fn elapsed(&self) -> Duration {
-        self.elapsed
+impl Record {
+    /// The input; empty if it was not kept.
+    pub(crate) fn content(&self) -> &[u8] {
+        self.input.as_ref().and_then(|input| input.content.as_deref()).unwrap_or_default()
     }
 
-    /// The body of AWS JSON, the form of the Query protocol without what signs it; empty when it is longer than the
-    /// whole journal may be.
-    pub fn content(&self) -> &[u8] {
-        self.content.as_deref().unwrap_or_default()
-    }
-
-    /// The queue that it is about: by URL, by name, or as the source of a move task. `None` for lists of queues, and
-    /// for requests that name no queue.
-    pub fn queue(&self) -> Option<QueueArn> {
-        let (region, account) = self.caller.as_ref()?;
-        let named = match self.protocol {
-            Protocol::AwsJson => serde_json::from_slice(self.content()).ok()?,
-            Protocol::Query => Named::in_form(&Form::parse(self.content()).ok()?, self.path.as_deref()),
-        };
-        let account = named.owner.as_deref().unwrap_or(account);
-        let text = named.url.or(named.name).or(named.source).filter(|text| !text.is_empty())?;
-        Some(QueueArn::named(&text, region, account))
-    }
-
-    /// Decodes the input, such as a
-    /// [`SendMessageInput`](sqs_client::operation::send_message::SendMessageInput).
-    ///
-    /// # Errors
-    /// The request asks for another action, cannot be decoded, or was too long to be kept.
-    pub fn input<I: Input>(&self) -> Result<I, NotThisInput> {
-        let wanted = <I::Operation as Operation>::ACTION;
-        if self.action != Some(wanted) {
-            return Err(NotThisInput(format!("the request is {}, not {wanted}", self.action_name())));
-        }
-        let content = self.content.as_ref().ok_or_else(|| {
-            NotThisInput("the request was too long for the journal to keep its content".to_owned())
-        })?;
-        self.protocol.decode_request(content).map_err(|error| NotThisInput(error.to_string()))
-    }
-
-    /// What it takes of the room that all contents have together.
+    /// Its share of the memory that all records have together.
     pub(super) fn bytes(&self) -> usize {
-        let (region, account) =
-            self.caller.as_ref().map_or((0, 0), |(region, account)| (region.len(), account.len()));
-        let path = self.path.as_ref().map_or(0, |path| path.len());
-        self.request_id.len() + region + account + path + self.content().len()
-    }
-
-    /// The action, or a dash.
-    pub(crate) fn action_name(&self) -> &'static str {
-        self.action.map_or("-", Action::as_str)
+        let caller = self.caller.as_ref().map_or(0, |caller| caller.region.len() + caller.account.len());
+        let path = self.input.as_ref().and_then(|input| input.path.as_ref()).map_or(0, |path| path.len());
+        let resource = self.resource.as_ref().map_or(0, Resource::bytes);
+        self.request_id.len() + caller + path + resource + self.content().len()
     }
 }
 
@@ -169,11 +109,3 @@ impl fmt::Display for Ending {
         }
     }
 }
-
-impl fmt::Display for NotThisInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotThisInput {}

@@ -1,24 +1,23 @@
-//! The latest requests, as many as are kept.
+//! A bounded list of records.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::record::RecordedRequest;
+use super::record::Record;
 
-/// Bytes of all that is kept, unless the latest request alone is longer.
+/// The most bytes of all records, unless the latest alone has more.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Ring {
-    records: VecDeque<Arc<RecordedRequest>>,
+    records: VecDeque<Arc<Record>>,
     bytes: usize,
     recorded: u64,
 }
 
 impl Ring {
-    /// Puts in a request, and takes out what has to make room for it. The caller made the record before it took the
-    /// lock, and nobody else has it yet.
-    pub(super) fn push(&mut self, mut record: Arc<RecordedRequest>, capacity: usize) {
+    /// Adds a record that nobody else has yet, and removes the oldest ones to make room.
+    pub(super) fn push(&mut self, mut record: Arc<Record>, capacity: usize) {
         self.recorded += 1;
         if let Some(record) = Arc::get_mut(&mut record) {
             record.number = self.recorded;
@@ -31,14 +30,14 @@ impl Ring {
         }
     }
 
-    /// Takes all, to be dropped where nobody waits for the lock.
-    pub(super) fn take(&mut self) -> VecDeque<Arc<RecordedRequest>> {
+    /// Takes all records; the caller drops them without the lock.
+    pub(super) fn take(&mut self) -> VecDeque<Arc<Record>> {
         self.bytes = 0;
         std::mem::take(&mut self.records)
     }
 
-    /// All of them, which are shared and not copied.
-    pub(super) fn all(&self) -> Vec<Arc<RecordedRequest>> {
+    /// All records, shared.
+    pub(super) fn all(&self) -> Vec<Arc<Record>> {
         self.records.iter().cloned().collect()
     }
 }

@@ -1,8 +1,10 @@
-//! The parts that metrics of all services are made of.
+//! What the metrics of all services share.
 
+mod connections;
 mod exposition;
 mod histogram;
 
+pub(crate) use connections::Connections;
 pub(crate) use exposition::{CONTENT_TYPE, Exposition, Kind};
 pub(crate) use histogram::Histogram;
 

@@ -5,8 +5,10 @@ use sqs_client::wire::protocol::EncodedResponse;
 use sqs_client::wire::service_error::ServiceError;
 
 use super::call::Call;
+use super::faults;
 use super::respond::Style;
-use crate::service::faults::{Ending, Plan, Target, Unapplied};
+use super::target::Target;
+use crate::service::faults::{Damage, Rejection};
 use crate::sqs::ops::{Context, Serve, Service};
 
 /// One arm for each operation; a missing one does not compile.
@@ -18,17 +20,25 @@ macro_rules! by_action {
     };
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Dispatched {
-    /// An output or a refusal, and what becomes of it on its way back.
-    Answered(Result<EncodedResponse, ServiceError>, Ending),
-    /// A fault decided otherwise.
-    Struck(Unapplied),
+    /// An output or an error, and how a fault damages the response.
+    Answered(Result<EncodedResponse, ServiceError>, Option<Damage>),
+    /// A fault replaces the response by one that is not of SQS.
+    Foreign { status: u16, body: String },
+    /// A fault breaks the connection.
+    Lost,
 }
 
-/// Decodes the input, runs the operation and encodes its output in the protocol of the request and the
-/// form that it accepts, unless a fault comes between.
+impl From<ServiceError> for Dispatched {
+    fn from(error: ServiceError) -> Self {
+        Self::Answered(Err(error), None)
+    }
+}
+
+/// Decodes the input, runs the operation and encodes its output in the protocol of the request and the form that it
+/// accepts. Faults may reject the request or damage the response.
 pub(super) async fn dispatch(
     service: &Service,
     context: &mut Context,
@@ -72,38 +82,37 @@ async fn run<O: Serve + Target>(
 ) -> Dispatched {
     let input = match call.input::<O::Input>() {
         Ok(input) => input,
-        Err(error) => return Dispatched::Answered(Err(error), Ending::Whole),
+        Err(error) => return error.into(),
     };
-    let faults = service.faults();
-    let plan = if faults.is_empty() {
-        Plan::default()
-    } else {
-        faults.plan(&context.request::<O>(&input, service.clock().now()))
-    };
+    let plan = service.faults().plan(|| faults::request::<O>(context, &input, service.clock().now()));
     if !plan.latency.is_zero() {
         let generation = service.generation();
         tokio::time::sleep(plan.latency).await;
         if service.generation() != generation {
-            // What began before a reset or the end must not reach what comes after it, by no second attempt either.
-            return Dispatched::Struck(Unapplied::Refused(context.no_such_queue()));
+            // A request from before a reset must not change queues from after it. The client does not retry this error.
+            return context.no_such_queue().into();
         }
     }
-    if let Some(unapplied) = plan.unapplied {
-        return Dispatched::Struck(unapplied);
+    match plan.rejection {
+        Some(Rejection::Error(failure)) => return faults::error::<O>(failure, context, &input).into(),
+        Some(Rejection::Status(status, body)) => return Dispatched::Foreign { status, body },
+        Some(Rejection::Reset) => return Dispatched::Lost,
+        None => {}
     }
     context.redeliver = !plan.redeliver.is_empty();
-    context.failing = plan.failing;
-    let mut ending = plan.ending;
+    let failing = plan.failing.into_iter().map(|failing| faults::entry::<O>(failing, context, &input));
+    context.failing = failing.collect();
+    let mut damage = plan.damage;
     let served = O::serve(service, context, input).await;
     if !served.as_ref().is_ok_and(O::delivers) {
         plan.redeliver.iter().for_each(|rule| rule.take_back());
     }
     let result = served.and_then(|mut output| {
         O::omit(&mut output, &plan.omitted);
-        if ending == Ending::Corrupt && O::corrupt(&mut output) {
-            ending = Ending::Whole;
+        if damage == Some(Damage::Corrupted) && O::corrupt(&mut output) {
+            damage = None;
         }
         style.output::<O>(&output, request_id)
     });
-    Dispatched::Answered(result, ending)
+    Dispatched::Answered(result, damage)
 }

@@ -1,4 +1,4 @@
-//! The service as HTTP sees it, without a socket: one request in, one response out.
+//! SQS over HTTP, without sockets.
 
 use std::sync::Arc;
 
@@ -13,19 +13,18 @@ use super::call::{Call, NoCall, form_text};
 use super::caller::Caller;
 use super::dispatch::{Dispatched, dispatch};
 use super::metrics::{self, Metrics};
+use super::observer::{Observer, Observers};
 use super::queue_url::QueueUrlStyle;
 use super::respond::{self, Style};
 use super::signature;
-use super::witness::{Watchers, Witness};
 use crate::http::{Guard, Reply};
 use crate::service::clock;
-use crate::service::faults::{Ending, Unapplied};
 use crate::service::journal::Journal;
 use crate::service::keys::Keys;
 use crate::service::metrics::Exposition;
 use crate::sqs::ops::Service;
 
-/// What a request does not say about itself.
+/// Defaults for requests, and who may send them.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// Account of callers whose access key is not one.
@@ -44,7 +43,7 @@ pub(crate) struct Names {
     pub(crate) guard: Guard,
 }
 
-/// A request, and what is known of it before its action is.
+/// A request before its action is known.
 struct Known<'a> {
     head: &'a Parts,
     body: &'a [u8],
@@ -53,18 +52,18 @@ struct Known<'a> {
     style: Style,
 }
 
-/// The transport-free core.
+/// SQS without a transport.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Names,
-    journal: Journal,
+    journal: Arc<Journal>,
     metrics: Metrics,
 }
 
 impl Endpoint {
     /// Puts HTTP in front of a service.
-    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Journal) -> Self {
+    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Arc<Journal>) -> Self {
         Self { service, names, journal, metrics: Metrics::new() }
     }
 
@@ -78,58 +77,57 @@ impl Endpoint {
         let style = Style::of(&detected, head);
         let form = form_text(head, body);
         let input = if style.protocol == Protocol::Query { &*form } else { body };
-        let mut witness = Witness::begin(self.watchers(), &request_id, head, style.protocol, input);
+        let mut observer = Observer::begin(self.observers(), &request_id, head, style.protocol, input);
         let request = Known { head, body, form: &form, detected, style };
-        let reply = self.respond(request, &mut witness).await;
-        witness.end(reply.status());
+        let reply = self.respond(request, &mut observer).await;
+        observer.end(reply.status());
         reply
     }
 
-    async fn respond(&self, request: Known<'_>, witness: &mut Witness<'_>) -> Reply {
+    async fn respond(&self, request: Known<'_>, observer: &mut Observer<'_>) -> Reply {
         let Known { head, body, form, detected, style } = request;
         let refuse = |error: &ServiceError, id: &str| respond::refuse(style, error, id);
         if head.method != Method::POST && head.method != Method::GET {
             let code = ErrorCode::from_name("MethodNotAllowed");
-            return respond::method_not_allowed(style, witness.refused_as(&code)).into();
+            return respond::method_not_allowed(style, observer.refused_as(&code)).into();
         }
         let call = match Call::read(&detected, head, body, form) {
             Ok(call) => call,
             Err(NoCall::NoAction) => {
-                witness.refused_as(&ErrorCode::from_name("NoAction"));
+                observer.refused_as(&ErrorCode::from_name("NoAction"));
                 return respond::no_action().into();
             }
-            Err(NoCall::Refused(error)) => return refuse(&error, witness.refused(&error)).into(),
+            Err(NoCall::Refused(error)) => return refuse(&error, observer.refused(&error)).into(),
         };
-        witness.asked(call.action());
+        observer.asked(call.action());
         let claim = match self.admit(head, body, call.action()) {
             Ok(claim) => claim,
-            Err(error) => return refuse(&error, witness.refused(&error)).into(),
+            Err(error) => return refuse(&error, observer.refused(&error)).into(),
         };
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
-        let request_id = witness.request_id();
-        let context = witness.caller(self.context(head, caller, call.protocol()));
-        let (answer, ending) = match dispatch(&self.service, context, call, style, request_id).await {
-            Dispatched::Answered(answer, ending) => (answer, ending),
-            Dispatched::Struck(Unapplied::Refused(error)) => (Err(error), Ending::Whole),
-            Dispatched::Struck(Unapplied::Status(status, body)) => {
-                witness.refused_as(&ErrorCode::from_name("InjectedStatus"));
+        let request_id = observer.request_id();
+        let context = observer.caller(self.context(head, caller, call.protocol()));
+        let (answer, damage) = match dispatch(&self.service, context, call, style, request_id).await {
+            Dispatched::Answered(answer, damage) => (answer, damage),
+            Dispatched::Foreign { status, body } => {
+                observer.refused_as(&ErrorCode::from_name("InjectedStatus"));
                 return Reply::foreign(status, body);
             }
-            Dispatched::Struck(Unapplied::Reset) => return Reply::Lost,
+            Dispatched::Lost => return Reply::Lost,
         };
         let response = match answer {
             Ok(encoded) => {
-                witness.answered();
+                observer.answered();
                 respond::answer(encoded)
             }
-            Err(error) => refuse(&error, witness.refused(&error)),
+            Err(error) => refuse(&error, observer.refused(&error)),
         };
-        Reply::spoilt(response, ending)
+        Reply::damaged(response, damage)
     }
 
-    /// Those who are told what becomes of requests.
-    pub(super) fn watchers(&self) -> Watchers<'_> {
-        Watchers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
+    /// What observes requests.
+    pub(super) fn observers(&self) -> Observers<'_> {
+        Observers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
     }
 
     /// The metrics of requests and queues.
@@ -145,8 +143,8 @@ impl Endpoint {
         self.metrics.connection()
     }
 
-    /// Checks that no page of another site asks, and the signature where signatures are asked for. It is checked by the
-    /// time of the system: callers sign by theirs, wherever the clock of the queues stands.
+    /// Rejects pages of other sites, and wrong signatures if signatures are required. The system's time counts, not the clock
+    /// of the queues: callers sign with theirs.
     fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
         let checked = self.names.guard.check_action(head, self.service.changes(action));
         checked.map_err(|text| ServiceError::new(ErrorCode::AccessDenied, text))?;
@@ -155,21 +153,9 @@ impl Endpoint {
         signature::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
     }
 
-    /// What it stands in front of.
+    /// The service.
     pub(crate) fn service(&self) -> &Service {
         &self.service
-    }
-
-    /// Deletes all queues and recorded requests, ends move tasks and long polls, and sets the clock to its start. Initial
-    /// queues and faults are created again.
-    pub(crate) fn reset(&self) {
-        self.service.reset();
-        self.journal.reset();
-    }
-
-    /// What it was asked.
-    pub(crate) fn journal(&self) -> &Journal {
-        &self.journal
     }
 
     /// Ends long polls with empty answers, and move tasks.
@@ -182,13 +168,13 @@ impl Endpoint {
         self.service.is_shut_down()
     }
 
-    /// What the server is called.
+    /// The settings.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 }
 
-/// What a request says about its caller that nobody verifies.
+/// The caller according to the request, which is not verified.
 fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
     let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
     signed_url.unwrap_or_else(|| Caller::of(head))

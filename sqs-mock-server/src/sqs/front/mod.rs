@@ -12,13 +12,15 @@ mod caller;
 mod context;
 mod dispatch;
 mod endpoint;
+mod faults;
 mod metrics;
+mod observer;
 mod query_json;
 mod queue_url;
 mod respond;
 mod signature;
+mod target;
 mod unread;
-mod witness;
 
 pub(crate) use call::form_text;
 pub(crate) use caller::{Caller, is_region};

@@ -7,10 +7,11 @@ use sqs_client::wire::protocol::Detected;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::endpoint::Endpoint;
+use super::observer::Observers;
 use super::respond::{self, Style};
-use super::witness::Watchers;
 use crate::http::{BodyError, Limits};
-use crate::service::journal::Entry;
+use crate::service::journal::{Input, PendingRecord};
+use crate::service::operation::ServiceName;
 
 impl Endpoint {
     /// Answers a request whose body could not be read.
@@ -37,13 +38,14 @@ impl Endpoint {
                 "Too many large requests are under way.".to_owned(),
             ),
         };
-        let Watchers { metrics, journal, clock } = self.watchers();
+        let Observers { metrics, journal, clock } = self.observers();
         metrics.count_unread(&ErrorCode::from_name(code));
         let style = Style::of(&Detected::from_headers(&head.headers), head);
         let request_id = self.service().request_id();
-        let mut entry = Entry::open(journal, clock, &request_id, style.protocol, head.uri.path(), b"");
-        entry.refused(&ErrorCode::from_name(code));
-        entry.answered(Some(status));
+        let input = Input { protocol: style.protocol, path: head.uri.path(), content: b"" };
+        let mut pending = PendingRecord::open(journal, clock, ServiceName::Sqs, &request_id, Some(input));
+        pending.refused(&ErrorCode::from_name(code));
+        pending.answered(Some(status));
         respond::refuse_with_status(style, status, code, message, &request_id)
     }
 }

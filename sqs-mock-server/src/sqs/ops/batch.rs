@@ -18,8 +18,7 @@ use sqs_client::wire::validate::error::missing_parameter;
 use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
-use super::{Context, Serve, Service, built, seconds};
-use crate::service::faults::FailedEntry;
+use super::{Context, FailedEntry, Serve, Service, built, seconds};
 use crate::sqs::engine::Queue;
 
 /// What became of each entry.
@@ -91,7 +90,7 @@ fn shuffled<T>(queue: &mut Queue, mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// Applies `act` to each entry that is valid and that no fault strikes. `act` gets the entry without its id.
+/// Applies `act` to each entry that is valid, unless a fault lets it fail. `act` gets the entry without its id.
 fn each_entry<E: BatchEntry, R>(
     context: &Context,
     entries: Option<Vec<E>>,

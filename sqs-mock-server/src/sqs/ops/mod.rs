@@ -56,9 +56,6 @@ use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
-use crate::service::clock::Timestamp;
-use crate::service::faults::{FailedEntry, Request, Target, name_of};
-
 /// What is shown of queues and messages.
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
@@ -95,7 +92,7 @@ pub(crate) struct Context {
     pub(crate) queue_path: Option<String>,
     /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
-    /// Entries of a batch that fail whatever they are.
+    /// Entries of a batch that faults let fail.
     pub(crate) failing: Vec<FailedEntry>,
     /// Whether standard queues deliver what they deliver now once more.
     pub(crate) redeliver: bool,
@@ -103,20 +100,17 @@ pub(crate) struct Context {
     pub(crate) trace: Trace,
 }
 
-impl Context {
-    /// The request as faults see it.
-    pub(crate) fn request<'a, O: Target>(&'a self, input: &'a O::Input, time: Timestamp) -> Request<'a> {
-        Request {
-            action: O::ACTION,
-            queue: O::queue(input).or(self.queue_path.as_deref()).map(name_of),
-            account: &self.account,
-            region: &self.region,
-            time,
-            entries: O::entries(input),
-        }
-    }
+/// An entry of a batch that a fault lets fail.
+#[derive(Clone, Debug)]
+pub(crate) struct FailedEntry {
+    /// The position in the batch.
+    pub(crate) index: usize,
+    pub(crate) error: ServiceError,
+    pub(crate) sender_fault: bool,
+}
 
-    /// Lets an entry of a batch pass, unless it is to fail whatever it is.
+impl Context {
+    /// Fails with the error that a fault injects into an entry of a batch, if one does.
     fn injected_failure(&self, index: usize) -> Result<(), &FailedEntry> {
         self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
     }

@@ -9,13 +9,13 @@
 mod record;
 mod render;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 
-use crate::service::metrics::{self, Histogram, UNKNOWN};
+use crate::service::metrics::{self, Connections, Histogram, UNKNOWN};
 use crate::service::stopwatch::Stopwatch;
 
 pub(super) use record::Record;
@@ -43,7 +43,7 @@ pub(crate) struct Metrics {
     requests: [[AtomicU64; CODES]; ACTIONS],
     durations: [Histogram<{ DURATIONS.len() }>; ACTIONS],
     waits: Histogram<{ WAITS.len() }>,
-    connections: AtomicUsize,
+    connections: Connections,
 }
 
 impl Metrics {
@@ -53,7 +53,7 @@ impl Metrics {
             requests: [const { [const { AtomicU64::new(0) }; CODES] }; ACTIONS],
             durations: [const { Histogram::new(&DURATIONS) }; ACTIONS],
             waits: Histogram::new(&WAITS),
-            connections: AtomicUsize::new(0),
+            connections: Connections::default(),
         }
     }
 
@@ -79,16 +79,7 @@ impl Metrics {
 
     /// Counts a connection as open until the answer is dropped.
     pub(super) fn connection(&self) -> impl Drop + '_ {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        Open(&self.connections)
-    }
-}
-
-struct Open<'a>(&'a AtomicUsize);
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.connections.open()
     }
 }
 

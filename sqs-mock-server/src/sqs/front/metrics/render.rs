@@ -56,7 +56,7 @@ impl Metrics {
 
     fn server(&self, text: &mut Exposition, service: &Service) {
         let usage = service.usage();
-        let open = self.connections.load(Ordering::Relaxed);
+        let open = self.connections.count();
         let uptime = self.started.elapsed().as_secs_f64();
         let clock = service.clock().now().as_secs();
         let mut gauge = |name: &str, help: &str, value: &dyn std::fmt::Display| {

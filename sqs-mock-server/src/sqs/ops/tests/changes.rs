@@ -14,8 +14,8 @@ use sqs_client::operation::tag_queue::TagQueueInput;
 use sqs_client::types::QueueAttributeName;
 
 use super::*;
-use crate::service::faults::FailedEntry;
 use crate::sqs::engine::{DeliveryMode, MoveTask, QueueChange, QueueId, QueueState};
+use crate::sqs::ops::FailedEntry;
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
 /// For longer runs.

@@ -1,20 +1,19 @@
-//! Recorded requests, narrowed down and expected.
+//! Filters and expectations on recorded requests.
 
 use std::fmt;
-use std::sync::Arc;
 
 use sqs_client::operation::{Action, Input, Operation};
 
 use super::{RecordedRequest, Times, brief};
-use crate::service::arn::QueueArn;
+use crate::service::journal::Journal;
 use crate::table::Table;
 
-/// Rows that failures show.
+/// The most rows in the message of a failed expectation.
 const ROWS: usize = 20;
-/// Characters of a content that failures show.
+/// The most characters of an input in it.
 const CONTENT: usize = 80;
 
-/// What a server was asked up to the moment at which this was taken, in the order of the answers.
+/// The requests to SQS so far, in the order of the responses.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -38,69 +37,65 @@ const CONTENT: usize = 80;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Requests {
-    unfiltered: Vec<Arc<RecordedRequest>>,
-    matching: Vec<Arc<RecordedRequest>>,
+    unfiltered: Vec<RecordedRequest>,
+    matching: Vec<RecordedRequest>,
     filter: String,
 }
 
 impl Requests {
-    pub(super) fn new(all: Vec<Arc<RecordedRequest>>) -> Self {
+    /// The requests to SQS in a journal.
+    pub(crate) fn of_sqs(journal: &Journal) -> Self {
+        let all: Vec<_> = journal.records().iter().filter_map(RecordedRequest::of).collect();
         Self { matching: all.clone(), unfiltered: all, filter: String::new() }
     }
 
-    /// Those of an action.
+    /// Keeps those for an action.
     pub fn of(self, action: Action) -> Self {
         self.narrow(action.as_str(), |request| request.action() == Some(action))
     }
 
-    /// Those about a queue, which is named by name, URL or ARN. A name means the queues of this name in all
-    /// accounts and regions, a URL those in all regions.
+    /// Keeps those that address a queue, given by name, URL or ARN. A name matches queues in all accounts and regions, a URL
+    /// those in all regions.
     pub fn on(self, queue: &str) -> Self {
-        let is_meant = |found: &QueueArn| match queue.parse::<QueueArn>() {
-            Ok(arn) => *found == arn,
-            Err(_) if queue.contains('/') => *found == QueueArn::named(queue, &found.region, &found.account),
-            Err(_) => &*found.name == queue,
-        };
-        let label = format!("on {queue}");
-        self.narrow(&label, |request| request.queue().as_ref().is_some_and(is_meant))
+        self.narrow(&format!("on {queue}"), |request| request.is_on(queue))
     }
 
-    /// Those that were answered with an error.
+    /// Keeps those that were answered with an error.
     pub fn refused(self) -> Self {
         self.narrow("refused", |request| request.status().is_some_and(|status| status >= 400))
     }
 
-    /// Those that `accept` wants.
+    /// Keeps those for which `accept` returns true.
     pub fn that(self, accept: impl Fn(&RecordedRequest) -> bool) -> Self {
-        self.narrow("as wanted", accept)
+        self.narrow("by a condition", accept)
     }
 
-    /// All that are left, the earliest answered first.
-    pub fn all(&self) -> &[Arc<RecordedRequest>] {
+    /// The remaining requests, the earliest response first.
+    pub fn all(&self) -> &[RecordedRequest] {
         &self.matching
     }
 
-    /// How many are left.
+    /// The number of remaining requests.
     pub fn len(&self) -> usize {
         self.matching.len()
     }
 
-    /// Whether none is left.
+    /// Whether no request remains.
     pub fn is_empty(&self) -> bool {
         self.matching.is_empty()
     }
 
-    /// The inputs of those that are left and of this kind; others, also those that cannot be decoded, are left out.
+    /// The inputs of the remaining requests for one action. Requests that cannot be decoded are left out.
     pub fn inputs<I: Input>(&self) -> Vec<I> {
         let action = <I::Operation as Operation>::ACTION;
         let of_action = self.matching.iter().filter(|request| request.action() == Some(action));
         of_action.filter_map(|request| request.input().ok()).collect()
     }
 
-    /// Expects that so many are left: `3`, `1..`, `..=2` or `2..=4`.
+    /// Asserts how many requests remain: `3`, `1..`, `..=2` or `2..=4`.
     ///
     /// # Panics
-    /// There are more or fewer. The message shows what came instead.
+    /// The number differs. The message shows the requests.
     #[track_caller]
     pub fn expect(self, times: impl Into<Times>) -> Self {
         let times = times.into();
@@ -128,7 +123,7 @@ impl Requests {
     }
 }
 
-/// The requests that are left, as a table.
+/// The remaining requests, as a table.
 impl fmt::Display for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         latest(&self.matching).fmt(f)
@@ -136,13 +131,13 @@ impl fmt::Display for Requests {
 }
 
 /// The latest requests, the latest last.
-fn latest(requests: &[Arc<RecordedRequest>]) -> Latest<'_> {
+fn latest(requests: &[RecordedRequest]) -> Latest<'_> {
     Latest { requests, rows: ROWS }
 }
 
 /// The latest requests as a table.
 pub(crate) struct Latest<'r> {
-    pub(crate) requests: &'r [Arc<RecordedRequest>],
+    pub(crate) requests: &'r [RecordedRequest],
     pub(crate) rows: usize,
 }
 
@@ -156,7 +151,7 @@ impl fmt::Display for Latest<'_> {
             writeln!(f, "  {earlier} earlier ones, then")?;
         }
         let head = ["no.", "time", "action", "queue", "answer", "input"];
-        Table::new(head, self.requests.iter().skip(earlier).map(|request| row(request)), self.rows).fmt(f)
+        Table::new(head, self.requests.iter().skip(earlier).map(row), self.rows).fmt(f)
     }
 }
 

@@ -1,9 +1,9 @@
-//! How often something is expected.
+//! An expected number of requests.
 
 use std::fmt;
 use std::ops::{RangeFrom, RangeInclusive, RangeToInclusive};
 
-/// How often something is expected: `3`, `1..`, `..=2` or `2..=4`.
+/// An expected number of requests: `3`, `1..`, `..=2` or `2..=4`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Times {
     least: usize,

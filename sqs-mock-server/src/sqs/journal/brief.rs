@@ -5,10 +5,10 @@ use sqs_client::wire::protocol::Protocol;
 
 use super::RecordedRequest;
 
-/// What the other columns say already, or nobody asks for.
+/// Members that other columns show, or that are the same in every request.
 const LEFT_OUT: [&str; 4] = ["QueueUrl", "QueueName", "Action", "Version"];
 
-/// The members of the input, such as `MessageBody="tea" DelaySeconds=5`; what cannot be read is shown as it came.
+/// The members of the input, such as `MessageBody="tea" DelaySeconds=5`. An input that cannot be decoded is shown as text.
 pub(super) fn of(request: &RecordedRequest, at_most: usize) -> String {
     let members = match request.protocol() {
         Protocol::AwsJson => members_of_json(request.content()),

@@ -1,11 +1,11 @@
-//! How requests name the queue that they are about.
+//! The members of an input that name its queue.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use sqs_client::wire::protocol::Form;
 
-/// The members that do.
+/// The members that name a queue.
 #[derive(Deserialize)]
 pub(super) struct Named<'a> {
     #[serde(borrow, rename = "QueueUrl")]
@@ -19,7 +19,7 @@ pub(super) struct Named<'a> {
 }
 
 impl Named<'static> {
-    /// Reads a form, and the path that can stand in for its queue URL.
+    /// Reads a form. A path replaces a missing queue URL.
     pub(super) fn in_form(form: &Form<'_>, path: Option<&str>) -> Self {
         let get =
             |name: &str| form.get(name).filter(|text| !text.is_empty()).map(str::to_owned).map(Cow::Owned);

@@ -1,0 +1,57 @@
+//! Counts, logs and records a request when it ends.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use super::state::RequestState;
+use crate::s3::metrics::Metrics;
+use crate::service::clock::Clock;
+use crate::service::journal::{Journal, PendingRecord};
+use crate::service::operation::{S3Action, ServiceName};
+
+/// What observes requests.
+#[derive(Clone, Debug)]
+pub(in crate::s3) struct Observers {
+    pub(in crate::s3) metrics: Arc<Metrics>,
+    pub(in crate::s3) journal: Arc<Journal>,
+    pub(in crate::s3) clock: Clock,
+}
+
+/// A request in progress. Its drop reports it, so that aborted requests are reported too.
+#[derive(Debug)]
+pub(super) struct Observer<'a> {
+    metrics: &'a Metrics,
+    state: &'a RequestState,
+    pending: PendingRecord<'a>,
+    status: Option<u16>,
+}
+
+impl Observers {
+    pub(super) fn begin<'a>(&'a self, request_id: &'a str, state: &'a RequestState) -> Observer<'a> {
+        let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, request_id, None);
+        Observer { metrics: &self.metrics, state, pending, status: None }
+    }
+}
+
+impl Observer<'_> {
+    /// Sets the status, or that a fault broke the connection.
+    pub(super) fn answered(&mut self, status: Option<StatusCode>) {
+        self.status = status.map(|status| status.as_u16());
+        self.pending.answered(status);
+    }
+}
+
+impl Drop for Observer<'_> {
+    fn drop(&mut self) {
+        let info = self.state.info();
+        let operation = info.map(|info| info.operation.as_str());
+        let resource = info.and_then(|info| info.resource.as_ref());
+        tracing::debug!(operation, ?resource, status = self.status, "S3");
+        self.metrics.count(operation.and_then(S3Action::from_name), self.status);
+        self.pending.note(|record| {
+            record.operation = operation.map(|name| name.to_owned().into());
+            record.resource = resource.cloned();
+        });
+    }
+}

@@ -1,0 +1,233 @@
+//! Faults as JSON, for `/_mock/faults`, the command line and the config file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use sqs_client::operation::Action;
+use sqs_client::wire::service_error::ErrorCode;
+
+use super::Fault;
+use super::effect::Effect;
+use super::fault::name_of;
+use crate::service::operation::ServiceName;
+
+/// The fields that every effect has, apart from its own.
+pub(super) const COMMON_FIELDS: [&str; 12] = [
+    "service",
+    "actions",
+    "queue",
+    "group",
+    "body_contains",
+    "entries",
+    "bucket",
+    "key_prefix",
+    "skip",
+    "times",
+    "probability",
+    "above",
+];
+
+/// A text does not describe a fault; the reason is part of the message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InvalidFault(String);
+
+impl fmt::Display for InvalidFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a fault: {}", self.0)
+    }
+}
+
+impl std::error::Error for InvalidFault {}
+
+/// Reads a JSON object, such as
+/// `{"effect":"fail_entries","code":"InternalError","queue":"orders","probability":0.05}`.
+///
+/// | `effect` | Its fields |
+/// |---|---|
+/// | `error` | `code`, by its shape or query name; optional `message` |
+/// | `throttle` | optional `message` |
+/// | `fail_entries` | as `error`; optional `sender_fault` |
+/// | `status` | `status`; optional `body` |
+/// | `latency` | `latency_ms`; optional `max_latency_ms` |
+/// | `pace` | `bytes_per_second` |
+/// | `omit_entries`, `reset_before`, `reset_after`, `truncate`, `corrupt`, `redeliver` | none |
+///
+/// All other fields are optional and as the methods of [`Fault`]: `actions` (a list), `queue`, `group`, `body_contains`,
+/// `entries` (a list of positions), `bucket`, `key_prefix`, `skip`, `times`, `probability`, `above` (a rate per second), and
+/// `service` (`sqs` or `s3`) if nothing else names it.
+///
+/// ```
+/// use sqs_mock_server::faults::Fault;
+///
+/// assert!(r#"{"effect":"reset_after","actions":["SendMessage"],"times":1}"#.parse::<Fault>().is_ok());
+/// let error = r#"{"effect":"latency"}"#.parse::<Fault>().unwrap_err();
+/// assert_eq!(error.to_string(), "not a fault: missing field `latency_ms`");
+/// ```
+impl FromStr for Fault {
+    type Err = InvalidFault;
+
+    fn from_str(text: &str) -> Result<Self, InvalidFault> {
+        match serde_json::from_str(text).map_err(|error| InvalidFault(error.to_string()))? {
+            Value::Object(fields) => Self::from_json(&fields).map_err(InvalidFault),
+            _ => Err(InvalidFault("it must be a JSON object".to_owned())),
+        }
+    }
+}
+
+/// As from JSON, from any format.
+impl<'de> Deserialize<'de> for Fault {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = Self::from_json(&Map::deserialize(deserializer)?).map_err(InvalidFault);
+        read.map_err(D::Error::custom)
+    }
+}
+
+/// Without conditions in Rust, and without fields that are not set.
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut value = Self::serialize(self, serde_json::value::Serializer).map_err(S::Error::custom)?;
+        if let Some(fields) = value.as_object_mut() {
+            fields
+                .retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+        }
+        value.serialize(serializer)
+    }
+}
+
+impl Fault {
+    fn from_json(fields: &Map<String, Value>) -> Result<Self, String> {
+        let mut fault = Self::read(fields.clone()).map_err(|error| explain(fields, error))?;
+        fault.set_service()?;
+        fault.check_numbers()?;
+        fault.check_lengths()?;
+        fault.check_actions()?;
+        fault.check_code()?;
+        if let Some(queue) = &mut fault.filter.queue {
+            *queue = name_of(queue).to_owned();
+        }
+        Ok(fault)
+    }
+
+    fn read(fields: Map<String, Value>) -> Result<Self, String> {
+        // The derived function, not that of the trait.
+        Self::deserialize(Value::Object(fields)).map_err(|error| error.to_string())
+    }
+
+    /// Takes the service from the field, or from the other fields.
+    fn set_service(&mut self) -> Result<(), String> {
+        let implied = self.services().map(|(_, service)| service).find(|service| *service == ServiceName::S3);
+        self.filter.service = self.filter.service.or(implied);
+        let service = self.filter.service.unwrap_or(ServiceName::Sqs);
+        if let Some(action) = self.filter.actions.iter().find(|action| action.service != service) {
+            return Err(format!("`actions`: {} is not an operation of {service}", action.name));
+        }
+        match self.services().find(|(_, other)| *other != service) {
+            Some(("effect", _)) => Err(format!("this `effect` does not apply to {service}")),
+            Some((field, _)) => Err(format!("`{field}` does not belong to a fault of {service}")),
+            None if service == ServiceName::S3 && !cfg!(feature = "s3") => {
+                Err("this build has no S3; it requires the cargo feature `s3`".to_owned())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_numbers(&self) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.probability) {
+            return Err(format!("`probability` must be between 0 and 1, not {}", self.probability));
+        }
+        if self.times == Some(0) {
+            return Err("`times` must be at least 1".to_owned());
+        }
+        match &self.effect {
+            Effect::Status { status, .. } if !(200..=599).contains(status) || [204, 304].contains(status) => {
+                Err(format!("`status` must be from 200 to 599, except 204 and 304, not {status}"))
+            }
+            Effect::Latency { least, most: Some(most) } if most.0 < least.0 => {
+                Err(format!("`max_latency_ms` must be at least `latency_ms`, {}", least.0.as_millis()))
+            }
+            Effect::Pace { bytes_per_second: 0 } => Err("`bytes_per_second` must be at least 1".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Faults stay in memory.
+    fn check_lengths(&self) -> Result<(), String> {
+        let Self { filter, entry_filter: entry, effect, .. } = self;
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let message = effect.clone().message_mut().map_or(0, |message| text(message));
+        let body = if let Effect::Status { body, .. } = effect { body.len() } else { 0 };
+        let table = [
+            ("body", body, 64 << 10, "bytes"),
+            ("message", message, 1 << 10, "bytes"),
+            ("queue", text(&filter.queue), 1 << 10, "bytes"),
+            ("group", text(&entry.group), 128, "bytes"),
+            ("body_contains", text(&entry.body_contains), 1 << 10, "bytes"),
+            ("bucket", text(&filter.bucket), 63, "bytes"),
+            ("key_prefix", text(&filter.key_prefix), 1 << 10, "bytes"),
+            ("entries", entry.entries.len(), 10, "positions"),
+            ("actions", filter.actions.len(), Action::ALL.len(), "names"),
+        ];
+        if filter.queue.as_deref() == Some("") {
+            return Err("`queue` must not be empty".to_owned());
+        }
+        match table.iter().find(|(_, length, most, _)| length > most) {
+            Some((field, _, most, unit)) => Err(format!("`{field}` must have at most {most} {unit}")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_actions(&mut self) -> Result<(), String> {
+        if let Some(action) = self.filter.actions.iter().find(|action| !self.effect.applies_to(**action)) {
+            return Err(format!("`actions`: this effect does not apply to {}", action.name));
+        }
+        if self.effect == (Effect::Redeliver {}) && self.filter.actions.is_empty() {
+            self.filter.actions.push(Action::ReceiveMessage.into());
+        }
+        Ok(())
+    }
+
+    fn check_code(&self) -> Result<(), String> {
+        let (Effect::Error { code, .. } | Effect::FailEntries { code, .. }) = &self.effect else {
+            return Ok(());
+        };
+        let service = self.filter.service.unwrap_or(ServiceName::Sqs);
+        let is_known = match service {
+            ServiceName::Sqs => !matches!(ErrorCode::from_name(code), ErrorCode::Other(_)),
+            ServiceName::S3 => is_code_of_s3(code),
+        };
+        if is_known { Ok(()) } else { Err(format!("`code`: {code:?} is not an error code of {service}")) }
+    }
+}
+
+#[cfg(feature = "s3")]
+fn is_code_of_s3(code: &str) -> bool {
+    use s3s::S3ErrorCode;
+    S3ErrorCode::from_bytes(code.as_bytes()).is_some_and(|code| !matches!(code, S3ErrorCode::Custom(_)))
+}
+
+#[cfg(not(feature = "s3"))]
+fn is_code_of_s3(_: &str) -> bool {
+    false
+}
+
+/// Adds to an error of serde the fields of every effect, or the field with the wrong value.
+fn explain(fields: &Map<String, Value>, error: String) -> String {
+    if error.starts_with("unknown field") {
+        return format!("{error}; every effect also has {}", COMMON_FIELDS.join(", "));
+    }
+    let is_wrong = |field: &&String| {
+        let others = fields.iter().filter(|(other, _)| other != field);
+        let others = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Fault::read(others).err().is_none_or(|other| other != error)
+    };
+    if error.starts_with("missing field") {
+        return error;
+    }
+    // Without `effect`, the error is always another one.
+    let field = fields.keys().filter(|field| *field != "effect").find(is_wrong);
+    format!("`{}`: {error}", field.map_or("effect", String::as_str))
+}

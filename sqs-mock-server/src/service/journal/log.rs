@@ -1,0 +1,65 @@
+//! The latest requests to all services.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::record::Record;
+use super::ring::Ring;
+
+/// The latest requests to all services.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    capacity: usize,
+    /// Every request locks it. Records are built before and shared after, so nothing is copied under the lock. Its holder
+    /// takes no other lock.
+    ring: Mutex<Ring>,
+    generation: AtomicU64,
+}
+
+impl Journal {
+    /// A journal of at most `capacity` requests; with 0 it records nothing.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { capacity, ring: Mutex::default(), generation: AtomicU64::new(0) }
+    }
+
+    /// Whether it records anything.
+    pub(crate) fn is_on(&self) -> bool {
+        self.capacity > 0
+    }
+
+    /// All records, in the order of the responses.
+    pub(crate) fn records(&self) -> Vec<Arc<Record>> {
+        self.ring.lock().all()
+    }
+
+    /// Removes all records. Requests in progress are not recorded.
+    pub(crate) fn reset(&self) {
+        let mut ring = self.ring.lock();
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        let taken = ring.take();
+        drop(ring);
+        drop(taken);
+    }
+
+    /// Changes with each reset.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Removes all records and returns their number.
+    pub(crate) fn clear(&self) -> usize {
+        let taken = self.ring.lock().take();
+        taken.len()
+    }
+
+    /// Adds a request that began in this generation.
+    pub(super) fn record(&self, record: Record, generation: u64) {
+        let record = Arc::new(record);
+        let mut ring = self.ring.lock();
+        if generation == self.generation() {
+            ring.push(record, self.capacity);
+        }
+    }
+}

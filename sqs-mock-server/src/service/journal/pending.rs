@@ -1,0 +1,105 @@
+//! A request that is being answered, on its way into the journal.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
+use tokio::time::Instant;
+
+use super::content;
+use super::log::Journal;
+use super::record::{Ending, Record, RecordedInput};
+use crate::service::clock::Clock;
+use crate::service::operation::ServiceName;
+
+/// A request that is being answered. Its drop records it: after [`answered`](Self::answered) with the response, otherwise
+/// as abandoned by the caller.
+#[derive(Debug)]
+pub(crate) struct PendingRecord<'a>(Option<Open<'a>>);
+
+/// The input of a request in AWS JSON or the Query protocol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a> {
+    pub(crate) protocol: Protocol,
+    pub(crate) path: &'a str,
+    /// The body of AWS JSON, the form of the Query protocol.
+    pub(crate) content: &'a [u8],
+}
+
+#[derive(Debug)]
+struct Open<'a> {
+    journal: &'a Journal,
+    generation: u64,
+    start: Instant,
+    input: Option<Input<'a>>,
+    error: Option<ErrorCode>,
+    record: Record,
+}
+
+impl<'a> PendingRecord<'a> {
+    /// Opens a record. `input` is absent if the service streams it.
+    pub(crate) fn open(
+        journal: &'a Journal,
+        clock: &Clock,
+        service: ServiceName,
+        request_id: &str,
+        input: Option<Input<'a>>,
+    ) -> Self {
+        let open = || {
+            let start = Instant::now();
+            let record = Record {
+                number: 0,
+                service,
+                operation: None,
+                request_id: request_id.into(),
+                time: clock.at(start),
+                caller: None,
+                resource: None,
+                input: None,
+                ending: Ending::Abandoned,
+                elapsed: Duration::ZERO,
+            };
+            Open { journal, generation: journal.generation(), start, input, error: None, record }
+        };
+        Self(journal.is_on().then(open))
+    }
+
+    /// Adds what became known, such as the operation.
+    pub(crate) fn note(&mut self, change: impl FnOnce(&mut Record)) {
+        if let Some(open) = &mut self.0 {
+            change(&mut open.record);
+        }
+    }
+
+    /// Sets the error code.
+    pub(crate) fn refused(&mut self, code: &ErrorCode) {
+        if let Some(open) = &mut self.0 {
+            open.error = Some(code.clone());
+        }
+    }
+
+    /// Sets the status, or that a fault broke the connection.
+    pub(crate) fn answered(&mut self, status: Option<StatusCode>) {
+        if let Some(open) = &mut self.0 {
+            open.record.ending = match status {
+                Some(status) => Ending::Answered { status: status.as_u16(), error: open.error.take() },
+                None => Ending::Broken,
+            };
+        }
+    }
+}
+
+impl Drop for PendingRecord<'_> {
+    fn drop(&mut self) {
+        let Some(open) = self.0.take() else { return };
+        let input = open.input.map(|Input { protocol, path, content }| RecordedInput {
+            protocol,
+            // Only forms can leave the queue to the path.
+            path: (protocol == Protocol::Query && path != "/").then(|| path.into()),
+            content: content::kept(protocol, content),
+        });
+        let elapsed = Instant::now().saturating_duration_since(open.start);
+        open.journal.record(Record { input, elapsed, ..open.record }, open.generation);
+    }
+}

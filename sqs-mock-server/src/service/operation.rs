@@ -1,0 +1,146 @@
+//! The names of services and of their operations.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sqs_client::operation::Action;
+
+/// A service of the server.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+#[serde(rename_all = "lowercase")]
+pub enum ServiceName {
+    /// Amazon SQS.
+    Sqs,
+    /// Amazon S3.
+    S3,
+}
+
+impl ServiceName {
+    /// All services.
+    pub const ALL: [Self; 2] = [Self::Sqs, Self::S3];
+
+    /// The name in IAM actions and in JSON, such as `sqs`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sqs => "sqs",
+            Self::S3 => "s3",
+        }
+    }
+}
+
+/// In upper case, such as `SQS`.
+impl fmt::Display for ServiceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str().to_uppercase())
+    }
+}
+
+/// An operation that the server implements.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Operation {
+    pub(crate) service: ServiceName,
+    /// The name that AWS uses, such as `SendMessage`.
+    pub(crate) name: &'static str,
+}
+
+impl Operation {
+    /// The operation with this name, of one service or of any.
+    ///
+    /// # Errors
+    /// There is none; the text lists all names.
+    pub(crate) fn find(service: Option<ServiceName>, name: &str) -> Result<Self, String> {
+        let sqs = Action::ALL.into_iter().map(Self::from);
+        let all = sqs.chain(S3Action::ALL.iter().copied().map(Self::from));
+        let all: Vec<_> = all.filter(|one| service.is_none_or(|service| service == one.service)).collect();
+        all.iter().copied().find(|operation| operation.name == name).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|operation| operation.name).collect();
+            format!("unknown action {name:?}; there are {}", names.join(", "))
+        })
+    }
+}
+
+impl From<Action> for Operation {
+    fn from(action: Action) -> Self {
+        Self { service: ServiceName::Sqs, name: action.as_str() }
+    }
+}
+
+impl From<S3Action> for Operation {
+    fn from(action: S3Action) -> Self {
+        Self { service: ServiceName::S3, name: action.name() }
+    }
+}
+
+/// As its name.
+impl Serialize for Operation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Operation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::find(None, &name).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Declares the enum of operations and their names.
+macro_rules! actions {
+    ($( $name:ident )*) => {
+        /// An operation of S3 that the server implements.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
+        #[non_exhaustive]
+        pub enum S3Action {
+            $( #[doc = concat!("`", stringify!($name), "`.")] $name, )*
+        }
+
+        #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
+        impl S3Action {
+            /// All operations, ordered by name.
+            pub const ALL: &'static [Self] = &[ $( Self::$name, )* ];
+
+            /// The name that AWS uses, such as `GetObject`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $( Self::$name => stringify!($name), )*
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    AbortMultipartUpload
+    CompleteMultipartUpload
+    CreateBucket
+    CreateMultipartUpload
+    DeleteBucket
+    DeleteObject
+    DeleteObjects
+    GetBucketLocation
+    GetObject
+    HeadBucket
+    HeadObject
+    ListBuckets
+    ListMultipartUploads
+    ListObjectsV2
+    PutObject
+    UploadPart
+}
+
+#[cfg(feature = "s3")]
+impl S3Action {
+    /// The operation with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+}
+
+impl fmt::Display for S3Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

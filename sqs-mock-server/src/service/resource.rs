@@ -1,0 +1,58 @@
+//! The resource that a request addresses.
+
+use super::arn::QueueArn;
+
+/// The resource that a request addresses.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Resource {
+    /// A queue of SQS, whether it exists or not.
+    Queue(QueueArn),
+    /// A bucket of S3.
+    Bucket(String),
+    /// An object of S3.
+    #[non_exhaustive]
+    Object {
+        /// The bucket.
+        bucket: String,
+        /// The key.
+        key: String,
+    },
+}
+
+impl Resource {
+    /// The bucket, also that of an object.
+    pub fn bucket(&self) -> Option<&str> {
+        match self {
+            Self::Bucket(bucket) | Self::Object { bucket, .. } => Some(bucket),
+            Self::Queue(_) => None,
+        }
+    }
+
+    /// The key of an object.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Object { key, .. } => Some(key),
+            Self::Queue(_) | Self::Bucket(_) => None,
+        }
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Queue(arn) => arn.region.len() + arn.account.len() + arn.name.len(),
+            Self::Bucket(bucket) => bucket.len(),
+            Self::Object { bucket, key } => bucket.len() + key.len(),
+        }
+    }
+
+    /// The resource of a request to S3.
+    #[cfg(feature = "s3")]
+    pub(crate) fn in_s3(bucket: Option<&str>, key: Option<&str>) -> Option<Self> {
+        let bucket = bucket?.to_owned();
+        Some(match key {
+            Some(key) => Self::Object { bucket, key: key.to_owned() },
+            None => Self::Bucket(bucket),
+        })
+    }
+}

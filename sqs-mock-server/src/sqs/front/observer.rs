@@ -1,0 +1,91 @@
+//! Reports a request to metrics, log and journal.
+
+use http::StatusCode;
+use http::request::Parts;
+use sqs_client::operation::Action;
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use super::metrics::{Metrics, Record};
+use crate::service::clock::Clock;
+use crate::service::journal::{Caller, Input, Journal, PendingRecord};
+use crate::service::operation::ServiceName;
+use crate::sqs::ops::Context;
+
+/// A request in progress. Its drop reports it: after [`end`](Self::end) with the response, otherwise as aborted by the
+/// caller.
+#[derive(Debug)]
+pub(super) struct Observer<'a> {
+    record: Record<'a>,
+    pending: PendingRecord<'a>,
+}
+
+/// What observes requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Observers<'a> {
+    pub(super) metrics: &'a Metrics,
+    pub(super) journal: &'a Journal,
+    pub(super) clock: &'a Clock,
+}
+
+impl<'a> Observer<'a> {
+    /// `input` is the body in AWS JSON, the form in the Query protocol.
+    pub(super) fn begin(
+        observers: Observers<'a>,
+        request_id: &'a str,
+        head: &'a Parts,
+        protocol: Protocol,
+        input: &'a [u8],
+    ) -> Self {
+        let Observers { metrics, journal, clock } = observers;
+        let record = Record::begin(metrics, request_id);
+        let input = Input { protocol, path: head.uri.path(), content: input };
+        Self {
+            record,
+            pending: PendingRecord::open(journal, clock, ServiceName::Sqs, request_id, Some(input)),
+        }
+    }
+
+    /// The request id.
+    pub(super) fn request_id(&self) -> &'a str {
+        self.record.request_id()
+    }
+
+    /// Sets the action.
+    pub(super) fn asked(&mut self, action: Action) {
+        self.record.action(action);
+        self.pending.note(|record| record.operation = Some(action.as_str().into()));
+    }
+
+    /// Sets the caller.
+    pub(super) fn caller(&mut self, context: Context) -> &mut Context {
+        self.pending.note(|record| {
+            let (region, account) = (context.region.as_str().into(), context.account.as_str().into());
+            record.caller = Some(Caller { region, account });
+        });
+        self.record.context(context)
+    }
+
+    /// Sets that it succeeded.
+    pub(super) fn answered(&mut self) {
+        self.record.answered();
+    }
+
+    /// Sets the error, and returns the request id.
+    pub(super) fn refused(&mut self, error: &ServiceError) -> &'a str {
+        self.pending.refused(&error.code);
+        self.record.refused(error)
+    }
+
+    /// As [`refused`](Self::refused), without a text.
+    pub(super) fn refused_as(&mut self, code: &ErrorCode) -> &'a str {
+        self.pending.refused(code);
+        self.record.refused_as(code)
+    }
+
+    /// Ends it with a status, or `None` if a fault broke the connection.
+    pub(super) fn end(mut self, status: Option<StatusCode>) {
+        self.pending.answered(status);
+        self.record.end(status);
+    }
+}

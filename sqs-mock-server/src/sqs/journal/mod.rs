@@ -1,0 +1,12 @@
+//! The journal as tests of SQS read it: typed requests, filters and expectations.
+
+mod brief;
+mod named;
+mod record;
+mod requests;
+mod times;
+
+pub use record::{NotThisInput, RecordedRequest};
+pub(crate) use requests::Latest;
+pub use requests::Requests;
+pub use times::Times;

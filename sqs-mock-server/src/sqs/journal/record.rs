@@ -1,0 +1,148 @@
+//! One request to SQS.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::operation::{Action, Input, Operation};
+use sqs_client::wire::protocol::{Form, Protocol};
+use sqs_client::wire::service_error::ErrorCode;
+
+use super::named::Named;
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::journal::{Ending, Record};
+use crate::service::operation::ServiceName;
+
+/// A request to SQS. Clones share it.
+#[derive(Clone, Debug)]
+pub struct RecordedRequest {
+    record: Arc<Record>,
+    protocol: Protocol,
+}
+
+/// A recorded request does not have the requested input; the text says what it has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotThisInput(String);
+
+impl RecordedRequest {
+    /// `None` if it is a request to another service.
+    pub(crate) fn of(record: &Arc<Record>) -> Option<Self> {
+        let protocol = record.input.as_ref().filter(|_| record.service == ServiceName::Sqs)?.protocol;
+        Some(Self { record: Arc::clone(record), protocol })
+    }
+
+    /// Counts from 1 in the order of the responses, over all services. A reset does not restart it.
+    pub fn number(&self) -> u64 {
+        self.record.number
+    }
+
+    /// The request id in the response.
+    pub fn request_id(&self) -> &str {
+        &self.record.request_id
+    }
+
+    /// When it arrived, by the clock of the server.
+    pub fn time(&self) -> Timestamp {
+        self.record.time
+    }
+
+    /// The protocol.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// The action; `None` if it is not one of SQS.
+    pub fn action(&self) -> Option<Action> {
+        Action::from_name(self.record.operation.as_deref()?)
+    }
+
+    /// The account of the caller; `None` if the request was rejected before it was known.
+    pub fn account(&self) -> Option<&str> {
+        self.record.caller.as_ref().map(|caller| &*caller.account)
+    }
+
+    /// The region of the caller; `None` if the request was rejected before it was known.
+    pub fn region(&self) -> Option<&str> {
+        self.record.caller.as_ref().map(|caller| &*caller.region)
+    }
+
+    /// How it ended.
+    pub fn ending(&self) -> &Ending {
+        &self.record.ending
+    }
+
+    /// The HTTP status; `None` without a complete response.
+    pub fn status(&self) -> Option<u16> {
+        self.record.ending.status()
+    }
+
+    /// The error code, if it was rejected.
+    pub fn error_code(&self) -> Option<&ErrorCode> {
+        self.record.ending.error_code()
+    }
+
+    /// The time to the response, in real time.
+    pub fn elapsed(&self) -> Duration {
+        self.record.elapsed
+    }
+
+    /// The body of AWS JSON, or the form of the Query protocol without its signature; empty if it is longer than the whole
+    /// journal may be.
+    pub fn content(&self) -> &[u8] {
+        self.record.content()
+    }
+
+    /// The queue that it addresses: by URL, by name, or as the source of a move task. `None` for requests that name no
+    /// queue.
+    pub fn queue(&self) -> Option<QueueArn> {
+        let caller = self.record.caller.as_ref()?;
+        let path = self.record.input.as_ref().and_then(|input| input.path.as_deref());
+        let named = match self.protocol {
+            Protocol::AwsJson => serde_json::from_slice(self.content()).ok()?,
+            Protocol::Query => Named::in_form(&Form::parse(self.content()).ok()?, path),
+        };
+        let account = named.owner.as_deref().unwrap_or(&caller.account);
+        let text = named.url.or(named.name).or(named.source).filter(|text| !text.is_empty())?;
+        Some(QueueArn::named(&text, &caller.region, account))
+    }
+
+    /// Whether it addresses this queue, given as in [`Requests::on`](super::Requests::on).
+    pub(crate) fn is_on(&self, queue: &str) -> bool {
+        let Some(found) = self.queue() else { return false };
+        match queue.parse::<QueueArn>() {
+            Ok(arn) => found == arn,
+            Err(_) if queue.contains('/') => found == QueueArn::named(queue, &found.region, &found.account),
+            Err(_) => *found.name == *queue,
+        }
+    }
+
+    /// Decodes the input, such as a
+    /// [`SendMessageInput`](sqs_client::operation::send_message::SendMessageInput).
+    ///
+    /// # Errors
+    /// The request is for another action, cannot be decoded, or was too long to be kept.
+    pub fn input<I: Input>(&self) -> Result<I, NotThisInput> {
+        let wanted = <I::Operation as Operation>::ACTION;
+        if self.action() != Some(wanted) {
+            return Err(NotThisInput(format!("the request is {}, not {wanted}", self.action_name())));
+        }
+        let content = self.record.input.as_ref().and_then(|input| input.content.as_ref());
+        let content =
+            content.ok_or_else(|| NotThisInput("the request was too long for the journal".to_owned()))?;
+        self.protocol.decode_request(content).map_err(|error| NotThisInput(error.to_string()))
+    }
+
+    /// The action, or a dash.
+    pub(super) fn action_name(&self) -> &'static str {
+        self.action().map_or("-", Action::as_str)
+    }
+}
+
+impl fmt::Display for NotThisInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotThisInput {}
