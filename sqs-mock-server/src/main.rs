@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::{ExitCode, exit};
 
 use sqs_mock_server::{Config, LogFormat, MockSqs, MockSqsBuilder};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use cli::Arguments;
 use signals::Signals;
@@ -80,11 +82,12 @@ fn start_log(config: &Config) -> Result<(), String> {
     // s3s logs rejected requests as errors.
     let default = if cfg!(feature = "s3") { "warn,s3s=off" } else { "warn" };
     let directives = config.log.as_deref().unwrap_or(default);
-    let filter = EnvFilter::try_new(directives).map_err(|error| format!("--log {directives}: {error}"))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let targets: Targets = directives.parse().map_err(|error| format!("--log {directives}: {error}"))?;
+    let log = tracing_subscriber::registry().with(targets);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     match config.log_format {
-        LogFormat::Json => log.json().flatten_event(true).init(),
-        _ => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.with(lines.json().flatten_event(true)).init(),
+        _ => log.with(lines.with_ansi(io::stderr().is_terminal())).init(),
     }
     Ok(())
 }

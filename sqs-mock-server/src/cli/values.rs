@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use sqs_mock_server::faults::Fault;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 
 /// The faults of one `--fault`.
 #[derive(Clone, Debug)]
@@ -64,5 +64,5 @@ pub(super) fn faults(text: &str) -> Result<Faults, String> {
 }
 
 pub(super) fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
-    EnvFilter::try_new(text).map(|_| text.to_owned())
+    text.parse::<Targets>().map(|_| text.to_owned())
 }

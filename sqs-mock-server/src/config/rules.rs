@@ -111,7 +111,7 @@ impl Config {
 /// Only the binary has the logger that knows.
 #[cfg(feature = "cli")]
 fn problem_of_log(directives: &str) -> Option<Problem> {
-    let error = tracing_subscriber::EnvFilter::try_new(directives).err()?;
+    let error = directives.parse::<tracing_subscriber::filter::Targets>().err()?;
     let text = format!(
         "{directives:?} is not allowed: {error}; allowed is error, warn, info, debug, trace, off, or directives such \
          as \"sqs_mock_server=debug\""
