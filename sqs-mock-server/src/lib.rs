@@ -34,9 +34,10 @@ pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
 pub use crate::service::keys::Secret;
 pub use crate::service::{clock, faults};
-pub use crate::sqs::engine::DeliveryMode;
+pub use crate::sqs::engine::{DeliveryMode, ThroughputQuotas};
 pub use crate::sqs::front::QueueUrlStyle;
 pub use crate::sqs::journal::Requests;
+pub use crate::sqs::ops::QuotaScope;
 pub use crate::units::{ByteSize, NotASize};
 
 /// What [`QueueView`], [`Requests`] and [`Verification`] show: messages as they lie in a queue, requests as they came, and what

@@ -9,6 +9,7 @@ mod queue;
 mod queues;
 #[cfg(feature = "s3")]
 mod s3;
+mod throughput;
 mod verification;
 mod wait;
 

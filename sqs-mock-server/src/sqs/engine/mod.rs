@@ -11,6 +11,7 @@
 //! | `slab`, `sequence`, `timers`, `groups` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | `room` | how much memory messages may take |
+//! | `throughput` | quotas of FIFO queues: calls of each action, messages of each group |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | `change`, `state` | what operations change, as values; what remains when these are applied |
 //! | [`move_task`] | dead letters on their way back |
@@ -46,6 +47,7 @@ mod standard;
 mod state;
 mod store;
 mod tags;
+mod throughput;
 mod timers;
 
 use serde::Deserialize;
@@ -69,6 +71,8 @@ pub use counts::Counts;
 pub(crate) use directory::{Created, Page, QueueDirectory};
 #[cfg(test)]
 pub(crate) use state::QueueState;
+pub(crate) use throughput::Metered;
+pub use throughput::ThroughputQuotas;
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

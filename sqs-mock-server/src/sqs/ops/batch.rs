@@ -19,7 +19,7 @@ use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
 use super::{Context, FailedEntry, Serve, Service, built, seconds};
-use crate::sqs::engine::Queue;
+use crate::sqs::engine::{Metered, Queue};
 
 /// What became of each entry.
 #[derive(Debug)]
@@ -134,9 +134,11 @@ impl Serve for SendMessageBatch {
         let prepared: Vec<_> = entries.iter().enumerate().map(prepare).collect();
         let results = queue.with_room(context, |queue, room| {
             let (rules, now) = (queue.rules(), service.shared.clock.now());
+            queue.accept_call(now, Metered::Send)?;
             batch::whole_request(&entries, Some(&rules))?;
             let mut send = |entry: SendMessageBatchRequestEntry, prepared: Prepared| {
                 Draft::from(&entry).parameters_for(&rules)?;
+                queue.accept_message(now, entry.message_group_id())?;
                 prepared.send(entry, queue, now, room)
             };
             let sent = entries.into_iter().zip(prepared).map(|(entry, prepared)| {
@@ -167,13 +169,14 @@ impl Serve for DeleteMessageBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
+            queue.accept_call(now, Metered::Delete)?;
             let deleted = each_entry(context, input.entries, |entry| {
                 let handle = entry.receipt_handle.as_str();
                 queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
             });
             // AWS reports these entries in any order, the successful ones too.
-            shuffled(queue, deleted)
-        })?;
+            Ok::<_, ServiceError>(shuffled(queue, deleted))
+        })??;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
         let output = DeleteMessageBatchOutput::builder().set_successful(Some(results.successful));
@@ -192,14 +195,15 @@ impl Serve for ChangeMessageVisibilityBatch {
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
+            queue.accept_call(now, Metered::ChangeVisibility)?;
             let changed = each_entry(context, input.entries, |entry| {
                 let timeout = seconds(entry.visibility_timeout.unwrap_or_default());
                 let handle = entry.receipt_handle.as_str();
                 let changed = queue.change_visibility(now, handle, timeout);
                 changed.map_err(|refusal| refusal.of_entry(handle))
             });
-            shuffle_failed(queue, changed)
-        })?;
+            Ok::<_, ServiceError>(shuffle_failed(queue, changed))
+        })??;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
         let output = ChangeMessageVisibilityBatchOutput::builder().set_successful(Some(results.successful));

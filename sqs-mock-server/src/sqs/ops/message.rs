@@ -17,7 +17,7 @@ use sqs_client::wire::validate::{Draft, Validate};
 
 use super::{Context, Serve, Service, seconds};
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::{Checksums, NewMessage, Payload, Queue, Room, Sent};
+use crate::sqs::engine::{Checksums, Metered, NewMessage, Payload, Queue, Room, Sent};
 
 /// Writes what the sender is told, an [`Accepted`], into the builder of an output or of an entry of a batch: two
 /// types that have the same setters.
@@ -43,8 +43,11 @@ impl Serve for SendMessage {
         input.validate()?;
         let prepared = Prepared::new(&Draft::from(&input), context, &queue.sender(&context.account));
         let accepted = queue.with_room(context, |queue, room| {
+            let now = service.shared.clock.now();
+            queue.accept_call(now, Metered::Send)?;
             Draft::from(&input).validate_for(&queue.rules())?;
-            prepared.send(input.into(), queue, service.shared.clock.now(), room)
+            queue.accept_message(now, input.message_group_id())?;
+            prepared.send(input.into(), queue, now, room)
         })??;
         Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
     }
@@ -113,8 +116,11 @@ impl Serve for DeleteMessage {
         let queue = service.queue(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
-        let deleted = queue.with(context, |queue| queue.delete(service.shared.clock.now(), handle))?;
-        deleted.map_err(|refusal| refusal.of_request(handle))?;
+        queue.with(context, |queue| {
+            let now = service.shared.clock.now();
+            queue.accept_call(now, Metered::Delete)?;
+            queue.delete(now, handle).map_err(|refusal| refusal.of_request(handle))
+        })??;
         Ok(DeleteMessageOutput::default())
     }
 }
@@ -129,9 +135,11 @@ impl Serve for ChangeMessageVisibility {
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         let timeout = seconds(input.visibility_timeout.unwrap_or_default());
-        let changed = queue
-            .with(context, |queue| queue.change_visibility(service.shared.clock.now(), handle, timeout))?;
-        changed.map_err(|refusal| refusal.of_request(handle))?;
+        queue.with(context, |queue| {
+            let now = service.shared.clock.now();
+            queue.accept_call(now, Metered::ChangeVisibility)?;
+            queue.change_visibility(now, handle, timeout).map_err(|refusal| refusal.of_request(handle))
+        })??;
         Ok(ChangeMessageVisibilityOutput::default())
     }
 }

@@ -12,6 +12,7 @@
 //! | [`auto_create`] | queues that come into being when they are named |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
+//! | [`throughput`] | which throughput quotas apply to which queue |
 //! | [`tags`], [`permission`] | the families of these names |
 //! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
 //! | [`inspect`], [`peek`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
@@ -43,6 +44,7 @@ mod state;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod throughput;
 mod trace;
 mod until;
 mod usage;
@@ -61,6 +63,8 @@ pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Vis
 
 pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::{Service, Start};
+pub use throughput::QuotaScope;
+pub(crate) use throughput::QuotaTable;
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;
 

@@ -22,7 +22,7 @@ use super::state::Shared;
 use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
-use crate::sqs::engine::{DeadLetter, Delivery, Outcome, Queue, Receive, Received};
+use crate::sqs::engine::{DeadLetter, Delivery, Metered, Outcome, Queue, Receive, Received};
 
 /// One receive on its way.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl Poll<'_> {
     /// # Cancel safety
     /// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
     pub(super) async fn receive(self) -> Result<Vec<Delivery>, ServiceError> {
-        let Received { outcome, wait, .. } = self.take().await?;
+        let Received { outcome, wait, .. } = self.take(Step::First).await?;
         match outcome {
             Outcome::Messages(messages) => Ok(messages),
             Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
@@ -65,7 +65,7 @@ impl Poll<'_> {
         loop {
             arrival.as_mut().enable();
             watch = watch.or_else(|| queue.watch.try_lock().ok());
-            let wake_at = match self.take().await?.outcome {
+            let wake_at = match self.take(Step::Later).await?.outcome {
                 Outcome::Messages(messages) => return Ok(self.handing_on(messages)),
                 Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
             };
@@ -87,7 +87,7 @@ impl Poll<'_> {
 
     /// What comes at the very moment of the deadline is still in time.
     async fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take().await?.outcome {
+        match self.take(Step::Later).await?.outcome {
             Outcome::Messages(messages) => Ok(self.handing_on(messages)),
             Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
         }
@@ -107,9 +107,10 @@ impl Poll<'_> {
     ///
     /// # Cancel safety
     /// Dropped between two steps, it has taken no message.
-    async fn take(self) -> Result<Received, ServiceError> {
+    async fn take(self, mut step: Step) -> Result<Received, ServiceError> {
         loop {
-            let mut received = self.step()?;
+            let mut received = self.step(step)?;
+            step = Step::Later;
             let is_cut_short = received.is_cut_short();
             for letter in received.dead_letters.drain(..) {
                 forward(self.shared, self.queue, letter);
@@ -121,13 +122,23 @@ impl Poll<'_> {
         }
     }
 
-    fn step(self) -> Result<Received, ServiceError> {
+    fn step(self, step: Step) -> Result<Received, ServiceError> {
         let Self { shared, context, queue, request } = self;
         queue.with_room(context, |queue, room| {
+            if step == Step::First {
+                queue.accept_call(shared.clock.now(), Metered::Receive)?;
+            }
             let dead_letter_queue_exists = has_dead_letter_queue(shared, queue);
             queue.receive(shared.clock.now(), &Receive { dead_letter_queue_exists, room, ..request })
         })?
     }
+}
+
+/// A receive is one call, however often it looks at its queue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Step {
+    First,
+    Later,
 }
 
 /// Why a parked receive ends.

@@ -59,6 +59,7 @@ pub(super) fn create(
     let created = {
         let mut directory = account.directory.write();
         let created = directory.create(now, &name, |incarnation| {
+            let quotas = shared.throughput.of(&arn);
             let new = NewQueue {
                 seed: shared.seed.of_queue(&arn.to_string(), incarnation),
                 arn,
@@ -68,7 +69,9 @@ pub(super) fn create(
                 settings: shared.settings,
                 recorded: shared.reader.is_some(),
             };
-            SharedQueue::new(Queue::new(now, new), shared.memory.clone(), shared.reader.clone(), quota_share)
+            let mut queue = Queue::new(now, new);
+            queue.set_quotas(quotas);
+            SharedQueue::new(queue, shared.memory.clone(), shared.reader.clone(), quota_share)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             directory.set_dead_letter_queue(&name, Some(&policy.target.name));

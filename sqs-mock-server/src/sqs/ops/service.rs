@@ -12,11 +12,12 @@ use super::address::Address;
 use super::changes::ChangeReader;
 use super::shared::SharedQueue;
 use super::state::Shared;
+use super::throughput::QuotaTable;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
 use crate::service::seed::Seed;
-use crate::sqs::engine::{Counts, PeekedMessage, Settings};
+use crate::sqs::engine::{Counts, PeekedMessage, Settings, ThroughputQuotas};
 
 /// All queues of a server. Dropping it ends what runs in the background.
 #[derive(Debug)]
@@ -144,6 +145,30 @@ impl Service {
     pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
         let now = self.clock().now();
         self.shared.find_arn(queue)?.look(|queue| queue.counts(now))
+    }
+
+    /// The throughput quotas that are set.
+    pub(crate) fn quotas(&self) -> QuotaTable {
+        self.shared.throughput.table()
+    }
+
+    /// The throughput quotas that apply to a queue, whether it exists or not.
+    pub(crate) fn quotas_of(&self, arn: &QueueArn) -> Option<ThroughputQuotas> {
+        self.shared.throughput.of(arn).filter(|_| arn.is_fifo())
+    }
+
+    /// Changes throughput quotas. They apply to all queues when this returns.
+    pub(crate) fn change_quotas<T>(&self, change: impl FnOnce(&mut QuotaTable) -> T) -> T {
+        let Shared { throughput, accounts, .. } = &*self.shared;
+        let result = throughput.change(change);
+        // A queue that this does not find yet is created with the new quotas.
+        for account in accounts.all() {
+            let queues: Vec<_> = account.directory.read().all().cloned().collect();
+            for queue in queues {
+                queue.even_deleted(|state| state.set_quotas(throughput.of(queue.arn())));
+            }
+        }
+        result
     }
 
     /// The queue that a request names by URL or, in the Query protocol, by its path. One that does not exist is made

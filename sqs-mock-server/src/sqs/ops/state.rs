@@ -11,6 +11,7 @@ use super::changes::ChangeReader;
 use super::memory::Memory;
 use super::quota::QueueQuota;
 use super::shared::SharedQueue;
+use super::throughput::ThroughputSettings;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
@@ -26,6 +27,7 @@ pub(super) struct Shared {
     pub(super) accounts: Accounts,
     pub(super) quota: QueueQuota,
     pub(super) memory: Memory,
+    pub(super) throughput: ThroughputSettings,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
     /// Receives that wait for messages.
     pub(super) parked: AtomicUsize,
@@ -52,6 +54,7 @@ impl Shared {
             accounts: Accounts::new(settings, reader.clone()),
             quota: QueueQuota::new(settings.max_queues),
             memory: Memory::new(settings.max_memory),
+            throughput: ThroughputSettings::default(),
             reader,
             parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),

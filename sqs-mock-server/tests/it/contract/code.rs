@@ -39,6 +39,7 @@ pub(super) const UNSUPPORTED: Code = modelled("UnsupportedOperation", simple!(Un
 pub(super) const NO_QUEUE: Code = modelled("QueueDoesNotExist", simple!(NonExistentQueue), 400);
 pub(super) const QUEUE_EXISTS: Code = modelled("QueueNameExists", "QueueAlreadyExists", 400);
 pub(super) const OVER_LIMIT: Code = modelled("OverLimit", "OverLimit", 403);
+pub(super) const REQUEST_THROTTLED: Code = modelled("RequestThrottled", "RequestThrottled", 403);
 pub(super) const BAD_HANDLE: Code = modelled("ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid", 404);
 pub(super) const NO_RESOURCE: Code = modelled("ResourceNotFoundException", "ResourceNotFoundException", 404);
 pub(super) const ATTRIBUTE_NAME: Code = modelled("InvalidAttributeName", "InvalidAttributeName", 400);

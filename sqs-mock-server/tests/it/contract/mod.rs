@@ -33,13 +33,13 @@
 //! | 7.3 deduplication | [`deduplication`] |
 //! | 7.4 dead letters | [`dead_letters`] |
 //! | 7.5 move tasks | [`move_tasks`], [`move_task_refusals`] |
+//! | 7.6 throughput quotas | [`quotas`] |
 //!
 //! A doc line that starts with `Not recorded:` says what about a test no recorded answer of AWS confirms: AWS documents
 //! it, an emulator claims it, or it is a decision of this server.
 //!
-//! Without a test here, because this server never answers so: `RequestThrottled`, `InvalidAddress`, `InvalidSecurity`,
-//! `InvalidIdFormat`, `MessageNotInflight`, the `KMS.` codes, the service-wide codes of 3.3, and the throughput quotas
-//! of 7.6.
+//! Without a test here, because this server never answers so: `InvalidAddress`, `InvalidSecurity`, `InvalidIdFormat`,
+//! `MessageNotInflight`, the `KMS.` codes, and the service-wide codes of 3.3.
 
 mod actions;
 mod answers;
@@ -67,6 +67,7 @@ mod permissions;
 mod policies;
 mod query_answers;
 mod query_wire;
+mod quotas;
 mod receipt_handles;
 mod receive;
 mod received;

@@ -22,6 +22,7 @@ mod recorder;
 mod restore;
 mod send;
 mod tags;
+mod throughput;
 mod transfer;
 mod visibility;
 mod wakeups;
@@ -54,6 +55,7 @@ use super::refusal::HandleRefusal;
 use super::slab::Slot;
 use super::store::Store;
 use super::tags::Tags;
+use super::throughput::Throughput;
 use super::{DeliveryMode, Settings};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
@@ -98,6 +100,8 @@ pub(crate) struct Queue {
     /// Messages that went by themselves.
     expired: Dropped,
     fifo: Option<Box<FifoMemory>>,
+    /// Of FIFO queues with throughput quotas.
+    throughput: Option<Box<Throughput>>,
     next_ticket: u64,
     handles: HandleKey,
     ids: UuidSeries,
@@ -126,6 +130,7 @@ impl Queue {
                 .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
             expired: Dropped::default(),
             fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
+            throughput: None,
             id: QueueId { arn: Arc::new(new.arn), incarnation: new.incarnation },
             attributes: new.attributes,
             tags: new.tags,
@@ -199,6 +204,9 @@ impl Queue {
         }
         if let Some(fifo) = &mut self.fifo {
             fifo.forget(self.now);
+        }
+        if let Some(throughput) = &mut self.throughput {
+            throughput.forget(self.now);
         }
         self.now
     }

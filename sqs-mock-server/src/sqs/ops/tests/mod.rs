@@ -12,6 +12,7 @@ mod parked;
 mod polls;
 mod queues;
 mod threads;
+mod throughput;
 
 use std::sync::Arc;
 use std::time::Duration;

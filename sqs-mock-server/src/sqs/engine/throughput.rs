@@ -1,0 +1,165 @@
+//! Throughput quotas of FIFO queues: calls of each action and messages of each group, per second.
+//!
+//! A second begins with the first call after the previous second, for each action and each group separately. So a test can
+//! say which call is the first to be rejected. A token bucket of the same rate could not: how many calls it accepts depends
+//! on how fast they come. Both accept at most twice the quota within any one second.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+
+use crate::service::clock::Timestamp;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The throughput quotas of a FIFO queue, per second. A quota of 0 rejects every call.
+///
+/// The defaults are those of the [AWS guide][quotas]. A batch is one call, so 300 calls are up to 3,000 messages. The quota
+/// for queues with high throughput differs between regions of AWS; the default is the smallest.
+///
+/// ```
+/// use sqs_mock_server::ThroughputQuotas;
+///
+/// let mut quotas = ThroughputQuotas::default();
+/// assert_eq!((quotas.calls, quotas.high_throughput_calls, quotas.group_messages), (300, 2_400, 300));
+/// quotas.calls = 5; // a queue accepts five sends, five receives and five deletes per second
+/// ```
+///
+/// [quotas]: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ThroughputQuotas {
+    /// Calls of each action on a queue without high throughput. An action and its batch action share the quota.
+    pub calls: u32,
+    /// Calls of each action on a queue with high throughput, which is one with the attribute `FifoThroughputLimit` =
+    /// `perMessageGroupId`.
+    pub high_throughput_calls: u32,
+    /// Messages sent to each message group of a queue with high throughput.
+    pub group_messages: u32,
+}
+
+impl Default for ThroughputQuotas {
+    fn default() -> Self {
+        Self { calls: 300, high_throughput_calls: 2_400, group_messages: 300 }
+    }
+}
+
+/// The actions that have a quota, each with its batch action.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Metered {
+    /// `SendMessage`.
+    Send,
+    /// `ReceiveMessage`.
+    Receive,
+    /// `DeleteMessage`.
+    Delete,
+    /// `ChangeMessageVisibility`.
+    ChangeVisibility,
+}
+
+impl Metered {
+    /// The text of a call that is rejected with `RequestThrottled`, from logs of AWS.
+    pub(crate) const fn throttle_text(self) -> &'static str {
+        match self {
+            Self::ChangeVisibility => {
+                "Request throttled because message visibility configuration was updated too recently. Wait a short \
+                 while and then retry the operation."
+            }
+            Self::Send | Self::Receive | Self::Delete => "Request is throttled.",
+        }
+    }
+
+    fn throttled(self) -> ServiceError {
+        ServiceError::new(ErrorCode::RequestThrottled, self.throttle_text())
+    }
+}
+
+/// What was accepted within one second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    start: Timestamp,
+    accepted: u32,
+}
+
+impl Window {
+    fn is_over(self, now: Timestamp) -> bool {
+        self.start + SECOND <= now
+    }
+
+    /// Whether one more fits into the quota; if so, it is counted.
+    fn accepts(&mut self, now: Timestamp, quota: u32) -> bool {
+        if self.accepted == 0 || self.is_over(now) {
+            *self = Self { start: now, accepted: 0 };
+        }
+        let fits = self.accepted < quota;
+        self.accepted += u32::from(fits);
+        fits
+    }
+}
+
+/// What a queue accepted lately.
+#[derive(Debug)]
+pub(super) struct Throughput {
+    pub(super) quotas: ThroughputQuotas,
+    actions: [Window; 4],
+    groups: HashMap<Box<str>, Window>,
+    /// When groups without recent messages were last removed.
+    swept: Timestamp,
+}
+
+impl Throughput {
+    pub(super) fn new(quotas: ThroughputQuotas) -> Self {
+        let (actions, groups, swept) = Default::default();
+        Self { quotas, actions, groups, swept }
+    }
+
+    /// Counts a call. Only accepted calls count.
+    ///
+    /// # Errors
+    /// `RequestThrottled` for a call above the quota of its action.
+    pub(super) fn accept_call(
+        &mut self,
+        now: Timestamp,
+        action: Metered,
+        is_high: bool,
+    ) -> Result<(), ServiceError> {
+        let ThroughputQuotas { calls, high_throughput_calls, .. } = self.quotas;
+        let quota = if is_high { high_throughput_calls } else { calls };
+        let fits = self.actions[action as usize].accepts(now, quota);
+        if fits { Ok(()) } else { Err(action.throttled()) }
+    }
+
+    /// Counts a message of a group. Only accepted messages count.
+    ///
+    /// # Errors
+    /// `RequestThrottled` for a message above the quota of a group.
+    pub(super) fn accept_message(&mut self, now: Timestamp, group: &str) -> Result<(), ServiceError> {
+        self.forget(now);
+        let quota = self.quotas.group_messages;
+        let fits = match self.groups.get_mut(group) {
+            Some(window) => window.accepts(now, quota),
+            None => self.groups.entry(group.into()).or_default().accepts(now, quota),
+        };
+        if fits { Ok(()) } else { Err(Metered::Send.throttled()) }
+    }
+
+    /// Removes groups without a message in the last second. A look at all groups once a second costs each message little.
+    pub(super) fn forget(&mut self, now: Timestamp) {
+        if self.swept + SECOND <= now {
+            self.swept = now;
+            self.groups.retain(|_, window| !window.is_over(now));
+            if self.groups.is_empty() {
+                self.groups = HashMap::new();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "throughput_tests.rs"]
+mod tests;
