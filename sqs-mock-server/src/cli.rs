@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use sqs_mock_server::{Auth, ByteSize, DeliveryMode, LogFormat, QueueUrlStyle};
 
-use values::{AUTHS, DELIVERIES, FORMATS, Faults, STYLES, faults, log, seed, truth, word};
+use values::{AUTHS, DELIVERIES, FORMATS, Faults, Quotas, STYLES, faults, log, quotas, seed, truth, word};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,6 +116,13 @@ pub(crate) struct Arguments {
     /// Creates queues on first use, with default attributes; names that end in .fifo become FIFO queues.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     auto_create: Option<bool>,
+    /// Reports what works here and is a mistake on AWS, and rejects queue URLs of other regions.
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
+    strict: Option<bool>,
+    /// Limits calls to FIFO queues per second to the quotas of AWS, or to others as JSON: {"calls":300}. The page
+    /// docs/fifo.md of the project lists all quotas [default: false].
+    #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behaviour")]
+    throughput_quotas: Option<Quotas>,
     /// Starts S3 too, with objects in this directory. The directory is created if it is missing.
     #[cfg(feature = "s3")]
     #[arg(long, value_name = "DIR", help_heading = "S3")]

@@ -24,7 +24,7 @@ use serde::{Deserialize, Deserializer};
 use crate::http::Limits;
 use crate::service::faults::Fault;
 use crate::service::keys::Secret;
-use crate::sqs::engine::DeliveryMode;
+use crate::sqs::engine::{DeliveryMode, QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
 #[cfg(feature = "config-file")]
@@ -52,6 +52,7 @@ pub(crate) use source::Source;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Address or host name to listen on. The default is `127.0.0.1`.
     pub host: Option<String>,
@@ -71,6 +72,15 @@ pub struct Config {
     pub relaxed_timing: bool,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
+    /// [`MockSqsBuilder::strict`](crate::MockSqsBuilder::strict).
+    pub strict: bool,
+    /// The throughput quotas of all FIFO queues. A file has `true` for those of AWS, `false`, or a table. The default is no
+    /// quotas.
+    #[serde(deserialize_with = "quotas")]
+    pub throughput_quotas: Option<ThroughputQuotas>,
+    /// The quotas of accounts and queues, without those of the file.
+    #[serde(skip)]
+    pub(crate) quota_overrides: QuotaTable,
     /// The seed of all random values.
     pub seed: Option<u64>,
     /// The initial time of the clock. The default is the system's time. Config files cannot set it.
@@ -135,6 +145,10 @@ pub enum LogFormat {
     Text,
     /// A line with a JSON object for each event.
     Json,
+}
+
+fn quotas<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ThroughputQuotas>, D::Error> {
+    QuotaSetting::deserialize(deserializer).map(|QuotaSetting(quotas)| quotas)
 }
 
 /// Deserializes a list so that errors point to the element: toml sets the span of an error in a newtype.

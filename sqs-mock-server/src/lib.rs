@@ -34,10 +34,9 @@ pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
 pub use crate::service::keys::Secret;
 pub use crate::service::{clock, faults};
-pub use crate::sqs::engine::{DeliveryMode, ThroughputQuotas};
+pub use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
 pub use crate::sqs::front::QueueUrlStyle;
 pub use crate::sqs::journal::Requests;
-pub use crate::sqs::ops::QuotaScope;
 pub use crate::units::{ByteSize, NotASize};
 
 /// What [`QueueView`], [`Requests`] and [`Verification`] show: messages as they lie in a queue, requests as they came, and what
@@ -72,5 +71,6 @@ pub mod inspect {
     pub use crate::sqs::engine::{
         Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
     };
+    pub use crate::sqs::findings::{Finding, FindingKind};
     pub use crate::sqs::journal::{NotThisInput, RecordedRequest, Times};
 }

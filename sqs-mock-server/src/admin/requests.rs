@@ -23,6 +23,7 @@ struct Shown<'r> {
     time: String,
     action: Option<&'r str>,
     status: Option<u16>,
+    warnings: &'r [String],
     elapsed_us: u128,
     #[serde(flatten)]
     details: Details<'r>,
@@ -111,6 +112,7 @@ fn show(record: &Arc<Record>) -> Shown<'_> {
         time: record.time.to_string(),
         action: record.operation.as_deref(),
         status: record.ending.status(),
+        warnings: &record.warnings,
         elapsed_us: record.elapsed.as_micros(),
         details,
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::answer::{Answered, json};
 use super::ask::Ask;
-use super::{backdoor, clock, faults, messages, queues, requests, server};
+use super::{backdoor, clock, faults, findings, messages, queues, quotas, requests, server};
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -55,6 +55,15 @@ pub(super) const ROUTES: &[Route] = &[
     post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see docs/faults.md"),
     delete("/_mock/faults", faults::clear, "removes all"),
     delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
+    get("/_mock/quotas", quotas::list, "throughput quotas of FIFO queues"),
+    post(
+        "/_mock/quotas",
+        quotas::set,
+        "sets them: {quotas: true, false or {calls, ..}, queue, region, account}",
+    ),
+    delete("/_mock/quotas", quotas::remove, "removes all, or one of ?queue= &region= &account="),
+    get("/_mock/findings", findings::list, "what strict mode has found"),
+    delete("/_mock/findings", findings::clear, "forgets it"),
     get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
     get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
     get(

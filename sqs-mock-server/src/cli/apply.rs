@@ -8,7 +8,7 @@ use sqs_mock_server::s3::S3;
 use sqs_mock_server::{ByteSize, Config, Secret};
 
 use super::Arguments;
-use super::values::Faults;
+use super::values::{Faults, Quotas};
 
 /// The port of ElasticMQ, which its users have configured.
 pub(super) const PORT: u16 = 9324;
@@ -41,6 +41,8 @@ impl Arguments {
         set(&mut config.relaxed_timing, self.relaxed_timing);
         set(&mut config.delivery, self.delivery);
         set(&mut config.auto_create, self.auto_create);
+        set(&mut config.strict, self.strict);
+        set(&mut config.throughput_quotas, self.throughput_quotas.map(|Quotas(quotas)| quotas));
         set(&mut config.journal, self.journal.map(Some));
         config.faults.extend(self.fault.into_iter().flat_map(|Faults(faults)| faults));
         set(&mut config.seed, self.seed.map(Some));

@@ -31,7 +31,7 @@ pub(super) fn command() -> Command {
         let argument = argument.env(variable);
         match argument.get_value_names() {
             // `--relaxed-timing` is short for `--relaxed-timing=true`.
-            Some([name]) if name == "BOOL" => {
+            Some([name]) if name.starts_with("BOOL") => {
                 argument.num_args(0..=1).require_equals(true).default_missing_value("true")
             }
             _ => argument,

@@ -2,12 +2,17 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
+use sqs_mock_server::ThroughputQuotas;
 use sqs_mock_server::faults::Fault;
 use tracing_subscriber::filter::Targets;
 
 /// The faults of one `--fault`.
 #[derive(Clone, Debug)]
 pub(super) struct Faults(pub(super) Vec<Fault>);
+
+/// The value of `--throughput-quotas`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quotas(pub(super) Option<ThroughputQuotas>);
 
 /// A setting with the words that a config file has for it, each with its help.
 pub(super) fn word<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
@@ -61,6 +66,17 @@ pub(super) fn faults(text: &str) -> Result<Faults, String> {
         fault.to_string().parse().map_err(|error| format!("number {} of the array: {error}", at + 1))
     };
     list.iter().enumerate().map(read).collect::<Result<_, String>>().map(Faults)
+}
+
+/// True for the quotas of AWS, false for none, or an object with some of them.
+pub(super) fn quotas(text: &str) -> Result<Quotas, String> {
+    match truth(text) {
+        Ok(on) => Ok(Quotas(on.then(ThroughputQuotas::default))),
+        Err(_) if text.trim_start().starts_with('{') => {
+            serde_json::from_str(text).map(|quotas| Quotas(Some(quotas))).map_err(|error| error.to_string())
+        }
+        Err(_) => Err(r#"allowed is true, false, or JSON such as {"calls":300}"#.to_owned()),
+    }
 }
 
 pub(super) fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {

@@ -11,6 +11,7 @@ use sqs_client::wire::validate;
 
 use super::rules::{ACCOUNT, Problem, REGION};
 use crate::service::arn::is_fifo_name;
+use crate::sqs::engine::QuotaSetting;
 use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
 use crate::sqs::engine::{Attributes, Tags};
 use crate::units::{ByteSize, duration};
@@ -37,6 +38,8 @@ pub(crate) struct QueueDefinition {
     content_based_deduplication: Option<bool>,
     deduplication_scope: Option<DeduplicationScope>,
     fifo_throughput_limit: Option<ThroughputLimit>,
+    /// The default is that of the server.
+    pub(crate) throughput_quotas: Option<QuotaSetting>,
     #[serde(default)]
     pub(crate) tags: HashMap<String, String>,
     dead_letter_queue: Option<String>,
@@ -45,6 +48,8 @@ pub(crate) struct QueueDefinition {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Period(#[serde(deserialize_with = "duration")] Duration);
+
+const ONLY_FIFO: &str = "only FIFO queues have it, whose names end in .fifo";
 
 /// An attribute: its name in the file, its name in requests, and its value there.
 type Attribute = (&'static str, Name, Option<String>);
@@ -102,6 +107,9 @@ impl QueueDefinition {
         if let Err(refusal) = validate::queue::name(&self.name) {
             found.push(problem("name", format!("{:?} is not a queue name: {}", self.name, text(refusal))));
         }
+        if self.throughput_quotas.is_some() && !is_fifo_name(&self.name) {
+            found.push(problem("throughput_quotas", ONLY_FIFO.to_owned()));
+        }
         found.extend(self.problems_of_attributes().into_iter().map(|(key, text)| problem(key, text)));
         let tags = validate::tags::tags(&self.tags).and_then(|()| Tags::new(self.tags.clone()).map(drop));
         found.extend(tags.err().map(|refusal| problem("tags", text(refusal))));
@@ -146,7 +154,7 @@ fn explain(name: &Name, value: &str, fifo: bool) -> Option<String> {
         Name::KmsDataKeyReusePeriodSeconds => (limits::KMS_REUSE_SECONDS, "seconds"),
         Name::MaximumMessageSize => (limits::MAXIMUM_MESSAGE_SIZE, "bytes"),
         Name::ContentBasedDeduplication | Name::DeduplicationScope | Name::FifoThroughputLimit if !fifo => {
-            return Some("only FIFO queues have it, whose names end in .fifo".to_owned());
+            return Some(ONLY_FIFO.to_owned());
         }
         _ => return None,
     };

@@ -13,7 +13,7 @@ use crate::http::{Guard, name_of};
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
 use crate::services::Services;
-use crate::sqs::engine::Settings;
+use crate::sqs::engine::{QuotaScope, QuotaTable, Settings};
 use crate::sqs::front::{Endpoint, Names};
 use crate::sqs::ops::{Service, Start};
 
@@ -87,6 +87,7 @@ pub(super) fn empty_service(config: &Config) -> Service {
     let settings = Settings {
         relaxed_timing: config.relaxed_timing,
         delivery: config.delivery,
+        strict: config.strict,
         max_memory: config.limits.max_memory,
         max_queues: config.limits.max_queues,
         ..Settings::default()
@@ -115,12 +116,24 @@ pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
 /// Creates the initial queues and faults.
 #[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
 fn furnish(service: &Service, config: &Config) -> io::Result<()> {
+    service.change_quotas(|table| *table = quotas(config));
     #[cfg(feature = "config-file")]
     queues::create(service, config)?;
     for fault in &config.faults {
         service.faults().inject(fault.clone());
     }
     Ok(())
+}
+
+/// The initial throughput quotas.
+fn quotas(config: &Config) -> QuotaTable {
+    let mut table = config.quota_overrides.clone();
+    table.set(QuotaScope::Server, config.throughput_quotas);
+    #[cfg(feature = "config-file")]
+    for (arn, quotas) in queues::quotas(config) {
+        table.set(QuotaScope::Queue(arn), quotas);
+    }
+    table
 }
 
 /// The host of a URL without a path.

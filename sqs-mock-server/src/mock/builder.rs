@@ -13,7 +13,7 @@ use crate::http::{Limits, Server};
 use crate::router::Router;
 use crate::service::faults::Fault;
 use crate::service::keys::Secret;
-use crate::sqs::engine::DeliveryMode;
+use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
 /// Builds a [`MockSqs`] from its settings.
@@ -103,6 +103,29 @@ impl MockSqsBuilder {
     /// one of the same name, and between two purges.
     pub fn relaxed_timing(mut self) -> Self {
         self.config.relaxed_timing = true;
+        self
+    }
+
+    /// Reports what works here and is a mistake on AWS. See [`FindingKind`](crate::inspect::FindingKind) for what it finds.
+    /// Findings are in the [requests](MockSqs::requests) that caused them, in [`MockSqs::findings`], in
+    /// [`MockSqs::verify`] and, as warnings, in the log. Off by default.
+    pub fn strict(mut self) -> Self {
+        self.config.strict = true;
+        self
+    }
+
+    /// Limits the calls to FIFO queues per second, from the start and after each [reset](MockSqs::reset). By default
+    /// there are no quotas. `ThroughputQuotas::default()` has those of AWS. A later call adds a scope or replaces it; see
+    /// [`MockSqs::set_throughput_quotas`].
+    pub fn throughput_quotas(
+        mut self,
+        scope: QuotaScope,
+        quotas: impl Into<Option<ThroughputQuotas>>,
+    ) -> Self {
+        match scope {
+            QuotaScope::Server => self.config.throughput_quotas = quotas.into(),
+            _ => self.config.quota_overrides.set(scope, quotas.into()),
+        }
         self
     }
 

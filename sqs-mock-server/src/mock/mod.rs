@@ -26,6 +26,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
 use crate::services::Services;
+use crate::sqs::findings::Finding;
 use crate::sqs::front::QueueUrlStyle;
 use crate::sqs::journal::Requests;
 use crate::sqs::ops::Service;
@@ -171,6 +172,12 @@ impl MockSqs {
         Requests::of_sqs(&self.services.journal)
     }
 
+    /// What strict mode has found since the start or the last reset: the first 1,000. None without
+    /// [strict mode](MockSqsBuilder::strict).
+    pub fn findings(&self) -> Vec<Arc<Finding>> {
+        self.service.all_findings().map(|(findings, _)| findings).unwrap_or_default()
+    }
+
     /// The number that everything random in this run comes from: ids, handles, sequence numbers. With
     /// [`seed`](MockSqsBuilder::seed) of the same number another run gives the same. A test that fails while it holds
     /// a server prints it.
@@ -178,12 +185,12 @@ impl MockSqs {
         self.service.seed().0
     }
 
-    /// Makes all begin anew, as if the server had just been started: queues, move tasks and long polls end, faults are
-    /// removed, recorded requests are forgotten, and the clock is where it was at the start (the time of the system,
-    /// unless told otherwise), running or frozen as then. Queues of a config file and faults of the builder are there
-    /// again. Objects in S3 stay where a directory was named for them, and go where none was. Receives that wait are answered as when their queue is deleted; other requests under way may be,
-    /// too. Settings, connections and clients stay. Ids do not begin again, so that receipt
-    /// handles from before fit no message of later queues.
+    /// Restores the state at the start: deletes queues, ends move tasks and long polls, forgets recorded requests and
+    /// findings, and sets the clock to its initial time, running or frozen as then. Queues of a config file, faults and
+    /// throughput quotas of the builder are created again. Objects in S3 stay if a directory was given for them.
+    ///
+    /// Receives that wait are answered as when their queue is deleted, and other running requests may be, too. Settings,
+    /// connections and clients stay. Ids continue, so that receipt handles from before fit no message of later queues.
     pub fn reset(&self) {
         self.services.reset();
     }

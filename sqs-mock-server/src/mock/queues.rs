@@ -14,6 +14,7 @@ use sqs_client::wire::service_error::ServiceError;
 
 use crate::config::{Config, Problem, QueueDefinition, Source};
 use crate::service::arn::QueueArn;
+use crate::sqs::engine::ThroughputQuotas;
 use crate::sqs::ops::{Context, Serve, Service};
 
 /// The most names that an error suggests.
@@ -73,6 +74,12 @@ pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
         .iter()
         .map(|(_, arn, _)| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name))
         .collect()
+}
+
+/// The queues with throughput quotas of their own.
+pub(super) fn quotas(config: &Config) -> Vec<(QueueArn, Option<ThroughputQuotas>)> {
+    let planned = plan(config).into_iter();
+    planned.filter_map(|(_, arn, queue)| Some((arn, queue.throughput_quotas?.0))).collect()
 }
 
 fn plan(config: &Config) -> Vec<Planned<'_>> {

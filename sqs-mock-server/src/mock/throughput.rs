@@ -1,8 +1,7 @@
 //! Throughput quotas of a running server.
 
 use super::{MockSqs, QueueView};
-use crate::sqs::engine::ThroughputQuotas;
-use crate::sqs::ops::QuotaScope;
+use crate::sqs::engine::{QuotaScope, ThroughputQuotas};
 
 impl MockSqs {
     /// Sets throughput quotas of FIFO queues, or with `None` removes them. By default there are none. They apply at once
@@ -37,7 +36,7 @@ impl MockSqs {
     /// ```
     pub fn set_throughput_quotas(&self, scope: QuotaScope, quotas: impl Into<Option<ThroughputQuotas>>) {
         let quotas = quotas.into();
-        self.service.change_quotas(|table| table.insert(scope, quotas));
+        self.service.change_quotas(|table| table.set(scope, quotas));
     }
 
     /// Forgets what was set for this scope, so that the next wider scope applies.

@@ -1,10 +1,12 @@
 //! Whether a test has left something behind.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::messages::Messages;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{PeekedMessage, Visibility};
+use crate::sqs::findings::{Finding, FindingKind};
 use crate::sqs::ops::Service;
 
 /// What may be left in the queues of a server when a test is over. Nothing, unless it is allowed.
@@ -26,6 +28,7 @@ use crate::sqs::ops::Service;
 #[must_use]
 pub struct Verification {
     allowed: Vec<LeftoverKind>,
+    allowed_findings: Vec<FindingKind>,
     ignored: Vec<String>,
 }
 
@@ -53,9 +56,15 @@ pub struct Leftover {
     pub messages: Vec<PeekedMessage>,
 }
 
-/// All that a test has left behind. It shows as a report, also by `unwrap`.
+/// All that a test has left behind, and what [strict mode](crate::MockSqsBuilder::strict) found. It shows as a report, also by
+/// `unwrap`.
 #[derive(Clone)]
-pub struct Leftovers(Vec<Leftover>);
+pub struct Leftovers {
+    messages: Vec<Leftover>,
+    findings: Vec<Arc<Finding>>,
+    /// Findings that strict mode only counted.
+    omitted: usize,
+}
 
 impl Verification {
     /// Messages may be received and not deleted.
@@ -73,7 +82,13 @@ impl Verification {
         self.allow(LeftoverKind::Undelivered)
     }
 
-    /// Queues of this name may have anything left.
+    /// [Strict mode](crate::MockSqsBuilder::strict) may find this.
+    pub fn allow_finding(mut self, kind: FindingKind) -> Self {
+        self.allowed_findings.push(kind);
+        self
+    }
+
+    /// Queues of this name may have anything left, and findings of any kind.
     pub fn ignore_queue(mut self, name: impl Into<String>) -> Self {
         self.ignored.push(name.into());
         self
@@ -87,8 +102,15 @@ impl Verification {
     /// Looks into all queues of all accounts and regions.
     pub(super) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
-        let found: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
-        if found.is_empty() { Ok(()) } else { Err(Leftovers(found)) }
+        let messages: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
+        let (mut findings, omitted) = service.all_findings().unwrap_or_default();
+        findings.retain(|finding| {
+            !self.allowed_findings.contains(&finding.kind) && !self.is_ignored(&finding.queue)
+        });
+        if messages.is_empty() && findings.is_empty() {
+            return Ok(());
+        }
+        Err(Leftovers { messages, findings, omitted })
     }
 
     fn is_ignored(&self, queue: &QueueArn) -> bool {
@@ -123,9 +145,14 @@ impl LeftoverKind {
 }
 
 impl Leftovers {
-    /// What is left, by queue and kind; never empty.
+    /// What is left, by queue and kind.
     pub fn all(&self) -> &[Leftover] {
-        &self.0
+        &self.messages
+    }
+
+    /// What strict mode found.
+    pub fn findings(&self) -> &[Arc<Finding>] {
+        &self.findings
     }
 }
 
@@ -141,10 +168,21 @@ impl fmt::Display for LeftoverKind {
 
 impl fmt::Display for Leftovers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "messages are left in the queues")?;
-        for Leftover { queue, kind, messages } in &self.0 {
+        if !self.messages.is_empty() {
+            writeln!(f, "messages are left in the queues")?;
+        }
+        for Leftover { queue, kind, messages } in &self.messages {
             writeln!(f, "{queue}: {} {kind}", messages.len())?;
             Messages(messages).fmt(f)?;
+        }
+        if !self.findings.is_empty() {
+            writeln!(f, "strict mode found mistakes")?;
+        }
+        for finding in &self.findings {
+            writeln!(f, "{}: {finding}", finding.queue)?;
+        }
+        if self.omitted > 0 {
+            writeln!(f, "and {} more findings", self.omitted)?;
         }
         Ok(())
     }

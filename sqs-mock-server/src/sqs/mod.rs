@@ -1,7 +1,8 @@
 //! Amazon SQS: pure queues ([`engine`]), the 23 operations on them ([`ops`]), their HTTP protocols ([`front`]),
-//! and recorded requests ([`journal`]).
+//! recorded requests ([`journal`]), and what strict mode finds ([`findings`]).
 
 pub(crate) mod engine;
+pub(crate) mod findings;
 pub(crate) mod front;
 pub(crate) mod journal;
 pub(crate) mod ops;

@@ -87,6 +87,26 @@ fn text_is_for_people_and_quiet_by_default() {
 
 #[cfg(unix)]
 #[test]
+fn findings_of_strict_mode_are_warnings() {
+    let paths = ["/queue/orders?Action=PurgeQueue"];
+    let events = json_lines(&log_of(&["--strict", "--log-format", "json"], &paths));
+    assert_eq!(events.len(), 1, "{events:?}");
+    for (field, expected) in [
+        ("level", "WARN"),
+        ("kind", "foreign_queue_url"),
+        ("queue", "arn:aws:sqs:us-east-1:000000000000:orders"),
+        (
+            "message",
+            "queue URL \"http://x/queue/orders\" has no account; it must end with 12 digits and the queue name",
+        ),
+    ] {
+        assert_eq!(events[0][field], expected, "{field}");
+    }
+    assert_eq!(log_of(&[], &paths), "");
+}
+
+#[cfg(unix)]
+#[test]
 fn secrets_and_bodies_are_never_logged() {
     let keys = format!("AKID:{SECRET}");
     let send = format!("/000000000000/q?Action=SendMessage&MessageBody={BODY}&DelaySeconds=1000");

@@ -29,11 +29,13 @@ mod message_actions;
 mod metrics;
 mod queue_actions;
 mod queue_urls;
+mod quotas;
 #[cfg(feature = "s3")]
 mod s3;
 mod sdk;
 mod session;
 mod signatures;
+mod strict;
 mod verification;
 mod waiting;
 mod wire;

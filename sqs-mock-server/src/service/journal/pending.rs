@@ -57,6 +57,7 @@ impl<'a> PendingRecord<'a> {
                 caller: None,
                 resource: None,
                 input: None,
+                warnings: Box::default(),
                 ending: Ending::Abandoned,
                 elapsed: Duration::ZERO,
             };

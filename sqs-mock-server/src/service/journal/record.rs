@@ -28,6 +28,8 @@ pub(crate) struct Record {
     pub(crate) resource: Option<Resource>,
     /// `None` for services that stream their input.
     pub(crate) input: Option<RecordedInput>,
+    /// Mistakes in it, for people.
+    pub(crate) warnings: Box<[String]>,
     pub(crate) ending: Ending,
     /// In real time.
     pub(crate) elapsed: Duration,
@@ -95,7 +97,8 @@ impl Record {
         let caller = self.caller.as_ref().map_or(0, |caller| caller.region.len() + caller.account.len());
         let path = self.input.as_ref().and_then(|input| input.path.as_ref()).map_or(0, |path| path.len());
         let resource = self.resource.as_ref().map_or(0, Resource::bytes);
-        self.request_id.len() + caller + path + resource + self.content().len()
+        let warnings: usize = self.warnings.iter().map(String::len).sum();
+        self.request_id.len() + caller + path + resource + warnings + self.content().len()
     }
 }
 

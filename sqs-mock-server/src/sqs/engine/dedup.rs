@@ -36,9 +36,16 @@ pub(super) struct Deduplication {
     scope: DeduplicationScope,
     /// Makes the marks of each queue different, so that ids which collide cannot be prepared.
     key: u64,
-    originals: HashMap<Mark, u64>,
+    by_mark: HashMap<Mark, Known>,
     /// The oldest first.
-    in_order: VecDeque<(Timestamp, Mark)>,
+    in_order: VecDeque<Mark>,
+}
+
+impl Known {
+    /// When the original was sent.
+    pub(super) fn sent(self) -> Timestamp {
+        self.forget.saturating_before(WINDOW)
+    }
 }
 
 impl Deduplication {
@@ -46,10 +53,10 @@ impl Deduplication {
     pub(super) const BYTES: usize = 96;
 
     pub(super) fn new(scope: DeduplicationScope, key: u64) -> Self {
-        Self { scope, key, originals: HashMap::new(), in_order: VecDeque::new() }
+        Self { scope, key, by_mark: HashMap::new(), in_order: VecDeque::new() }
     }
 
-    /// The ticket of the message that an id stands for. If there is none and `check` succeeds, the id stands for `ticket` from
+    /// The id with its original. If there is none and `check` succeeds, the id stands for `ticket` from
     /// now on.
     ///
     /// # Errors
@@ -60,29 +67,25 @@ impl Deduplication {
         (group, id): (&str, &str),
         ticket: u64,
         check: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Option<u64>, E> {
+    ) -> Result<Option<Known>, E> {
         self.forget(now);
         let mark = self.mark(group, id);
-        if let Some(original) = self.originals.get(&mark) {
-            return Ok(Some(*original));
+        if let Some(known) = self.by_mark.get(&mark) {
+            return Ok(Some(*known));
         }
         check()?;
         self.remember(Known { mark, forget: now + WINDOW, ticket });
         Ok(None)
     }
 
-    fn remember(&mut self, Known { mark, forget, ticket }: Known) {
-        self.originals.insert(mark, ticket);
-        self.in_order.push_back((forget, mark));
+    fn remember(&mut self, known: Known) {
+        self.by_mark.insert(known.mark, known);
+        self.in_order.push_back(known.mark);
     }
 
     /// The id that was remembered last.
     pub(super) fn latest(&self) -> Option<Known> {
-        self.known_at(self.in_order.back()?)
-    }
-
-    fn known_at(&self, (forget, mark): &(Timestamp, Mark)) -> Option<Known> {
-        Some(Known { mark: *mark, forget: *forget, ticket: *self.originals.get(mark)? })
+        self.by_mark.get(self.in_order.back()?).copied()
     }
 
     /// The scope at creation.
@@ -94,7 +97,7 @@ impl Deduplication {
     /// All ids, the oldest first.
     #[cfg(test)]
     pub(super) fn known(&self) -> Vec<Known> {
-        self.in_order.iter().filter_map(|entry| self.known_at(entry)).collect()
+        self.in_order.iter().filter_map(|mark| self.by_mark.get(mark).copied()).collect()
     }
 
     /// Remembers the ids of an earlier process, without those that it would have forgotten by now: they may have been used
@@ -117,8 +120,12 @@ impl Deduplication {
 
     /// Forgets what is too old, and frees the memory with the last.
     pub(super) fn forget(&mut self, now: Timestamp) {
-        while let Some((_, mark)) = self.in_order.pop_front_if(|(forget, _)| *forget <= now) {
-            self.originals.remove(&mark);
+        while let Some(mark) = self.in_order.front().copied() {
+            if self.by_mark.get(&mark).is_some_and(|known| now < known.forget) {
+                return;
+            }
+            self.in_order.pop_front();
+            self.by_mark.remove(&mark);
             if self.in_order.is_empty() {
                 self.clear();
             }
@@ -145,11 +152,13 @@ mod tests {
         let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         for second in 0..1000 {
             let original = |known: &mut Deduplication, group, number: u64, ticket| {
-                known.original(at(second), (group, &number.to_string()), ticket, || Ok::<_, ()>(()))
+                let id = number.to_string();
+                let original = known.original(at(second), (group, &id), ticket, || Ok::<_, ()>(()));
+                original.map(|known| known.map(|known| (known.ticket, known.sent())))
             };
             assert_eq!(original(&mut known, "g", second, second), Ok(None));
             let oldest = second.saturating_sub(299);
-            assert_eq!(original(&mut known, "h", oldest, 0), Ok(Some(oldest)));
+            assert_eq!(original(&mut known, "h", oldest, 0), Ok(Some((oldest, at(oldest)))));
             let count = usize::try_from(second - oldest + 1).unwrap();
             assert_eq!(known.stored_bytes(), count * Deduplication::BYTES);
         }
@@ -161,6 +170,7 @@ mod tests {
         let now = Timestamp::from_millis(0);
         assert_eq!(known.original(now, ("g", "id"), 1, || Err("full")), Err("full"));
         assert_eq!((known.original(now, ("g", "id"), 2, || Ok::<_, ()>(()))), Ok(None));
-        assert_eq!(known.original(now, ("g", "id"), 3, || Err("full")), Ok(Some(2)));
+        let original = known.original(now, ("g", "id"), 3, || Err("full"));
+        assert_eq!(original.map(|known| known.map(|known| known.ticket)), Ok(Some(2)));
     }
 }

@@ -11,7 +11,7 @@
 //! | `slab`, `sequence`, `timers`, `groups` | the data structures under these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
 //! | `room` | how much memory messages may take |
-//! | `throughput` | quotas of FIFO queues: calls of each action, messages of each group |
+//! | `throughput`, `quota_table` | quotas of FIFO queues: calls of each action, messages of each group |
 //! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
 //! | `change`, `state` | what operations change, as values; what remains when these are applied |
 //! | [`move_task`] | dead letters on their way back |
@@ -37,6 +37,7 @@ mod handle;
 mod message;
 mod order;
 mod policy_quotas;
+mod quota_table;
 mod refusal;
 mod room;
 mod sequence;
@@ -59,8 +60,8 @@ pub(crate) use message::Checksums;
 pub use message::{Payload, SequenceNumber};
 pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
 pub(crate) use queue::{
-    DeadLetter, Delivery, Dropped, MovingStopped, NewMessage, Outcome, Queue, Receive, Received, Sent,
-    Wakeups,
+    DeadLetter, Delivery, Dropped, Lapse, MovingStopped, NewMessage, OldHandle, Outcome, Queue, Receive,
+    Received, Sent, Wakeups,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
@@ -69,10 +70,12 @@ pub(crate) use tags::Tags;
 
 pub use counts::Counts;
 pub(crate) use directory::{Created, Page, QueueDirectory};
+pub use quota_table::QuotaScope;
+pub(crate) use quota_table::QuotaTable;
 #[cfg(test)]
 pub(crate) use state::QueueState;
-pub(crate) use throughput::Metered;
 pub use throughput::ThroughputQuotas;
+pub(crate) use throughput::{Metered, QuotaSetting};
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -89,6 +92,8 @@ pub(crate) struct Settings {
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
+    /// Whether queues note messages that were not deleted in time.
+    pub strict: bool,
 }
 
 /// How standard queues deliver. FIFO queues are exact whatever this says.
@@ -116,6 +121,7 @@ impl Default for Settings {
             max_queues: usize::MAX,
             receive_window: limits::FIFO_RECEIVE_WINDOW,
             delivery: DeliveryMode::default(),
+            strict: false,
         }
     }
 }

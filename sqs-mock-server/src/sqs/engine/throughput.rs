@@ -7,8 +7,11 @@
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 
 use std::collections::HashMap;
+use std::fmt;
 use std::time::Duration;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
@@ -46,6 +49,33 @@ pub struct ThroughputQuotas {
 impl Default for ThroughputQuotas {
     fn default() -> Self {
         Self { calls: 300, high_throughput_calls: 2_400, group_messages: 300 }
+    }
+}
+
+/// Quotas as a setting: `true` for those of AWS, `false` for none, or some of them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct QuotaSetting(pub Option<ThroughputQuotas>);
+
+impl<'de> Deserialize<'de> for QuotaSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Setting;
+        impl<'de> Visitor<'de> for Setting {
+            type Value = QuotaSetting;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false, or a table with calls, high_throughput_calls and group_messages")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<QuotaSetting, E> {
+                Ok(QuotaSetting(on.then(ThroughputQuotas::default)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<QuotaSetting, A::Error> {
+                let quotas = ThroughputQuotas::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(QuotaSetting(Some(quotas)))
+            }
+        }
+        deserializer.deserialize_any(Setting)
     }
 }
 

@@ -24,14 +24,16 @@ impl Endpoint {
         let region = caller.region.or_else(of_host).unwrap_or(&self.names().region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         let wsdl = protocol == Protocol::Query;
+        let path = Some(head.uri.path()).filter(|path| wsdl && *path != "/");
         Context {
             account: caller.account.unwrap_or(&self.names().account).to_owned(),
             region: region.to_owned(),
             base_url: self.base_url(head, region),
             wsdl,
-            queue_path: Some(head.uri.path()).filter(|path| wsdl && *path != "/").map(str::to_owned),
+            request_url: path.map(|path| format!("http://{}{path}", self.host(head))),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
+            is_retry: self.service().findings().is_some() && is_retry(head),
             redeliver: false,
             trace: Trace::default(),
         }
@@ -40,4 +42,13 @@ impl Endpoint {
     fn host<'h>(&'h self, head: &'h Parts) -> &'h str {
         caller::host(head).unwrap_or(&self.names().own_host)
     }
+}
+
+/// Whether an AWS SDK says that it repeats a call, as in `amz-sdk-request: attempt=2; max=3`.
+fn is_retry(head: &Parts) -> bool {
+    let request = head.headers.get("amz-sdk-request").and_then(|value| value.to_str().ok());
+    let attempt = request.and_then(|text| {
+        text.split(';').find_map(|part| part.trim().strip_prefix("attempt=")?.parse::<u32>().ok())
+    });
+    attempt.is_some_and(|attempt| attempt > 1)
 }

@@ -6,6 +6,7 @@ use sqs_client::wire::service_error::ServiceError;
 
 use super::call::Call;
 use super::faults;
+use super::foreign;
 use super::respond::Style;
 use super::target::Target;
 use crate::service::faults::{Damage, Rejection};
@@ -84,6 +85,10 @@ async fn run<O: Serve + Target>(
         Ok(input) => input,
         Err(error) => return error.into(),
     };
+    if let Err(error) = foreign::check(service, context, O::queue(&input).or(context.request_url.as_deref()))
+    {
+        return error.into();
+    }
     let plan = service.faults().plan(|| faults::request::<O>(context, &input, service.clock().now()));
     if !plan.latency.is_zero() {
         let generation = service.generation();

@@ -7,6 +7,7 @@ use super::target::Target;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::faults::{FailingEntry, Failure, Request, Resource, ServiceName};
+use crate::sqs::engine::Metered;
 use crate::sqs::ops::{Context, FailedEntry};
 
 /// A request as faults see it.
@@ -31,7 +32,7 @@ pub(super) fn request<'a, O: Target>(
 
 /// The queue that a request addresses, whether it exists or not.
 fn queue<O: Target>(context: &Context, input: &O::Input) -> Option<QueueArn> {
-    let text = O::queue(input).or(context.queue_path.as_deref())?;
+    let text = O::queue(input).or(context.request_url.as_deref())?;
     let account = O::owner(input).unwrap_or(&context.account);
     Some(QueueArn::named(text, &context.region, account))
 }
@@ -70,11 +71,8 @@ fn default_text(code: &ErrorCode, action: Action) -> &'static str {
         (
             ErrorCode::RequestThrottled,
             Action::ChangeMessageVisibility | Action::ChangeMessageVisibilityBatch,
-        ) => {
-            "Request throttled because message visibility configuration was updated too recently. Wait a short while \
-             and then retry the operation."
-        }
-        (ErrorCode::RequestThrottled, _) => "Request is throttled.",
+        ) => Metered::ChangeVisibility.throttle_text(),
+        (ErrorCode::RequestThrottled, _) => Metered::Send.throttle_text(),
         (ErrorCode::KmsAccessDenied, _) => {
             "The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you \
              are not allowed to access. (Service: AWSKMS; Status Code: 400; Error Code: AccessDeniedException; Request \

@@ -13,6 +13,7 @@ mod context;
 mod dispatch;
 mod endpoint;
 mod faults;
+mod foreign;
 mod metrics;
 mod observer;
 mod query_json;

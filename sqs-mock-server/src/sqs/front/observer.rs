@@ -85,6 +85,8 @@ impl<'a> Observer<'a> {
 
     /// Ends it with a status, or `None` if a fault broke the connection.
     pub(super) fn end(mut self, status: Option<StatusCode>) {
+        let findings = self.record.findings();
+        self.pending.note(|record| record.warnings = findings.iter().map(ToString::to_string).collect());
         self.pending.answered(status);
         self.record.end(status);
     }

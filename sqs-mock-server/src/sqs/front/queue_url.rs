@@ -80,7 +80,7 @@ impl<'h> Styled<'h> {
 }
 
 /// Whether a label of a host is a region like `us-gov-west-1`: any other can be anything.
-fn looks_like_aws(label: &str) -> bool {
+pub(super) fn looks_like_aws(label: &str) -> bool {
     let mut parts = label.rsplit('-');
     let numbered =
         parts.next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty());

@@ -82,6 +82,11 @@ impl RecordedRequest {
         self.record.ending.error_code()
     }
 
+    /// The findings of [strict mode](crate::MockSqsBuilder::strict) in it.
+    pub fn warnings(&self) -> &[String] {
+        &self.record.warnings
+    }
+
     /// The time to the response, in real time.
     pub fn elapsed(&self) -> Duration {
         self.record.elapsed

@@ -18,6 +18,7 @@ use sqs_client::wire::validate::error::missing_parameter;
 use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
+use super::strict::Review;
 use super::{Context, FailedEntry, Serve, Service, built, seconds};
 use crate::sqs::engine::{Metered, Queue};
 
@@ -135,11 +136,19 @@ impl Serve for SendMessageBatch {
         let results = queue.with_room(context, |queue, room| {
             let (rules, now) = (queue.rules(), service.shared.clock.now());
             queue.accept_call(now, Metered::Send)?;
-            batch::whole_request(&entries, Some(&rules))?;
+            let review = Review { shared: &service.shared, context, now };
+            batch::whole_request(&entries, Some(&rules)).inspect_err(|error| {
+                let have_ids = entries.iter().all(|entry| entry.message_deduplication_id().is_some());
+                review.send(queue, have_ids, Err(error));
+            })?;
             let mut send = |entry: SendMessageBatchRequestEntry, prepared: Prepared| {
-                Draft::from(&entry).parameters_for(&rules)?;
-                queue.accept_message(now, entry.message_group_id())?;
-                prepared.send(entry, queue, now, room)
+                let has_id = entry.message_deduplication_id().is_some();
+                let sent = Draft::from(&entry).parameters_for(&rules).and_then(|()| {
+                    queue.accept_message(now, entry.message_group_id())?;
+                    prepared.send(entry, queue, now, room)
+                });
+                review.send(queue, has_id, sent.as_ref().map(|accepted| accepted.sent));
+                sent
             };
             let sent = entries.into_iter().zip(prepared).map(|(entry, prepared)| {
                 let id = entry.id.clone();
@@ -170,9 +179,12 @@ impl Serve for DeleteMessageBatch {
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
             queue.accept_call(now, Metered::Delete)?;
+            let review = Review { shared: &service.shared, context, now };
             let deleted = each_entry(context, input.entries, |entry| {
                 let handle = entry.receipt_handle.as_str();
-                queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))
+                let deleted = queue.delete(now, handle).map_err(|refusal| refusal.of_entry(handle))?;
+                review.delete(queue, deleted);
+                Ok(())
             });
             // AWS reports these entries in any order, the successful ones too.
             Ok::<_, ServiceError>(shuffled(queue, deleted))

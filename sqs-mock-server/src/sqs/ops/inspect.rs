@@ -7,6 +7,7 @@ use super::accounts::AccountRegion;
 use super::address::Address;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{QueueDescription, WhyEmpty};
+use crate::sqs::findings::Finding;
 
 impl Service {
     /// All queues of all accounts and regions, in order.
@@ -31,6 +32,16 @@ impl Service {
         let now = self.clock().now();
         let found = self.shared.find_arn(queue);
         found.and_then(|found| found.look(|queue| queue.why_empty(now))).unwrap_or(WhyEmpty::NoSuchQueue)
+    }
+
+    /// The findings of strict mode, and how many more there are than are kept; `None` without strict mode. It looks at all
+    /// queues first, which notices messages that were not deleted in time.
+    pub(crate) fn all_findings(&self) -> Option<(Vec<Arc<Finding>>, usize)> {
+        let findings = self.findings()?;
+        for queue in self.queues() {
+            self.counts(&queue);
+        }
+        Some(findings.all())
     }
 
     /// Names of the queues whose dead letters go to a queue.

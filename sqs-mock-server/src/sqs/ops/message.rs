@@ -15,6 +15,7 @@ use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::{Draft, Validate};
 
+use super::strict::Review;
 use super::{Context, Serve, Service, seconds};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::{Checksums, Metered, NewMessage, Payload, Queue, Room, Sent};
@@ -45,9 +46,14 @@ impl Serve for SendMessage {
         let accepted = queue.with_room(context, |queue, room| {
             let now = service.shared.clock.now();
             queue.accept_call(now, Metered::Send)?;
-            Draft::from(&input).validate_for(&queue.rules())?;
-            queue.accept_message(now, input.message_group_id())?;
-            prepared.send(input.into(), queue, now, room)
+            let has_id = input.message_deduplication_id().is_some();
+            let sent = Draft::from(&input).validate_for(&queue.rules()).and_then(|()| {
+                queue.accept_message(now, input.message_group_id())?;
+                prepared.send(input.into(), queue, now, room)
+            });
+            let review = Review { shared: &service.shared, context, now };
+            review.send(queue, has_id, sent.as_ref().map(|accepted| accepted.sent));
+            sent
         })??;
         Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
     }
@@ -119,7 +125,9 @@ impl Serve for DeleteMessage {
         queue.with(context, |queue| {
             let now = service.shared.clock.now();
             queue.accept_call(now, Metered::Delete)?;
-            queue.delete(now, handle).map_err(|refusal| refusal.of_request(handle))
+            let deleted = queue.delete(now, handle).map_err(|refusal| refusal.of_request(handle))?;
+            Review { shared: &service.shared, context, now }.delete(queue, deleted);
+            Ok::<_, ServiceError>(())
         })??;
         Ok(DeleteMessageOutput::default())
     }

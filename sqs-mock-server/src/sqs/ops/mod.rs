@@ -12,6 +12,7 @@
 //! | [`auto_create`] | queues that come into being when they are named |
 //! | [`queue`], [`attributes`], [`list`] | the family of queues |
 //! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
+//! | [`strict`] | what strict mode reports about sends and deletes |
 //! | [`throughput`] | which throughput quotas apply to which queue |
 //! | [`tags`], [`permission`] | the families of these names |
 //! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
@@ -41,6 +42,7 @@ mod selection;
 mod service;
 mod shared;
 mod state;
+mod strict;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -63,8 +65,6 @@ pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Vis
 
 pub(crate) use peek::{MAX_PEEKED, Shown};
 pub(crate) use service::{Service, Start};
-pub use throughput::QuotaScope;
-pub(crate) use throughput::QuotaTable;
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;
 
@@ -92,12 +92,14 @@ pub(crate) struct Context {
     pub(crate) base_url: String,
     /// Whether the request came in the Query protocol, whose text about unknown queues is another.
     pub(crate) wsdl: bool,
-    /// Path of a request in the Query protocol, which names the queue when the input does not.
-    pub(crate) queue_path: Option<String>,
+    /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.
+    pub(crate) request_url: Option<String>,
     /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
     /// Entries of a batch that faults let fail.
     pub(crate) failing: Vec<FailedEntry>,
+    /// Whether an SDK repeats an earlier call.
+    pub(crate) is_retry: bool,
     /// Whether standard queues deliver what they deliver now once more.
     pub(crate) redeliver: bool,
     /// What the operation notes about itself.

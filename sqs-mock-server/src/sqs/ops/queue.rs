@@ -71,7 +71,13 @@ pub(super) fn create(
             };
             let mut queue = Queue::new(now, new);
             queue.set_quotas(quotas);
-            SharedQueue::new(queue, shared.memory.clone(), shared.reader.clone(), quota_share)
+            SharedQueue::new(
+                queue,
+                shared.memory.clone(),
+                shared.reader.clone(),
+                shared.findings.clone(),
+                quota_share,
+            )
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             directory.set_dead_letter_queue(&name, Some(&policy.target.name));

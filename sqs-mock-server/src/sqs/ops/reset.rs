@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Service;
+use crate::sqs::engine::QuotaTable;
 
 impl Service {
     /// Deletes all queues, ends long polls on them, move tasks and faults, and sets the clock to its start. Then creates
@@ -16,6 +17,10 @@ impl Service {
         let (start, frozen) = self.clock_start;
         shared.clock.restart(start, frozen);
         shared.faults.clear();
+        shared.throughput.change(|table| *table = QuotaTable::default());
+        if let Some(findings) = &shared.findings {
+            findings.clear();
+        }
         (self.initial_state.0)(self);
         shared.queues_changed.notify_waiters();
     }

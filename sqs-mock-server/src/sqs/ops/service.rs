@@ -12,12 +12,12 @@ use super::address::Address;
 use super::changes::ChangeReader;
 use super::shared::SharedQueue;
 use super::state::Shared;
-use super::throughput::QuotaTable;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
 use crate::service::seed::Seed;
-use crate::sqs::engine::{Counts, PeekedMessage, Settings, ThroughputQuotas};
+use crate::sqs::engine::{Counts, PeekedMessage, QuotaTable, Settings, ThroughputQuotas};
+use crate::sqs::findings::Findings;
 
 /// All queues of a server. Dropping it ends what runs in the background.
 #[derive(Debug)]
@@ -154,7 +154,12 @@ impl Service {
 
     /// The throughput quotas that apply to a queue, whether it exists or not.
     pub(crate) fn quotas_of(&self, arn: &QueueArn) -> Option<ThroughputQuotas> {
-        self.shared.throughput.of(arn).filter(|_| arn.is_fifo())
+        self.shared.throughput.of(arn)
+    }
+
+    /// The findings of strict mode; `None` without it.
+    pub(crate) fn findings(&self) -> Option<&Findings> {
+        self.shared.findings.as_deref()
     }
 
     /// Changes throughput quotas. They apply to all queues when this returns.
@@ -201,7 +206,7 @@ impl Service {
 
 fn address<'a>(context: &'a Context, queue_url: &'a mut Option<String>) -> Option<Address<'a>> {
     if queue_url.as_deref().is_none_or(str::is_empty) {
-        queue_url.clone_from(&context.queue_path);
+        queue_url.clone_from(&context.request_url);
     }
     queue_url.as_deref().map(|url| Address::parse(url, &context.account))
 }

@@ -20,7 +20,8 @@ use super::memory::{Memory, Share};
 use super::quota::QuotaShare;
 use super::watchers::Watchers;
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::{Attributes, Dropped, Queue, Room, Wakeups};
+use crate::sqs::engine::{Attributes, Dropped, Lapse, Queue, Room, Wakeups};
+use crate::sqs::findings::Findings;
 
 /// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
 const WOKEN_AT_ONCE: usize = 16;
@@ -42,6 +43,8 @@ pub(super) struct SharedQueue {
     /// Tests that wait until the queue is as they want it.
     pub(super) watchers: Watchers,
     reader: Option<Arc<dyn ChangeReader>>,
+    /// In strict mode.
+    findings: Option<Arc<Findings>>,
     _quota_share: QuotaShare,
 }
 
@@ -56,6 +59,7 @@ impl SharedQueue {
         mut queue: Queue,
         memory: Memory,
         reader: Option<Arc<dyn ChangeReader>>,
+        findings: Option<Arc<Findings>>,
         quota_share: QuotaShare,
     ) -> Self {
         pass_on(&mut queue, reader.as_deref());
@@ -68,6 +72,7 @@ impl SharedQueue {
             watch: tokio::sync::Mutex::new(()),
             watchers: Watchers::default(),
             reader,
+            findings,
             _quota_share: quota_share,
         }
     }
@@ -99,7 +104,8 @@ impl SharedQueue {
         context: &Context,
         act: impl FnOnce(&mut Queue, Room) -> T,
     ) -> Result<T, ServiceError> {
-        let result = self.locked(|queue, room| (!queue.is_deleted()).then(|| act(queue, room)));
+        let act = |queue: &mut Queue, room| (!queue.is_deleted()).then(|| act(queue, room));
+        let result = self.locked(Some(context), act);
         self.watchers.notify();
         result.ok_or_else(|| context.no_such_queue())
     }
@@ -111,7 +117,7 @@ impl SharedQueue {
 
     /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
-        let result = self.locked(|queue, _| act(queue));
+        let result = self.locked(None, |queue, _| act(queue));
         self.watchers.notify();
         result
     }
@@ -119,18 +125,19 @@ impl SharedQueue {
     /// Looks at the queue; `None` when it was deleted. Time may make messages receivable meanwhile, nothing else
     /// changes.
     pub(super) fn look<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> Option<T> {
-        self.locked(|queue, _| (!queue.is_deleted()).then(|| look(queue)))
+        self.locked(None, |queue, _| (!queue.is_deleted()).then(|| look(queue)))
     }
 
-    fn locked<T>(&self, act: impl FnOnce(&mut Queue, Room) -> T) -> T {
-        let (result, wakeups, expired) = {
+    fn locked<T>(&self, context: Option<&Context>, act: impl FnOnce(&mut Queue, Room) -> T) -> T {
+        let (result, wakeups, expired, lapses) = {
             let State { queue, share } = &mut *self.state.lock();
             let result = act(queue, share.room());
             share.set(queue.stored_bytes());
             pass_on(queue, self.reader.as_deref());
-            (result, queue.take_wakeups(), queue.take_expired())
+            (result, queue.take_wakeups(), queue.take_expired(), queue.take_lapses())
         };
         self.wake(wakeups);
+        self.report(context, lapses);
         if let Some(expired) = expired {
             drop_in_background(expired);
         }
@@ -147,6 +154,17 @@ impl SharedQueue {
         let dropped = self.even_deleted(Queue::close);
         self.arrival.notify_waiters();
         drop_in_background(dropped);
+    }
+
+    /// Reports messages that were not deleted in time, also in the record of the request that noticed it.
+    fn report(&self, context: Option<&Context>, lapses: Vec<Lapse>) {
+        let Some(findings) = &self.findings else { return };
+        for Lapse { id, receives, at } in lapses {
+            let finding = findings.report_undeleted(&self.arn, (id, receives), at);
+            if let (Some(finding), Some(context)) = (finding, context) {
+                context.trace.note_finding(finding);
+            }
+        }
     }
 
     fn wake(&self, wakeups: Wakeups) {

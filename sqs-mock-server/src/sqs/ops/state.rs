@@ -17,6 +17,7 @@ use crate::service::clock::Clock;
 use crate::service::faults::Faults;
 use crate::service::seed::{Seed, uuid};
 use crate::sqs::engine::Settings;
+use crate::sqs::findings::Findings;
 
 /// The state of a server, without its settings.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub(super) quota: QueueQuota,
     pub(super) memory: Memory,
     pub(super) throughput: ThroughputSettings,
+    /// In strict mode.
+    pub(super) findings: Option<Arc<Findings>>,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
     /// Receives that wait for messages.
     pub(super) parked: AtomicUsize,
@@ -55,6 +58,7 @@ impl Shared {
             quota: QueueQuota::new(settings.max_queues),
             memory: Memory::new(settings.max_memory),
             throughput: ThroughputSettings::default(),
+            findings: settings.strict.then(Arc::default),
             reader,
             parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),

@@ -1,50 +1,23 @@
-//! Which throughput quotas apply to which queue.
+//! The throughput quotas of a server.
 //!
-//! Each queue has a copy of its quotas, so that requests do not look here. A change here is copied to all queues.
-
-use std::collections::BTreeMap;
+//! Each queue has a copy of its quotas, so that requests do not look here.
 
 use parking_lot::RwLock;
 
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::ThroughputQuotas;
+use crate::sqs::engine::{QuotaTable, ThroughputQuotas};
 
-/// What throughput quotas are set for. The quotas of a queue take precedence over those of its account, and these over
-/// those of the server.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum QuotaScope {
-    /// All queues.
-    Server,
-    /// The queues of an account, given by its 12 digits.
-    Account(String),
-    /// One queue, whether it exists or not.
-    Queue(QueueArn),
-}
-
-/// Quotas by scope; `None` for no quotas.
-pub(crate) type QuotaTable = BTreeMap<QuotaScope, Option<ThroughputQuotas>>;
-
-/// The quotas of a server.
+/// All quotas that are set. Whoever locks this locks nothing else meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct ThroughputSettings(RwLock<QuotaTable>);
 
 impl ThroughputSettings {
     /// The quotas of a queue.
     pub(super) fn of(&self, arn: &QueueArn) -> Option<ThroughputQuotas> {
-        let table = self.0.read();
-        if table.is_empty() {
-            return None;
-        }
-        let scopes = [
-            QuotaScope::Queue(arn.clone()),
-            QuotaScope::Account(arn.account.to_string()),
-            QuotaScope::Server,
-        ];
-        scopes.iter().find_map(|scope| table.get(scope).copied()).flatten()
+        self.0.read().of(arn)
     }
 
-    /// All quotas that are set.
+    /// All quotas.
     pub(super) fn table(&self) -> QuotaTable {
         self.0.read().clone()
     }

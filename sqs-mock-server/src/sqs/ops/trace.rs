@@ -1,15 +1,20 @@
-//! What an operation leaves about itself, for logs and metrics.
+//! What an operation leaves about itself, for logs, metrics and the journal.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::service::arn::QueueArn;
+use parking_lot::Mutex;
 
-/// Facts about one request that only its operation knows. Each is noted once; later ones do not count.
+use crate::service::arn::QueueArn;
+use crate::sqs::findings::Finding;
+
+/// Facts about one request that only its operation knows. Queue and wait are noted once; later ones do not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     queue: OnceLock<Arc<QueueArn>>,
     waited: OnceLock<Duration>,
+    /// In strict mode. Most requests have none.
+    findings: OnceLock<Arc<Mutex<Vec<Arc<Finding>>>>>,
 }
 
 impl Trace {
@@ -21,6 +26,15 @@ impl Trace {
     /// How long a receive waited for messages; `None` when it did not have to.
     pub(crate) fn waited(&self) -> Option<Duration> {
         self.waited.get().copied()
+    }
+
+    /// What strict mode found.
+    pub(crate) fn findings(&self) -> Vec<Arc<Finding>> {
+        self.findings.get().map(|findings| findings.lock().clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn note_finding(&self, finding: Arc<Finding>) {
+        self.findings.get_or_init(Arc::default).lock().push(finding);
     }
 
     pub(super) fn note_queue(&self, arn: &Arc<QueueArn>) {

@@ -2,9 +2,21 @@
 
 use super::Queue;
 use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::State;
+use crate::sqs::engine::message::{Core, State};
 use crate::sqs::engine::refusal::HandleRefusal;
+
+/// A message of a standard queue was deleted with the handle of an earlier receive. SQS may ignore such a delete.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct OldHandle {
+    /// The message.
+    pub id: Uuid,
+    /// The receive that returned the handle, counted from 1.
+    pub receive: u32,
+    /// How often the message was received.
+    pub receives: u32,
+}
 
 impl Queue {
     /// Deletes the message of a handle. It is no error when the message is gone already.
@@ -14,11 +26,17 @@ impl Queue {
     ///
     /// # Errors
     /// The text is no handle of this queue, or the handle has expired.
-    pub(crate) fn delete(&mut self, now: Timestamp, receipt_handle: &str) -> Result<(), HandleRefusal> {
+    pub(crate) fn delete(
+        &mut self,
+        now: Timestamp,
+        receipt_handle: &str,
+    ) -> Result<Option<OldHandle>, HandleRefusal> {
         let now = self.settle(now);
-        let Some((slot, message)) = self.find(now, receipt_handle)? else {
-            return Ok(());
+        let Some((handle, message)) = self.find(now, receipt_handle)? else {
+            return Ok(None);
         };
+        let (slot, receive) = (handle.slot, handle.receive);
+        let Core { id, receives, .. } = message.core;
         let (ticket, in_flight) = (message.ticket, matches!(message.state, State::InFlight { .. }));
         // A server that misses a delete still has the message when it is visible again.
         let survives = self.is_due_again(slot) || in_flight && self.is_missed(slot);
@@ -26,6 +44,6 @@ impl Queue {
             self.store.remove(now, slot);
             self.record(|_| QueueChange::MessageDeleted { ticket });
         }
-        Ok(())
+        Ok((receive != receives).then_some(OldHandle { id, receive, receives }))
     }
 }

@@ -14,6 +14,7 @@ mod again;
 mod delete;
 mod describe;
 mod fifo_memory;
+mod lapse;
 mod peek;
 mod receive;
 mod received;
@@ -36,7 +37,9 @@ use sqs_client::wire::validate::QueueRules;
 
 pub(crate) use administer::Dropped;
 use again::Again;
+pub(crate) use delete::OldHandle;
 pub use describe::QueueDescription;
+pub(crate) use lapse::Lapse;
 pub use peek::{PeekedMessage, Visibility};
 pub(crate) use receive::Receive;
 pub(crate) use received::{Delivery, Outcome, Received};
@@ -49,7 +52,7 @@ use super::attributes::Attributes;
 use super::aws_like::AwsLike;
 use super::change::{Creation, QueueChange, QueueId};
 use super::counts::Counts;
-use super::handle::HandleKey;
+use super::handle::{Handle, HandleKey};
 use super::message::{SequenceNumber, State, Stored};
 use super::refusal::HandleRefusal;
 use super::slab::Slot;
@@ -111,6 +114,8 @@ pub(crate) struct Queue {
     announced: Option<Timestamp>,
     /// A receive got nothing because too many messages were in flight.
     lacked_room: bool,
+    /// Since [`take_lapses`](Self::take_lapses).
+    lapses: Vec<Lapse>,
     /// Changes since [`take_changes`](Self::take_changes); `None` without a reader.
     changes: Option<Vec<QueueChange>>,
 }
@@ -148,6 +153,7 @@ impl Queue {
             deleted: false,
             announced: None,
             lacked_room: false,
+            lapses: Vec::new(),
             changes: creation.map(|creation| vec![creation]),
         }
     }
@@ -200,6 +206,7 @@ impl Queue {
         self.now = self.now.max(now);
         self.expire();
         while let Some(slot) = self.store.next_due(self.now) {
+            self.note_lapse(slot);
             self.set_state(slot, State::Available);
         }
         if let Some(fifo) = &mut self.fifo {
@@ -249,7 +256,7 @@ impl Queue {
     }
 
     /// The message that a handle was given for: `Ok(None)` when it is gone.
-    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Slot, &Stored)>, HandleRefusal> {
+    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Handle, &Stored)>, HandleRefusal> {
         let handle = self.handles.read(handle)?;
         if self.fifo.is_none() && handle.received + longest_visibility() <= now {
             return Err(HandleRefusal::Expired);
@@ -258,7 +265,7 @@ impl Queue {
         if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
             return Err(HandleRefusal::Expired);
         }
-        Ok(found.map(|message| (handle.slot, message)))
+        Ok(found.map(|message| (handle, message)))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Queue, SequenceNumber};
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 use crate::sqs::engine::Room;
-use crate::sqs::engine::dedup::Deduplication;
+use crate::sqs::engine::dedup::{Deduplication, Known};
 use crate::sqs::engine::message::{Core, Payload};
 
 /// A message to be sent.
@@ -33,6 +33,8 @@ pub(crate) struct Sent {
     pub id: Uuid,
     /// Its number, on FIFO queues.
     pub sequence_number: Option<SequenceNumber>,
+    /// When the original was sent, if this is a repeat, which is not stored.
+    pub original: Option<Timestamp>,
 }
 
 impl Queue {
@@ -68,7 +70,7 @@ impl Queue {
         let delay = message.delay.unwrap_or(self.attributes.delay);
         let slot = self.store.insert(now, ticket, (core, message.group.as_deref()), delay);
         self.record_stored(slot, |_| None);
-        Ok(Sent { id, sequence_number: None })
+        Ok(Sent { id, sequence_number: None, original: None })
     }
 
     fn send_in_order(
@@ -82,16 +84,20 @@ impl Queue {
         let id = self.ids.of(self.next_ticket);
         let core = new_core(now, id, message.payload, Some(deduplication_id.as_str().into()));
         if let Some(original) = self.original(now, room, (&group, &deduplication_id), &core)? {
-            let sequence_number = self.sequence_number(original);
-            return Ok(Sent { id: self.ids.of(original), sequence_number });
+            let sequence_number = self.sequence_number(original.ticket);
+            return Ok(Sent {
+                id: self.ids.of(original.ticket),
+                sequence_number,
+                original: Some(original.sent()),
+            });
         }
         let ticket = self.take_ticket();
         let slot = self.store.insert(now, ticket, (core, Some(&group)), self.attributes.delay);
         self.record_stored(slot, |queue| queue.fifo.as_ref()?.deduplication.latest());
-        Ok(Sent { id, sequence_number: self.sequence_number(ticket) })
+        Ok(Sent { id, sequence_number: self.sequence_number(ticket), original: None })
     }
 
-    /// The ticket of the message that this one repeats. When it repeats none and there is memory for it, others repeat
+    /// The message that this one repeats. When it repeats none and there is memory for it, others repeat
     /// this one from now on.
     fn original(
         &mut self,
@@ -99,7 +105,7 @@ impl Queue {
         room: Room,
         (group, id): (&str, &str),
         core: &Core,
-    ) -> Result<Option<u64>, ServiceError> {
+    ) -> Result<Option<Known>, ServiceError> {
         let (ticket, here) = (self.next_ticket, self.stored_bytes());
         let check = || room.check(here, core.bytes(Some(group)) + Deduplication::BYTES);
         let memory = self.fifo.as_mut();

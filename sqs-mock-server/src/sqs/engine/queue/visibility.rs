@@ -23,13 +23,13 @@ impl Queue {
         timeout: Duration,
     ) -> Result<(), HandleRefusal> {
         let now = self.settle(now);
-        let (slot, message) = self.find(now, receipt_handle)?.ok_or(HandleRefusal::Gone)?;
+        let (handle, message) = self.find(now, receipt_handle)?.ok_or(HandleRefusal::Gone)?;
         if !timeout.is_zero() && now.saturating_since(message.received) + timeout > longest_visibility() {
             return Err(HandleRefusal::HiddenTooLong(timeout));
         }
         let visible = timeout.is_zero();
         let state = if visible { State::Available } else { State::InFlight { until: now + timeout } };
-        self.set_state(slot, state);
+        self.set_state(handle.slot, state);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! One request on its way: what becomes of it is counted and logged when it ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -9,6 +10,7 @@ use tracing::Level;
 
 use super::{ABORTED, Metrics, OK, code_index, code_label};
 use crate::service::stopwatch::Stopwatch;
+use crate::sqs::findings::Finding;
 use crate::sqs::ops::Context;
 
 /// What is known of a request so far. Dropped before its end, it counts as aborted: the caller went away.
@@ -79,6 +81,11 @@ impl<'m> Record<'m> {
         if status.is_none() {
             self.code = ABORTED;
         }
+    }
+
+    /// What strict mode found.
+    pub(in crate::sqs::front) fn findings(&self) -> Vec<Arc<Finding>> {
+        self.context.as_ref().map(|context| context.trace.findings()).unwrap_or_default()
     }
 
     fn waited(&self) -> Option<Duration> {

@@ -19,7 +19,10 @@ async fn queue_is_found_by_any_url_that_ends_in_account_and_name() {
     assert_eq!(rig.queue("orders", &[]).await, "http://sqs.test/000000000000/orders");
     rig.send("orders", "by name").await;
     rig.send("https://elsewhere:1/000000000000/orders", "by another host").await;
-    let by_path = Context { queue_path: Some("/000000000000/orders".to_owned()), ..rig.context.clone() };
+    let by_path = Context {
+        request_url: Some("http://sqs.test/000000000000/orders".to_owned()),
+        ..rig.context.clone()
+    };
     let rig = Rig { context: by_path, ..rig };
     let input = receive("").set_queue_url(None);
     assert_eq!(bodies(&rig.call(input).await.unwrap().messages.unwrap()), ["by name", "by another host"]);

@@ -1,15 +1,15 @@
 //! Throughput quotas: what they are set for, and what counts as a call.
 
 use super::*;
-use crate::sqs::engine::ThroughputQuotas;
-use crate::sqs::ops::QuotaScope;
+use crate::sqs::engine::{QuotaScope, QuotaTable, ThroughputQuotas};
 
-fn calls(calls: u32) -> Option<ThroughputQuotas> {
-    Some(ThroughputQuotas { calls, ..ThroughputQuotas::default() })
+fn calls(calls: u32) -> ThroughputQuotas {
+    ThroughputQuotas { calls, ..ThroughputQuotas::default() }
 }
 
-fn set(rig: &Rig, scope: QuotaScope, quotas: Option<ThroughputQuotas>) {
-    rig.service.change_quotas(|table| table.insert(scope, quotas));
+fn set(rig: &Rig, scope: QuotaScope, quotas: impl Into<Option<ThroughputQuotas>>) {
+    let quotas = quotas.into();
+    rig.service.change_quotas(|table| table.set(scope, quotas));
 }
 
 fn queue_scope(name: &str) -> QuotaScope {
@@ -63,7 +63,7 @@ async fn quotas_of_a_queue_precede_those_of_its_account_and_these_those_of_the_s
     rig.pass(1).await;
     set(&rig, queue_scope("limited.fifo"), None);
     assert_eq!((accepted(&rig, &limited).await, accepted(&rig, &other).await), (5, 2));
-    rig.service.change_quotas(|table| table.clear());
+    rig.service.change_quotas(|table| *table = QuotaTable::default());
     assert_eq!(accepted(&rig, &other).await, 5);
 }
 

@@ -9,6 +9,7 @@ mod delay;
 mod fair;
 mod fifo;
 mod handles;
+mod lapses;
 mod limits;
 mod memory;
 mod memory_of_fifo;
@@ -83,8 +84,9 @@ impl Bench {
     }
 
     /// Sends a body, `group/body` into a group.
+    /// What the sender gets, which is the same for a repeat.
     fn send(&mut self, text: &str) -> Sent {
-        self.try_send(text).unwrap()
+        Sent { original: None, ..self.try_send(text).unwrap() }
     }
 
     fn try_send(&mut self, text: &str) -> Result<Sent, ServiceError> {
@@ -125,7 +127,7 @@ impl Bench {
     }
 
     fn delete(&mut self, delivery: &Delivery) -> Result<(), HandleRefusal> {
-        self.queue.delete(self.now, &delivery.receipt_handle)
+        self.queue.delete(self.now, &delivery.receipt_handle).map(drop)
     }
 
     fn hide(&mut self, delivery: &Delivery, seconds: u64) -> Result<(), HandleRefusal> {

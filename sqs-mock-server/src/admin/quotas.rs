@@ -1,0 +1,108 @@
+//! Throughput quotas over HTTP.
+//!
+//! ```text
+//! POST   /_mock/quotas {"quotas": true}                                  those of AWS for all FIFO queues; false for none
+//! POST   /_mock/quotas {"quotas": {"calls": 5}, "queue": "jobs.fifo"}    for a queue; with "account" alone for an account
+//! GET    /_mock/quotas                                                   all that are set, in the form of the POST
+//! DELETE /_mock/quotas?queue=jobs.fifo                                   so that the queue inherits; without a query all
+//! ```
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::answer::{Answered, Refusal, json};
+use super::ask::Ask;
+use crate::service::arn::QueueArn;
+use crate::sqs::engine::{QuotaScope, QuotaSetting, QuotaTable, ThroughputQuotas};
+use crate::sqs::ops::Service;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    quotas: QuotaSetting,
+    queue: Option<String>,
+    region: Option<String>,
+    account: Option<String>,
+}
+
+#[derive(Default, Serialize)]
+struct Shown {
+    quotas: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+}
+
+/// `GET /_mock/quotas`.
+pub(super) fn list(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    shown(ask.services.sqs.service())
+}
+
+/// `POST /_mock/quotas`.
+pub(super) fn set(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let Change { quotas: QuotaSetting(quotas), queue, region, account } = ask.content()?;
+    let scope = scope(ask, queue.as_deref(), region.as_deref(), account.as_deref())?;
+    let service = ask.services.sqs.service();
+    service.change_quotas(|table| table.set(scope, quotas));
+    shown(service)
+}
+
+/// `DELETE /_mock/quotas`.
+pub(super) fn remove(ask: &Ask<'_>) -> Answered {
+    let parameters = ask.parameters(&["queue", "region", "account"])?;
+    let [queue, region, account] = ["queue", "region", "account"].map(|name| parameters.get(name));
+    let service = ask.services.sqs.service();
+    match scope(ask, queue, region, account)? {
+        QuotaScope::Server => service.change_quotas(|table| *table = QuotaTable::default()),
+        scope => service.change_quotas(|table| table.remove(&scope)).then_some(()).ok_or_else(|| {
+            Refusal::not_found("no quotas are set for this; GET /_mock/quotas lists those that are")
+        })?,
+    }
+    shown(service)
+}
+
+fn scope(
+    ask: &Ask<'_>,
+    queue: Option<&str>,
+    region: Option<&str>,
+    account: Option<&str>,
+) -> Result<QuotaScope, Refusal> {
+    let names = ask.services.sqs.names();
+    match (queue, region, account) {
+        (Some(queue), region, account) => {
+            let (region, account) = (region.unwrap_or(&names.region), account.unwrap_or(&names.account));
+            let arn = QueueArn::named(queue, region, account);
+            if arn.is_fifo() {
+                return Ok(QuotaScope::Queue(arn));
+            }
+            Err(Refusal::bad(format!("queue {queue:?} has no quotas; allowed are names that end in .fifo")))
+        }
+        (None, Some(_), _) => Err(Refusal::bad("region needs queue too")),
+        (None, None, Some(account)) => Ok(QuotaScope::Account(account.to_owned())),
+        (None, None, None) => Ok(QuotaScope::Server),
+    }
+}
+
+fn shown(service: &Service) -> Answered {
+    let table = service.quotas();
+    json(&table.iter().map(|(scope, quotas)| show(scope, quotas)).collect::<Vec<_>>())
+}
+
+fn show(scope: &QuotaScope, quotas: Option<ThroughputQuotas>) -> Shown {
+    let quotas = quotas.map_or(Value::Bool(false), |quotas| json!(quotas));
+    match scope {
+        QuotaScope::Server => Shown { quotas, ..Shown::default() },
+        QuotaScope::Account(account) => Shown { quotas, account: Some(account.clone()), ..Shown::default() },
+        QuotaScope::Queue(QueueArn { name, region, account, .. }) => Shown {
+            quotas,
+            queue: Some(name.to_string()),
+            region: Some(region.to_string()),
+            account: Some(account.to_string()),
+        },
+    }
+}

@@ -1,0 +1,188 @@
+//! Findings of strict mode: requests that work here and are mistakes on AWS.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
+
+/// How many findings are kept. More are counted.
+const MOST: usize = 1000;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A queue URL names another region than the request is signed for, or no account. The request is rejected.
+    ForeignQueueUrl,
+    /// A message of a standard queue was deleted with the receipt handle of an earlier receive. SQS may ignore such a
+    /// delete.
+    OldReceiptHandle,
+    /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
+    NoDeduplicationId,
+    /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Repeats by an
+    /// AWS SDK of one call are no finding.
+    DroppedDuplicate,
+    /// A message was received, and its visibility timeout ended before it was deleted.
+    NotDeleted,
+}
+
+impl FindingKind {
+    /// The name in JSON and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ForeignQueueUrl => "foreign_queue_url",
+            Self::OldReceiptHandle => "old_receipt_handle",
+            Self::NoDeduplicationId => "no_deduplication_id",
+            Self::DroppedDuplicate => "dropped_duplicate",
+            Self::NotDeleted => "not_deleted",
+        }
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A finding of [strict mode](crate::MockSqsBuilder::strict).
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// The queue, which does not exist if its URL is wrong.
+    pub queue: QueueArn,
+    /// When it was noticed, by the clock of the server.
+    pub time: Timestamp,
+    /// The details.
+    pub text: String,
+}
+
+impl Finding {
+    fn log(&self) {
+        let Self { kind, queue, text, .. } = self;
+        tracing::warn!(%kind, %queue, "{text}");
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.text)
+    }
+}
+
+/// The findings of a server. Nothing else is locked while this is.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    kept: Vec<Arc<Finding>>,
+    /// The places of messages that were not deleted: each has one finding.
+    undeleted: HashMap<(Arc<QueueArn>, Uuid), usize>,
+    omitted: usize,
+}
+
+impl Findings {
+    /// Keeps and logs a finding.
+    pub(crate) fn report(&self, finding: Finding) -> Arc<Finding> {
+        let finding = Arc::new(finding);
+        {
+            let Table { kept, omitted, .. } = &mut *self.0.lock();
+            if kept.len() < MOST {
+                kept.push(Arc::clone(&finding));
+            } else {
+                *omitted += 1;
+            }
+        }
+        finding.log();
+        finding
+    }
+
+    /// Reports a message that was not deleted in time. If it was reported before, this changes the earlier finding.
+    pub(crate) fn report_undeleted(
+        &self,
+        queue: &Arc<QueueArn>,
+        (message, receives): (Uuid, u32),
+        time: Timestamp,
+    ) -> Option<Arc<Finding>> {
+        let times = if receives == 1 { "once".to_owned() } else { format!("{receives} times") };
+        let text = format!(
+            "message {message} was received {times} and not deleted before its visibility timeout ended"
+        );
+        let queue_arn = (**queue).clone();
+        let finding = Arc::new(Finding { kind: FindingKind::NotDeleted, queue: queue_arn, time, text });
+        {
+            let Table { kept, undeleted, omitted } = &mut *self.0.lock();
+            let key = (Arc::clone(queue), message);
+            let place = undeleted.get(&key).copied();
+            if let Some(earlier) = place.and_then(|place| kept.get_mut(place)) {
+                *earlier = finding;
+                return None;
+            }
+            if kept.len() < MOST {
+                undeleted.insert(key, kept.len());
+                kept.push(Arc::clone(&finding));
+            } else {
+                *omitted += 1;
+            }
+        }
+        finding.log();
+        Some(finding)
+    }
+
+    /// All that are kept, and how many more there are.
+    pub(crate) fn all(&self) -> (Vec<Arc<Finding>>, usize) {
+        let Table { kept, omitted, .. } = &*self.0.lock();
+        (kept.clone(), *omitted)
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&self) {
+        *self.0.lock() = Table::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::seed::{Seed, UuidSeries};
+
+    fn finding(number: usize) -> Finding {
+        let queue = QueueArn::new("eu-west-1", "000000000000", "orders");
+        let text = number.to_string();
+        Finding { kind: FindingKind::OldReceiptHandle, queue, time: Timestamp::default(), text }
+    }
+
+    #[test]
+    fn first_thousand_findings_are_kept_and_the_others_counted() {
+        let findings = Findings::default();
+        for number in 0..MOST + 5 {
+            findings.report(finding(number));
+        }
+        let (kept, omitted) = findings.all();
+        assert_eq!((kept.len(), kept[MOST - 1].text.as_str(), omitted), (MOST, "999", 5));
+    }
+
+    #[test]
+    fn message_that_is_not_deleted_has_one_finding_with_the_latest_count() {
+        let findings = Findings::default();
+        let queue = Arc::new(finding(0).queue);
+        let series = UuidSeries::new(Seed(1).generator("messages"));
+        let [one, other] = [1, 2].map(|number| series.of(number));
+        let report =
+            |id, receives| findings.report_undeleted(&queue, (id, receives), Timestamp::default()).is_some();
+        assert_eq!([report(one, 1), report(other, 1), report(one, 2)], [true, true, false]);
+        let texts: Vec<_> = findings.all().0.iter().map(|finding| finding.text.clone()).collect();
+        let text = |id, times| {
+            format!("message {id} was received {times} and not deleted before its visibility timeout ended")
+        };
+        assert_eq!(texts, [text(one, "2 times"), text(other, "once")]);
+    }
+}

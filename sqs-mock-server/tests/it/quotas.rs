@@ -1,0 +1,158 @@
+//! Throughput quotas: set by the builder, by a config file, over HTTP and at run time.
+
+use serde_json::{Value, json};
+use sqs_client::types::QueueAttributeName::FifoQueue;
+use sqs_mock_server::inspect::QueueArn;
+use sqs_mock_server::{MockSqs, MockSqsBuilder, QuotaScope, ThroughputQuotas};
+
+use crate::command_line::{Running, ask, binary, run};
+use crate::wire::Wire;
+
+fn calls(calls: u32) -> ThroughputQuotas {
+    let mut quotas = ThroughputQuotas::default();
+    quotas.calls = calls;
+    quotas
+}
+
+fn arn(name: &str) -> QueueArn {
+    QueueArn::new("us-east-1", "000000000000", name)
+}
+
+fn quota_of(server: &MockSqs, name: &str) -> Option<u32> {
+    server.queue(name).throughput_quotas().map(|quotas| quotas.calls)
+}
+
+#[tokio::test]
+async fn builder_sets_quotas_that_a_reset_restores() {
+    let builder = MockSqs::builder().throughput_quotas(QuotaScope::Server, calls(3));
+    let server = builder.throughput_quotas(QuotaScope::Queue(arn("own.fifo")), None).in_process().unwrap();
+    let expect_initial = || {
+        let quotas = ["jobs.fifo", "own.fifo", "standard"].map(|name| quota_of(&server, name));
+        assert_eq!(quotas, [Some(3), None, None]);
+    };
+    expect_initial();
+    server.set_throughput_quotas(QuotaScope::Queue(arn("own.fifo")), calls(5));
+    server.set_throughput_quotas(QuotaScope::Server, None);
+    assert_eq!((quota_of(&server, "jobs.fifo"), quota_of(&server, "own.fifo")), (None, Some(5)));
+    server.inherit_throughput_quotas(&QuotaScope::Queue(arn("own.fifo")));
+    assert_eq!(quota_of(&server, "own.fifo"), None);
+    server.reset();
+    expect_initial();
+}
+
+#[tokio::test]
+async fn requests_above_a_quota_of_the_builder_are_rejected_in_process() {
+    let builder = MockSqs::builder().clock_frozen().throughput_quotas(QuotaScope::Server, calls(1));
+    let server = builder.in_process().unwrap();
+    let retries = sqs_client::config::retry::RetryConfig::disabled();
+    let client = sqs_client::Client::from_conf(server.client_config().retry_config(retries).build());
+    let create = client.create_queue().queue_name("jobs.fifo").attributes(FifoQueue, "true");
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    client.receive_message().queue_url(&url).send().await.unwrap();
+    let error = client.receive_message().queue_url(&url).send().await.unwrap_err();
+    assert_eq!((error.code(), error.is_throttle()), (Some("RequestThrottled"), true));
+    server.clock().advance(std::time::Duration::from_secs(1));
+    client.receive_message().queue_url(&url).send().await.unwrap();
+}
+
+#[test]
+fn config_file_sets_quotas_for_the_server_and_for_queues() {
+    let text = "throughput_quotas = true\n\
+                [[queues]]\nname = 'aws.fifo'\n\
+                [[queues]]\nname = 'none.fifo'\nthroughput_quotas = false\n\
+                [[queues]]\nname = 'own.fifo'\nthroughput_quotas = { calls = 5 }";
+    let server = MockSqsBuilder::from_toml(text).unwrap().in_process().unwrap();
+    let quotas = ["aws.fifo", "none.fifo", "own.fifo"].map(|name| quota_of(&server, name));
+    assert_eq!(quotas, [Some(300), None, Some(5)]);
+    assert_eq!(server.queue("own.fifo").throughput_quotas(), Some(calls(5)));
+}
+
+#[test]
+fn wrong_quotas_of_a_config_file_are_rejected() {
+    let refusal = |text: &str| {
+        let server = MockSqsBuilder::from_toml(text).and_then(MockSqsBuilder::in_process);
+        server.expect_err("a refusal").to_string()
+    };
+    for (text, part) in [
+        ("throughput_quotas = 5", "allowed is true, false, or a table with calls"),
+        ("throughput_quotas = { call = 5 }", "there is no such setting; known are calls, group_messages"),
+        ("throughput_quotas = { calls = -5 }", "-5"),
+        (
+            "[[queues]]\nname = 'orders'\nthroughput_quotas = true",
+            "only FIFO queues have it, whose names end in .fifo",
+        ),
+    ] {
+        let refusal = refusal(text);
+        assert!(refusal.contains(part), "{text}: {refusal}");
+    }
+}
+
+#[test]
+fn flags_set_quotas_and_strict_mode() {
+    let get = |endpoint: &str, path: &str| {
+        ask(endpoint, &format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
+    };
+    let quotas = r#"--throughput-quotas={"calls":7}"#;
+    let mut server = Running::start(binary().args(["--port", "0", "--strict", quotas]));
+    let endpoint = server.endpoint();
+    let shown = get(&endpoint, "/_mock/quotas");
+    assert!(shown.contains(r#"[{"quotas":{"calls":7,"#), "{shown}");
+    let findings = get(&endpoint, "/_mock/findings");
+    assert!(findings.contains(r#"{"findings":[],"omitted":0}"#), "{findings}");
+    let mut server = Running::start(binary().args(["--port", "0", "--throughput-quotas"]));
+    let shown = get(&server.endpoint(), "/_mock/quotas");
+    assert!(shown.contains(r#"[{"quotas":{"calls":300,"#), "{shown}");
+    let refused = run(&["--throughput-quotas=many"]);
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains(r#"allowed is true, false, or JSON such as {"calls":300}"#), "{text}");
+}
+
+async fn change(wire: &mut Wire, body: Value) -> Value {
+    wire.post("/_mock/quotas", &body.to_string()).await.content(200)
+}
+
+#[tokio::test]
+async fn quotas_are_set_shown_and_removed_over_http() {
+    let server = MockSqs::start().await;
+    let mut wire = Wire::connect(&server).await;
+    assert_eq!(wire.get("/_mock/quotas").await.content(200), json!([{ "quotas": false }]));
+    change(&mut wire, json!({ "quotas": true })).await;
+    change(&mut wire, json!({ "quotas": { "calls": 7 }, "account": "111111111111" })).await;
+    let all = change(&mut wire, json!({ "quotas": false, "queue": "jobs.fifo" })).await;
+    let quotas = |calls| json!({ "calls": calls, "high_throughput_calls": 2400, "group_messages": 300 });
+    let expected = json!([
+        { "quotas": quotas(300) },
+        { "quotas": quotas(7), "account": "111111111111" },
+        { "quotas": false, "queue": "jobs.fifo", "region": "us-east-1", "account": "000000000000" },
+    ]);
+    assert_eq!(all, expected);
+    let of_account = server.queue("x.fifo").of_account("111111111111").throughput_quotas();
+    assert_eq!((quota_of(&server, "jobs.fifo"), of_account), (None, Some(calls(7))));
+    for quotas in expected.as_array().unwrap() {
+        assert_eq!(change(&mut wire, quotas.clone()).await, expected, "what is shown can be posted");
+    }
+    wire.exchange("DELETE /_mock/quotas?queue=jobs.fifo", "", b"").await.content(200);
+    assert_eq!(quota_of(&server, "jobs.fifo"), Some(300));
+    let none = wire.exchange("DELETE /_mock/quotas", "", b"").await.content(200);
+    assert_eq!((none, quota_of(&server, "jobs.fifo")), (json!([]), None));
+}
+
+#[tokio::test]
+async fn wrong_quotas_over_http_are_rejected_and_change_nothing() {
+    let server = MockSqs::start().await;
+    let mut wire = Wire::connect(&server).await;
+    for (body, part) in [
+        ("{}", "missing field `quotas`"),
+        (r#"{"quotas": 5}"#, "expected true, false, or a table with calls"),
+        (r#"{"quotas": {"call": 5}}"#, "unknown field `call`, expected one of `calls`"),
+        (r#"{"quotas": true, "queue": "orders"}"#, "allowed are names that end in .fifo"),
+        (r#"{"quotas": true, "region": "us-east-1"}"#, "region needs queue too"),
+        (r#"{"quotas": true, "group": "a"}"#, "unknown field `group`"),
+    ] {
+        let refusal = wire.post("/_mock/quotas", body).await.content(400);
+        assert!(refusal["error"].as_str().unwrap().contains(part), "{body}: {refusal}");
+    }
+    let unknown = wire.exchange("DELETE /_mock/quotas?queue=jobs.fifo", "", b"").await.content(404);
+    assert!(unknown["error"].as_str().unwrap().contains("no quotas are set for this"), "{unknown}");
+    assert_eq!(wire.get("/_mock/quotas").await.content(200), json!([{ "quotas": false }]));
+}
