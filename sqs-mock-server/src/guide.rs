@@ -31,6 +31,7 @@ pages! {
     dead_letters "dead-letters.md"
     #[cfg(feature = "s3")]
     s3 "s3.md"
+    strict "strict.md"
     operating "operating.md"
     differences "differences.md"
 }
